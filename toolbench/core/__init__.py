@@ -1,0 +1,1 @@
+"""The tool model: what a tool is, before anything runs or shows it."""

@@ -1,0 +1,90 @@
+"""One background event loop, started on first use, for everything that is `async`.
+
+Never the kernel's own loop: a cell, a button and a session each wait here without stopping the
+others. Whoever waits and is interrupted cancels what it waited for, so that a server is told.
+"""
+
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolbench.errors import ToolbenchError
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+T = TypeVar("T")
+
+
+class Portal:
+    """The way into the background loop, from any thread."""
+
+    def __init__(self) -> None:
+        """Make a portal; its thread starts with the first call."""
+        self._lock = Lock()
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._thread = 0
+
+    def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
+        """Run `function(*args)` in the background loop and return its future at once."""
+        return self._opened().start_task_soon(function, *args)
+
+    def call(
+        self,
+        function: Callable[..., Awaitable[T]],
+        *args: Any,
+        timeout: float | None = None,
+    ) -> T:
+        """Run `function(*args)` in the background loop and wait for what it returns.
+
+        Args:
+            function: The coroutine function.
+            *args: Its arguments.
+            timeout: Seconds to wait; None waits for ever.
+
+        Raises:
+            TimeoutError: If it took longer; the task is cancelled, as it is when the
+                waiting thread is interrupted.
+            ToolbenchError: If called from the background loop itself, which would wait
+                for ever.
+        """
+        if get_ident() == self._thread:
+            msg = (
+                "A blocking call was made inside the background loop: await it instead."
+            )
+            raise ToolbenchError(msg)
+        future = self.start(function, *args)
+        try:
+            return future.result(timeout)
+        except BaseException:  # also KeyboardInterrupt: tell the task
+            future.cancel()
+            raise
+
+    def enter(self, manager: Any) -> AbstractContextManager[Any]:
+        """Return async context *manager* as one to be used in `with`."""
+        return self._opened().wrap_async_context_manager(manager)
+
+    def close(self) -> None:
+        """Stop the background loop; a later call starts another."""
+        with self._lock:
+            self._stack.close()
+            self._portal, self._thread = None, 0
+
+    def _opened(self) -> "BlockingPortal":
+        from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
+            start_blocking_portal,
+        )
+
+        with self._lock:
+            if self._portal is None:
+                manager = start_blocking_portal("asyncio", name="toolbench-loop")
+                self._portal = self._stack.enter_context(manager)
+                self._thread = self._portal.call(get_ident)
+            return self._portal
+
+
+portal = Portal()
+"""The portal of this process; `portal.close()` resets it."""

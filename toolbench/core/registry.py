@@ -1,0 +1,182 @@
+"""Find tools by name, and make them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from threading import RLock
+from typing import Any, NamedTuple
+from warnings import warn
+
+from toolbench.core.spec import Tool
+from toolbench.core.tool import ToolDefinition
+from toolbench.core.usability import Unusable
+from toolbench.errors import RegistrationError, ToolNotFoundError, did_you_mean
+
+Factory = Callable[..., Sequence[ToolDefinition[Any, Any]]]
+Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
+
+
+class _Recipe(NamedTuple):
+    make: Registered
+    module: str
+
+
+class ToolRegistry:
+    """Recipes for tools, by name. Any thread may register and resolve.
+
+    A recipe is a tool with an executor, a ToolDefinition subclass that defines `create`, or
+    a function called as `create` is.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty registry."""
+        self._recipes: dict[str, _Recipe] = {}
+        self._lock = RLock()
+
+    def register(self, name: str, recipe: Registered) -> None:
+        """Enter *recipe* under *name*. One from elsewhere is replaced, with a warning.
+
+        Raises:
+            RegistrationError: If the name is blank, a tool has no executor, or a class does
+                not define `create`.
+        """
+        if not name.strip():
+            msg = f"A tool is registered under a name, not {name!r}."
+            raise RegistrationError(msg)
+        _check(name, recipe)
+        entry = _Recipe(recipe, _module(recipe))
+        with self._lock:
+            old, self._recipes[name] = self._recipes.get(name), entry
+        if old is not None and old.module != entry.module:
+            msg = (
+                f"Tool {name!r} of {old.module} was replaced by that of {entry.module}."
+            )
+            warn(msg, stacklevel=3)
+
+    def unregister(self, name: str) -> None:
+        """Forget *name*; a name that is not there is fine."""
+        with self._lock:
+            self._recipes.pop(name, None)
+
+    def resolve(
+        self, spec: Tool | str, conv_state: Any = None
+    ) -> list[ToolDefinition[Any, Any]]:
+        """Return the tools that *spec* describes, made for *conv_state*.
+
+        Raises:
+            ToolNotFoundError: If nothing is registered under that name.
+            RegistrationError: If parameters are given to a tool that is made already, or
+                the recipe returns something else than a sequence of tools.
+        """
+        spec = Tool(name=spec) if isinstance(spec, str) else spec
+        recipe = self._recipe(spec.name)
+        if isinstance(recipe, ToolDefinition):
+            if spec.params:
+                given = ", ".join(spec.params)
+                msg = f"Tool {spec.name!r} is made already and takes no parameters ({given})."
+                raise RegistrationError(msg)
+            return [recipe.latest()]
+        create: Any = recipe
+        if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
+            create = recipe.newest().create
+        made: Any = create(conv_state=conv_state, **spec.params)
+        if not isinstance(made, Sequence) or not all(
+            isinstance(tool, ToolDefinition) for tool in made
+        ):
+            msg = (
+                f"create() of {spec.name!r} returns a sequence of tools, not {made!r}."
+            )
+            raise RegistrationError(msg)
+        return list(made)
+
+    def usable(self) -> list[str]:
+        """Return the names whose tools can work on this machine."""
+        return [name for name in self if self.is_usable(name)]
+
+    def is_usable(self, name: str) -> bool | Unusable:
+        """Tell whether a tool can work on this machine; a falsy answer says why not.
+
+        Raises:
+            ToolNotFoundError: If nothing is registered under that name.
+        """
+        recipe = self._recipe(name)
+        return recipe.is_usable() if hasattr(recipe, "is_usable") else True
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(sorted(self._recipes))
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._recipes
+
+    def __repr__(self) -> str:
+        return f"ToolRegistry({', '.join(self)})"
+
+    def _recipe(self, name: str) -> Registered:
+        with self._lock:
+            entry = self._recipes.get(name)
+        if entry is None:
+            hint = (
+                did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
+            )
+            msg = f"No tool is registered as {name!r}.{hint}"
+            raise ToolNotFoundError(msg)
+        return entry.make
+
+
+def _check(name: str, recipe: Any) -> None:
+    if isinstance(recipe, ToolDefinition):
+        if recipe.executor is None:
+            msg = (
+                f"Tool {name!r} has no executor: set_executor() before registering it."
+            )
+            raise RegistrationError(msg)
+    elif isinstance(recipe, type):
+        defines = getattr(recipe, "create", None)
+        inherited = getattr(ToolDefinition.create, "__func__", None)
+        if not issubclass(recipe, ToolDefinition):
+            msg = f"{recipe.__name__} cannot be registered: it is no ToolDefinition."
+            raise RegistrationError(msg)
+        if getattr(defines, "__func__", None) is inherited or getattr(
+            defines, "__isabstractmethod__", False
+        ):
+            msg = (
+                f"{recipe.__name__} cannot be registered: it does not define create()."
+            )
+            raise RegistrationError(msg)
+    elif not callable(recipe):
+        msg = f"{name!r}: a tool, a ToolDefinition subclass or a function, not {recipe!r}."
+        raise RegistrationError(msg)
+
+
+def _module(recipe: Any) -> str:
+    if isinstance(recipe, ToolDefinition):
+        return recipe.action_type.__module__
+    return getattr(recipe, "__module__", type(recipe).__module__)
+
+
+default_registry = ToolRegistry()
+"""The registry behind `register_tool`, `resolve_tool` and `list_registered_tools`."""
+
+
+def register_tool(name: str, recipe: Registered) -> None:
+    """Register a tool, a ToolDefinition subclass or a factory; see `ToolRegistry.register`."""
+    default_registry.register(name, recipe)
+
+
+def resolve_tool(
+    spec: Tool | str, conv_state: Any = None
+) -> list[ToolDefinition[Any, Any]]:
+    """Return the tools that *spec* describes; see `ToolRegistry.resolve`."""
+    return default_registry.resolve(spec, conv_state)
+
+
+def list_registered_tools() -> list[str]:
+    """Return the names of all registered tools."""
+    return list(default_registry)
+
+
+def list_usable_tools() -> list[str]:
+    """Return the names of the registered tools that can work on this machine."""
+    return default_registry.usable()

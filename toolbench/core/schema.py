@@ -1,0 +1,158 @@
+"""The shapes that go into a tool and come out of it: Schema, Action, Observation."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.content import Content, TextContent
+from toolbench.core.foreign import foreign_model
+from toolbench.core.jsonschema import argument_schema
+from toolbench.core.kinds import Kinds
+from toolbench.errors import KindError
+
+_kinds: Kinds[type["Schema"]] = Kinds("schema")
+_OWN_KIND = "mcp_arg_kind"  # where a field called `kind` goes beside the tag
+
+
+class Schema(BaseModel):
+    """Frozen data with a JSON Schema that says everything, in both directions.
+
+    Source: OpenHands SDK, `openhands.sdk.tool.schema`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    foreign_schema: ClassVar[dict[str, Any] | None] = None
+    """The JSON Schema this class was made from, if it came from elsewhere."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        _kinds.add(cls)
+
+    @classmethod
+    def to_mcp_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema a caller should follow, as MCP's `inputSchema`.
+
+        Nothing is lost but titles pydantic made up and the `null` of unset optionals.
+        """
+        if cls.foreign_schema is not None:
+            return deepcopy(cls.foreign_schema)
+        return argument_schema(cls)
+
+    @classmethod
+    def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
+        """Return a subclass called *name* that accepts exactly what *schema* accepts.
+
+        Values are kept as they came: `1` stays an integer where a number is asked for. A
+        property whose name is no usable attribute gets one with an underscore behind it, and
+        keeps its own name in JSON.
+
+        Raises:
+            SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
+        """
+        return foreign_model(cls, name, schema)
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Return what was given to make this object, JSON-ready, unset fields left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, JSON-ready, and the `kind` that `from_dict` finds again."""
+        fields = self.to_arguments()
+        if "kind" in fields:
+            fields[_OWN_KIND] = fields.pop("kind")
+        return {"kind": type(self).__name__, **fields}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the object that `to_dict` wrote down, of the class its `kind` names.
+
+        Raises:
+            KindError: If the kind is unknown, ambiguous, or no subclass of this class.
+        """
+        fields = dict(data)
+        target = cls.resolve_kind(fields.pop("kind", cls.__name__))
+        if _OWN_KIND in fields:
+            fields["kind"] = fields.pop(_OWN_KIND)
+        return target.model_validate(fields)
+
+    @classmethod
+    def newest(cls) -> type["Schema"]:
+        """Return the class defined last under this name at this place, as a re-run cell does."""
+        return _kinds.newest(cls)
+
+    @classmethod
+    def resolve_kind(cls, kind: str) -> type[Self]:
+        """Return the class that goes by *kind*, a bare name or `module.qualname`.
+
+        Raises:
+            KindError: If there is none, several modules use the name, or it is no *cls*.
+        """
+        found = _kinds.resolve(kind)
+        if not issubclass(found, cls):
+            msg = (
+                f"Kind {kind!r} is a {found.__mro__[1].__name__}, not a {cls.__name__}."
+            )
+            raise KindError(msg)
+        return found
+
+
+class Action(Schema):
+    """The arguments of one call. Subclass it with a field for every parameter."""
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What a person sees of the call; any Rich renderable."""
+        text = Text.assemble(("Action: ", "bold"), type(self).__name__)
+        for name, value in self.to_arguments().items():
+            text.append(f"\n  {name}: ", style="cyan").append(_brief(value))
+        return text
+
+
+class Observation(Schema):
+    """What came out of one call: content for the model, and fields of the tool's own."""
+
+    ERROR_MESSAGE_HEADER: ClassVar[str] = "[An error occurred during execution.]\n"
+
+    content: list[Content] = []
+    is_error: bool = False
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str,
+        is_error: bool = False,  # noqa: FBT001, FBT002 - the signature of OpenHands
+        **fields: Any,
+    ) -> Self:
+        """Return an observation whose content is *text*; *fields* are the class's own."""
+        return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
+
+    @property
+    def text(self) -> str:
+        """The text blocks of the content, joined."""
+        return "".join(c.text for c in self.content if isinstance(c, TextContent))
+
+    @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """What the model reads: the content, after a header if the call failed."""
+        if self.is_error:
+            return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
+        return self.content
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What a person sees of the result; any Rich renderable."""
+        shown = Text()
+        if self.is_error:
+            shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+        return shown.append(self.text or "[no text content]")
+
+
+def _brief(value: Any, limit: int = 500) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"

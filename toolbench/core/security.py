@@ -1,0 +1,37 @@
+"""How risky one call of a tool is, as a model or a person rates it."""
+
+from enum import StrEnum
+
+
+class SecurityRisk(StrEnum):
+    """The risk of an action, in the words a model is given."""
+
+    UNKNOWN = "UNKNOWN"
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+
+    @property
+    def description(self) -> str:
+        """What the level means."""
+        return _MEANINGS[self]
+
+    def is_riskier(self, other: "SecurityRisk") -> bool:
+        """Tell whether this level is above *other*.
+
+        Raises:
+            ValueError: If either is UNKNOWN: an unknown risk has no place in the order.
+        """
+        if SecurityRisk.UNKNOWN in (self, other):
+            msg = f"{self.value} and {other.value} cannot be compared: UNKNOWN has no rank."
+            raise ValueError(msg)
+        return _ORDER.index(self) > _ORDER.index(other)
+
+
+_ORDER = (SecurityRisk.LOW, SecurityRisk.MEDIUM, SecurityRisk.HIGH)
+_MEANINGS = {
+    SecurityRisk.UNKNOWN: "the risk could not be judged",
+    SecurityRisk.LOW: "only reads, changes nothing",
+    SecurityRisk.MEDIUM: "changes things inside the workspace or container",
+    SecurityRisk.HIGH: "reaches outside: sends data away, deletes for good, raises privileges",
+}

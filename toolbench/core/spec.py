@@ -1,0 +1,27 @@
+"""What to make a tool from: a registered name and the parameters of its `create`."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class Tool(BaseModel):
+    """A registered tool, not made yet. Source: OpenHands SDK, `Tool`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    params: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("name")
+    @classmethod
+    def _not_blank(cls, name: str) -> str:
+        if not name.strip():
+            msg = f"a tool spec needs a name, not {name!r}"
+            raise ValueError(msg)
+        return name
+
+    @field_validator("params", mode="before")
+    @classmethod
+    def _none_is_empty(cls, params: Any) -> Any:
+        return {} if params is None else params

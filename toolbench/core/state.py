@@ -1,0 +1,98 @@
+"""The little of a conversation that a tool may know: where it works, where it keeps things, secrets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+MASK = "<secret-hidden>"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where the tools of a conversation work."""
+
+    working_dir: str
+
+
+class Secrets(Mapping[str, SecretStr]):
+    """Secrets by name; their values never show unless asked for one by one."""
+
+    def __init__(self, values: Mapping[str, str | SecretStr] | None = None) -> None:
+        """Keep *values*; plain strings are wrapped."""
+        self._values = {
+            name: value if isinstance(value, SecretStr) else SecretStr(value)
+            for name, value in (values or {}).items()
+        }
+
+    def __getitem__(self, name: str) -> SecretStr:
+        return self._values[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(sorted(self._values))})"
+
+    def mask(self, text: str) -> str:
+        """Return *text* with every secret value in it replaced."""
+        plain = {v.get_secret_value() for v in self._values.values()} - {""}
+        for value in sorted(plain, key=len, reverse=True):
+            text = text.replace(value, MASK)
+        return text
+
+    def mask_json(self, value: Any) -> Any:
+        """Return JSON *value* with every secret in its strings, keys too, replaced."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, list):
+            return [self.mask_json(item) for item in value]
+        if isinstance(value, dict):
+            return {self.mask(k): self.mask_json(v) for k, v in value.items()}
+        return value
+
+
+class ConversationState:
+    """What a tool's `create()` may read. Source: OpenHands SDK, `ConversationState`."""
+
+    def __init__(
+        self,
+        working_dir: str | Path | None = None,
+        *,
+        persistence_dir: str | Path | None = None,
+        secrets: Mapping[str, str | SecretStr] | None = None,
+        workspace: Any = None,
+    ) -> None:
+        """Describe a conversation.
+
+        Args:
+            working_dir: Where tools work; the current directory if left out.
+            persistence_dir: Where tools may keep files between sessions, if anywhere.
+            secrets: Values that are masked in everything that comes out of a tool.
+            workspace: An OpenHands workspace, or a directory, instead of *working_dir*.
+        """
+        if workspace is None:
+            workspace = Workspace(str(working_dir or Path.cwd()))
+        elif isinstance(workspace, str | Path):
+            workspace = Workspace(str(workspace))
+        self.workspace = workspace
+        self.persistence_dir = None if persistence_dir is None else str(persistence_dir)
+        self.secrets = Secrets(secrets)
+
+    def __repr__(self) -> str:
+        return (
+            f"ConversationState({self.workspace.working_dir!r}, "
+            f"persistence_dir={self.persistence_dir!r}, secrets={self.secrets!r})"
+        )
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What an executor is given beside the action."""
+
+    state: ConversationState = field(default_factory=ConversationState)

@@ -1,0 +1,373 @@
+"""A tool: a name, a description, the shapes that go in and out, and what does the work."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Protocol, Self, cast
+from weakref import WeakValueDictionary
+
+from pydantic import ValidationError
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.executor import (
+    ActionT,
+    FunctionExecutor,
+    ObservationT,
+    ToolExecutor,
+    blocking,
+    execute_async,
+    is_async,
+    with_conversation,
+)
+from toolbench.core.kinds import Kinds
+from toolbench.core.parameters import parameters_of
+from toolbench.core.results import masked, observation_of
+from toolbench.core.schema import Action, Observation, Schema
+from toolbench.core.usability import Unusable
+from toolbench.core.validation import pydantic_problems
+from toolbench.errors import ArgumentsError, Problem, RegistrationError
+
+_kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
+_latest: WeakValueDictionary[tuple[str, str, str], "ToolDefinition[Any, Any]"] = (
+    WeakValueDictionary()
+)
+
+
+class ExecutableTool(Protocol):
+    """A tool that is known to have an executor."""
+
+    name: str
+    executor: ToolExecutor[Any, Any]
+
+    def __call__(self, action: Action, conversation: Any = None) -> Observation:
+        """Run the tool."""
+
+
+class ToolBase(ABC, Generic[ActionT, ObservationT]):
+    """What every tool is: something that can be created for a conversation and called."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _kinds.add(cls)
+
+    @classmethod
+    @abstractmethod
+    def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
+        """Return the tools of this class for a conversation, in a sequence even if one."""
+
+    @classmethod
+    def newest(cls) -> "type[ToolBase[Any, Any]]":
+        """Return the class defined last under this name at this place, as a re-run cell does."""
+        return _kinds.newest(cls)
+
+    @classmethod
+    def resolve_kind(cls, kind: str) -> type[Self]:
+        """Return the tool class that goes by *kind*, a bare name or `module.qualname`.
+
+        Raises:
+            KindError: If there is none, or the bare name is used in several modules.
+        """
+        return cast("type[Self]", _kinds.resolve(kind))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ToolDefinition(ToolBase[ActionT, ObservationT]):
+    """A tool. Make one directly, or subclass it and say in `create` how one is made.
+
+    Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
+    """
+
+    name: str = ""
+    description: str = ""
+    action_type: type[Action] = Action
+    observation_type: type[Observation] | None = None
+    annotations: ToolAnnotations | None = None
+    meta: Mapping[str, Any] | None = None
+    executor: Any = field(default=None, repr=False)
+    _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
+
+    source: ClassVar[str] = "native"
+    """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not isinstance(cls.__dict__.get("name"), str):
+            cls.name = _snake(cls.__name__)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__  # the dataclass is frozen
+        if not self.name:
+            put(self, "name", type(self).name)
+        if not self.name.strip():
+            msg = f"A tool needs a name, not {self.name!r}."
+            raise RegistrationError(msg)
+        given: Any = self.action_type
+        if not (isinstance(given, type) and issubclass(given, Schema)):
+            msg = f"{self.name}: action_type is an Action class, not {self.action_type!r}."
+            raise RegistrationError(msg)
+        if self.executor is not None and not callable(self.executor):
+            msg = f"{self.name}: an executor can be called, {self.executor!r} cannot."
+            raise RegistrationError(msg)
+        if self.executor is not None and not hasattr(self.executor, "close"):
+            put(self, "executor", FunctionExecutor(self.executor))
+        put(self, "_invoke", self._invoker())
+        _latest[self._place] = self
+
+    def _invoker(self) -> Callable[[Any, Any], Any]:
+        if self.executor is None:
+            return lambda action, conversation: self.as_executable()
+        call = with_conversation(self.executor)
+        return blocking(call) if is_async(self.executor) else call
+
+    @classmethod
+    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
+        """Return the tools of this class for a conversation.
+
+        Raises:
+            NotImplementedError: Unless a subclass says how its tools are made.
+        """
+        msg = (
+            f"{cls.__name__} does not say how it is created: define create(conv_state)."
+        )
+        raise NotImplementedError(msg)
+
+    @classmethod
+    def is_usable(cls) -> bool | Unusable:
+        """Tell whether the tool can work on this machine; a falsy answer says why not."""
+        return True
+
+    # --- what it is ---------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.hints.title or self.name
+
+    @property
+    def kind(self) -> str:
+        """The name of the class, by which `resolve_kind` finds it."""
+        return type(self).__name__
+
+    @property
+    def hints(self) -> ToolAnnotations:
+        """The annotations, MCP's defaults where the tool has none."""
+        return self.annotations or ToolAnnotations()
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """What the tool accepts, as JSON Schema: what a form is built from."""
+        return parameters_of(self.action_type).accepted
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a class the tool is made of was defined again since, as a re-run cell does."""
+        shapes = (self.action_type, self.observation_type)
+        return self.newest() is not type(self) or any(
+            shape is not None and shape.newest() is not shape for shape in shapes
+        )
+
+    def latest(self) -> "ToolDefinition[Any, Any]":
+        """Return the tool of this name that was made last at the same place, or this one."""
+        return _latest.get(self._place, self) if self.is_stale else self
+
+    @property
+    def _place(self) -> tuple[str, str, str]:
+        return self.name, self.action_type.__module__, self.action_type.__qualname__
+
+    # --- making others ------------------------------------------------------------
+
+    def set_executor(self, executor: Any) -> Self:
+        """Return a copy of this tool that works through *executor*."""
+        return self.model_copy(update={"executor": executor})
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Return a copy with the fields in *update* replaced."""
+        return replace(self, **(update or {}))
+
+    def as_executable(self) -> ExecutableTool:
+        """Return this tool, known to have an executor.
+
+        Raises:
+            NotImplementedError: If it has none.
+        """
+        if self.executor is None:
+            msg = (
+                f"Tool {self.name!r} has no executor: give it one with set_executor()."
+            )
+            raise NotImplementedError(msg)
+        return cast("ExecutableTool", self)
+
+    # --- running ------------------------------------------------------------------
+
+    def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """List what is wrong with *arguments*, each at its own path."""
+        try:
+            self.action_type.model_validate(dict(arguments))
+        except ValidationError as error:
+            return pydantic_problems(error, self._argument_names())
+        return []
+
+    def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
+        """Return the action that *arguments*, as a model sends them, describe.
+
+        Raises:
+            ArgumentsError: If they do not fit; it lists every problem.
+        """
+        try:
+            action = self.action_type.model_validate(arguments)
+        except ValidationError as error:
+            problems = pydantic_problems(error, self._argument_names())
+            raise ArgumentsError(self.name, problems) from None
+        return cast("ActionT", action)
+
+    def __call__(self, action: Any, conversation: Any = None) -> ObservationT:
+        """Check *action*, execute, and return the observation.
+
+        Args:
+            action: An object of `action_type`, or a mapping that becomes one.
+            conversation: What the executor is given beside it; its secrets are masked in
+                what comes out.
+
+        Raises:
+            ArgumentsError: If a mapping does not fit.
+            NotImplementedError: If the tool has no executor.
+            TypeError: If *action* is something else, or the result no observation.
+        """
+        if type(action) is not self.action_type:
+            action = self._checked(action)
+        return self._observed(self._invoke(action, conversation), conversation)
+
+    async def acall(self, action: Any, conversation: Any = None) -> ObservationT:
+        """Do what calling the tool does, without blocking the running event loop."""
+        if type(action) is not self.action_type:
+            action = self._checked(action)
+        executor = self.as_executable().executor
+        result = await execute_async(executor, action, conversation)
+        return self._observed(result, conversation)
+
+    def _observed(self, result: Any, conversation: Any) -> ObservationT:
+        if type(result) is not self.observation_type:
+            result = observation_of(result, self.observation_type, self.name)
+        if conversation is not None:
+            result = masked(result, conversation)
+        return cast("ObservationT", result)
+
+    def _checked(self, action: Any) -> Any:
+        if isinstance(action, self.action_type):
+            return action
+        if isinstance(action, Mapping):
+            return self.action_from_arguments(action)
+        given, wanted = type(action).__name__, self.action_type.__name__
+        msg = f"{self.name} takes a {wanted} or a dict of its arguments, not a {given}."
+        if given == wanted:
+            msg += " The class was defined again since: make the action, or the tool, anew."
+        raise TypeError(msg)
+
+    def _argument_names(self) -> list[str]:
+        return list(self.input_schema.get("properties", ()))
+
+    # --- exports ------------------------------------------------------------------
+
+    def parameters(
+        self, *, security_risk: bool = False, summary: bool = False
+    ) -> dict[str, Any]:
+        """Return what a model is told to send, as JSON Schema; yours to change.
+
+        Args:
+            security_risk: Ask the model to rate each call; only for tools that are not
+                read-only, and never in place of an argument of that name.
+            summary: Ask the model for a line on what the call is for.
+        """
+        return parameters_of(self.action_type).get(
+            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
+        )
+
+    def to_mcp_tool(
+        self,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
+
+        Args:
+            input_schema: Takes the place of the schema of the arguments.
+            output_schema: Takes the place of the schema of the observation.
+        """
+        exported: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.parameters() if input_schema is None else input_schema,
+        }
+        if output_schema is None and self.observation_type is not None:
+            output_schema = parameters_of(self.observation_type).get()
+        if output_schema is not None:
+            exported["outputSchema"] = output_schema
+        if self.annotations is not None:
+            exported["annotations"] = self.annotations.model_dump(exclude_none=True)
+        if self.meta is not None:
+            exported["_meta"] = dict(self.meta)
+        return exported
+
+    def to_openai_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's chat completions, JSON-ready.
+
+        Args:
+            add_security_risk_prediction: Ask the model to rate each call, as `parameters`.
+            action_type: Takes the place of the tool's own action type.
+            add_summary: Ask the model for a line on what the call is for.
+        """
+        return {
+            "type": "function",
+            "function": self._function(
+                action_type,
+                security_risk=add_security_risk_prediction,
+                summary=add_summary,
+            ),
+        }
+
+    def to_responses_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's Responses API, JSON-ready; arguments as above."""
+        function = self._function(
+            action_type, security_risk=add_security_risk_prediction, summary=add_summary
+        )
+        return {"type": "function", **function, "strict": False}
+
+    def _function(
+        self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
+    ) -> dict[str, Any]:
+        described = self if action_type is None else self._taking(action_type)
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": described.parameters(
+                security_risk=security_risk, summary=summary
+            ),
+        }
+
+    def _taking(self, action_type: type[Schema]) -> "ToolDefinition[Any, Any]":
+        return ToolDefinition(
+            name=self.name,
+            action_type=action_type,  # type: ignore[arg-type]  # any Schema describes
+            annotations=self.annotations,
+        )
+
+
+def _snake(name: str) -> str:
+    """`FileEditorTool` -> `file_editor`."""
+    words = re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name
+    ).lower()
+    return words.removesuffix("_tool") or words

@@ -1,0 +1,204 @@
+"""Say what is wrong with a value: JSON Schema and pydantic misfits as one kind of `Problem`."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from toolbench.errors import Path, Problem, SchemaError, did_you_mean
+
+if TYPE_CHECKING:  # 15 MB: loaded with the first foreign schema
+    import jsonschema_rs
+
+
+JsonSchema = Mapping[str, Any] | bool
+
+
+class SchemaValidator:
+    """Checks values against one foreign JSON Schema, as the JSON Schema specification says.
+
+    The dialect is the schema's own `$schema`, 2020-12 without one. `format` is an
+    annotation, remote references are refused, nothing touches the network.
+    """
+
+    def __init__(self, schema: JsonSchema) -> None:
+        """Compile *schema*.
+
+        Raises:
+            SchemaError: If it is no valid JSON Schema, or refers to another document.
+        """
+        self._validator = _compile(schema)
+
+    def is_valid(self, value: Any) -> bool:
+        """Tell whether *value* fits. A value JSON cannot carry never does."""
+        try:
+            return self._validator.is_valid(value)
+        except ValueError:  # also UnicodeEncodeError: a lone surrogate
+            return False
+
+    def problems(self, value: Any) -> list[Problem]:
+        """List everything that is wrong with *value*, each at its own path."""
+        try:
+            return [p for e in self._validator.iter_errors(value) for p in _explain(e)]
+        except ValueError as error:
+            return [Problem((), f"cannot be sent as JSON: {error}")]
+
+
+@lru_cache(maxsize=2048)
+def _cached(text: str) -> SchemaValidator:
+    return SchemaValidator(from_json(text))
+
+
+def validator_of(schema: JsonSchema) -> SchemaValidator:
+    """Return the validator of *schema*; equal schemas share one.
+
+    Raises:
+        SchemaError: If it is no valid JSON Schema, or refers to another document.
+    """
+    try:
+        text = dumps(schema)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"The schema is not JSON: {error}."
+        raise SchemaError(msg) from error
+    return _cached(text)
+
+
+def _refuse(uri: str) -> Any:
+    msg = f"references to other documents are not followed ({uri})"
+    raise LookupError(msg)
+
+
+def _compile(schema: JsonSchema) -> "jsonschema_rs.Validator":
+    import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
+
+    try:
+        return jsonschema_rs.validator_for(
+            schema,  # type: ignore[arg-type]  # any mapping does
+            retriever=_refuse,
+            validate_formats=False,
+        )
+    except (
+        ValueError,
+        TypeError,
+    ) as error:  # jsonschema_rs.ValidationError is a ValueError
+        reason = getattr(error, "message", None) or str(error)
+        where = "/".join(str(p) for p in getattr(error, "instance_path", ()))
+        msg = (
+            f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."
+        )
+        raise SchemaError(msg) from error
+
+
+# --- JSON Schema errors, in words ---------------------------------------------------
+
+_NOUNS = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def clip(value: Any, limit: int = 60) -> str:
+    """Show *value* as JSON in at most *limit* characters."""
+    try:
+        text = dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):
+        text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _explain(error: "jsonschema_rs.ValidationError") -> Iterable[Problem]:
+    path: Path = tuple(error.instance_path)
+    facts = error.kind.as_dict()
+    kind = type(error.kind).__name__
+    got = clip(error.instance)
+    match kind:
+        case "Required":
+            yield Problem((*path, facts["property"]), "is required")
+        case "AdditionalProperties" | "UnevaluatedProperties":
+            for name in facts["unexpected"]:
+                yield Problem((*path, name), "is not an argument this schema knows")
+        case "Type":
+            wanted = " or ".join(_NOUNS.get(t, t) for t in facts["types"])
+            yield Problem(path, f"should be {wanted}, not {got}")
+        case "Enum":
+            yield Problem(
+                path, f"should be one of {clip(facts['options'], 200)}, not {got}"
+            )
+        case "Constant":
+            yield Problem(path, f"should be {clip(facts['expected_value'])}, not {got}")
+        case "AnyOf" | "OneOfNotValid":
+            yield Problem(
+                path, f"{got} fits none of the {_branches(facts)} accepted forms"
+            )
+        case "OneOfMultipleValid":
+            yield Problem(path, f"{got} fits more than one of the accepted forms")
+        case _:
+            yield Problem(path, _plain(kind, facts) or error.message)
+
+
+def _branches(facts: Mapping[str, Any]) -> int:
+    return len(facts.get("context", ()))
+
+
+_LIMITS = {
+    "Minimum": "should be at least {limit}",
+    "Maximum": "should be at most {limit}",
+    "ExclusiveMinimum": "should be more than {limit}",
+    "ExclusiveMaximum": "should be less than {limit}",
+    "MinLength": "should have at least {limit} characters",
+    "MaxLength": "should have at most {limit} characters",
+    "MinItems": "should have at least {limit} items",
+    "MaxItems": "should have at most {limit} items",
+    "MinProperties": "should have at least {limit} keys",
+    "MaxProperties": "should have at most {limit} keys",
+    "MultipleOf": "should be a multiple of {multiple_of}",
+    "Pattern": "should match the pattern {pattern}",
+    "UniqueItems": "should not hold the same item twice",
+    "FalseSchema": "is not allowed here",
+}
+
+
+def _plain(kind: str, facts: Mapping[str, Any]) -> str | None:
+    template = _LIMITS.get(kind)
+    try:
+        return template.format(**facts) if template else None
+    except KeyError:  # another version names the fact otherwise
+        return None
+
+
+# --- pydantic errors, in words ------------------------------------------------------
+
+
+def pydantic_problems(
+    error: ValidationError, known: Iterable[str] = ()
+) -> list[Problem]:
+    """List what *error* holds. *known* are the names of the arguments, for the hints."""
+    known = list(known)
+    return [_say(dict(line), known) for line in error.errors(include_url=False)]
+
+
+def _say(line: dict[str, Any], known: list[str]) -> Problem:
+    path = tuple(line["loc"])
+    match line["type"]:
+        case "missing":
+            return Problem(path, "is required")
+        case "extra_forbidden":
+            name, hint = str(path[-1]), ""
+            if len(path) == 1 and known:
+                hint = did_you_mean(name, known) or f" Known: {', '.join(known)}."
+            return Problem(path, f"is not an argument of this tool.{hint}".rstrip("."))
+        case "json_schema":  # a foreign model's own sentence
+            return Problem(path, line["msg"])
+        case "value_error":
+            return Problem(path, str(line["ctx"]["error"]))
+        case _:
+            msg = str(line["msg"]).removeprefix("Input ")
+            return Problem(path, f"{msg}, not {clip(line['input'])}")

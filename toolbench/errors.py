@@ -1,0 +1,102 @@
+"""The exceptions toolbench raises when it is used wrongly, and the hints for parts not installed.
+
+    ToolbenchError
+    ├── ArgumentsError        the arguments of a call do not fit the tool's schema
+    ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
+    ├── KindError             no class, or more than one, goes by that kind
+    ├── MissingExtraError     the feature needs a package that is not installed
+    ├── RegistrationError     what was given to the registry is no tool
+    ├── SchemaError           a JSON Schema that cannot be used
+    ├── ServerError           an MCP server could not be reached
+    └── ToolNotFoundError     no tool, or no server, goes by that name
+
+A tool that ran and *failed* raises none of these: it returns an Observation with
+`is_error=True`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a value: where, and a sentence that says what."""
+
+    path: Path
+    message: str
+
+    @property
+    def where(self) -> str:
+        """The path as a person writes it: `items[2].name`; empty for the whole value."""
+        dotted = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
+        return dotted.removeprefix(".")
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.path else self.message
+
+
+class ToolbenchError(Exception):
+    """Base of every error that says toolbench was used wrongly."""
+
+
+class ArgumentsError(ToolbenchError, ValueError):
+    """The arguments do not fit the tool's schema; `problems` lists each misfit."""
+
+    def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
+        """Say which *tool* was called and everything that is wrong."""
+        self.tool = tool
+        self.problems = tuple(problems)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return f"{self.tool}: {self.problems[0]}"
+        lines = "".join(f"\n- {problem}" for problem in self.problems)
+        return f"{self.tool}: {len(self.problems)} arguments do not fit:{lines}"
+
+
+class BodyError(ToolbenchError, ValueError):
+    """The text of a call could not be read as arguments."""
+
+
+class KindError(ToolbenchError, LookupError):
+    """No class goes by that kind, or several do."""
+
+
+class RegistrationError(ToolbenchError, ValueError):
+    """What was given to the registry cannot be registered."""
+
+
+class SchemaError(ToolbenchError, ValueError):
+    """A JSON Schema that cannot be used."""
+
+
+class ServerError(ToolbenchError, ConnectionError):
+    """An MCP server that could not be reached, or refused."""
+
+
+class ToolNotFoundError(ToolbenchError, LookupError):
+    """Nothing goes by the name that was asked for."""
+
+
+_EXTRAS = {
+    "demo": "Servers defined in a notebook need FastMCP's server half.",
+    "pandas": "DataFrames need pandas.",
+}
+
+
+class MissingExtraError(ToolbenchError, ImportError):
+    """A feature needs packages that are not installed."""
+
+    def __init__(self, extra: str) -> None:
+        """Name the *extra* of the distribution that brings the feature."""
+        super().__init__(f"{_EXTRAS[extra]} pip install 'jupyter-toolbench[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `" Did you mean 'x' or 'y'?"` for the nearest of *known*, or nothing."""
+    near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
+    return f" Did you mean {' or '.join(near)}?" if near else ""
