@@ -27,7 +27,7 @@ def tool(
     title: str | None = None,
     description: str | None = None,
     read_only: bool = False,
-    destructive: bool = True,
+    destructive: bool | None = None,
     idempotent: bool = False,
     open_world: bool = True,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
@@ -39,7 +39,7 @@ def tool(
     title: str | None = None,
     description: str | None = None,
     read_only: bool = False,
-    destructive: bool = True,
+    destructive: bool | None = None,
     idempotent: bool = False,
     open_world: bool = True,
 ) -> Any:
@@ -55,19 +55,20 @@ def tool(
         title: A name for people.
         description: What the model is told; the docstring if left out.
         read_only: The tool changes nothing.
-        destructive: It may delete or overwrite.
+        destructive: It may delete or overwrite: runs from a button or magic ask first.
         idempotent: Calling it again with the same arguments changes nothing more.
         open_world: It reaches things outside a closed domain.
 
     Raises:
         RegistrationError: If the function takes `*args`.
     """
+    said = {} if destructive is None else {"destructiveHint": destructive}
     hints = ToolAnnotations(
         title=title,
         readOnlyHint=read_only,
-        destructiveHint=destructive and not read_only,
         idempotentHint=idempotent,
         openWorldHint=open_world,
+        **said,
     )
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:

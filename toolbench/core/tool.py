@@ -20,6 +20,7 @@ from toolbench.core.executor import (
     is_async,
     with_conversation,
 )
+from toolbench.core.exports import Exports
 from toolbench.core.kinds import Kinds
 from toolbench.core.parameters import parameters_of
 from toolbench.core.results import masked, observation_of
@@ -28,6 +29,14 @@ from toolbench.core.usability import Unusable
 from toolbench.core.validation import pydantic_problems
 from toolbench.errors import ArgumentsError, Problem, RegistrationError
 
+
+class _Calls:
+    """What stands around every call of a tool; the layer of runs puts itself here."""
+
+    around: Callable[["ToolDefinition[Any, Any]", Any, Any], Observation] | None = None
+
+
+calls = _Calls()
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[tuple[str, str, str], "ToolDefinition[Any, Any]"] = (
     WeakValueDictionary()
@@ -72,7 +81,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(ToolBase[ActionT, ObservationT]):
+class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and say in `create` how one is made.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
@@ -150,11 +159,6 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return type(self).__name__
 
     @property
-    def hints(self) -> ToolAnnotations:
-        """The annotations, MCP's defaults where the tool has none."""
-        return self.annotations or ToolAnnotations()
-
-    @property
     def input_schema(self) -> dict[str, Any]:
         """What the tool accepts, as JSON Schema: what a form is built from."""
         return parameters_of(self.action_type).accepted
@@ -224,6 +228,15 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def __call__(self, action: Any, conversation: Any = None) -> ObservationT:
         """Check *action*, execute, and return the observation.
 
+        Where runs are recorded (`%load_ext toolbench`), this one is. Otherwise as `execute`.
+        """
+        if calls.around is None:
+            return self.execute(action, conversation)
+        return cast("ObservationT", calls.around(self, action, conversation))
+
+    def execute(self, action: Any, conversation: Any = None) -> ObservationT:
+        """Check *action*, execute, and return the observation; nothing is recorded.
+
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
             conversation: What the executor is given beside it; its secrets are masked in
@@ -266,103 +279,6 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     def _argument_names(self) -> list[str]:
         return list(self.input_schema.get("properties", ()))
-
-    # --- exports ------------------------------------------------------------------
-
-    def parameters(
-        self, *, security_risk: bool = False, summary: bool = False
-    ) -> dict[str, Any]:
-        """Return what a model is told to send, as JSON Schema; yours to change.
-
-        Args:
-            security_risk: Ask the model to rate each call; only for tools that are not
-                read-only, and never in place of an argument of that name.
-            summary: Ask the model for a line on what the call is for.
-        """
-        return parameters_of(self.action_type).get(
-            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
-        )
-
-    def to_mcp_tool(
-        self,
-        input_schema: dict[str, Any] | None = None,
-        output_schema: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
-
-        Args:
-            input_schema: Takes the place of the schema of the arguments.
-            output_schema: Takes the place of the schema of the observation.
-        """
-        exported: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "inputSchema": self.parameters() if input_schema is None else input_schema,
-        }
-        if output_schema is None and self.observation_type is not None:
-            output_schema = parameters_of(self.observation_type).get()
-        if output_schema is not None:
-            exported["outputSchema"] = output_schema
-        if self.annotations is not None:
-            exported["annotations"] = self.annotations.model_dump(exclude_none=True)
-        if self.meta is not None:
-            exported["_meta"] = dict(self.meta)
-        return exported
-
-    def to_openai_tool(
-        self,
-        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
-        action_type: type[Schema] | None = None,
-        *,
-        add_summary: bool = False,
-    ) -> dict[str, Any]:
-        """Return the tool for OpenAI's chat completions, JSON-ready.
-
-        Args:
-            add_security_risk_prediction: Ask the model to rate each call, as `parameters`.
-            action_type: Takes the place of the tool's own action type.
-            add_summary: Ask the model for a line on what the call is for.
-        """
-        return {
-            "type": "function",
-            "function": self._function(
-                action_type,
-                security_risk=add_security_risk_prediction,
-                summary=add_summary,
-            ),
-        }
-
-    def to_responses_tool(
-        self,
-        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
-        action_type: type[Schema] | None = None,
-        *,
-        add_summary: bool = False,
-    ) -> dict[str, Any]:
-        """Return the tool for OpenAI's Responses API, JSON-ready; arguments as above."""
-        function = self._function(
-            action_type, security_risk=add_security_risk_prediction, summary=add_summary
-        )
-        return {"type": "function", **function, "strict": False}
-
-    def _function(
-        self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
-    ) -> dict[str, Any]:
-        described = self if action_type is None else self._taking(action_type)
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": described.parameters(
-                security_risk=security_risk, summary=summary
-            ),
-        }
-
-    def _taking(self, action_type: type[Schema]) -> "ToolDefinition[Any, Any]":
-        return ToolDefinition(
-            name=self.name,
-            action_type=action_type,  # type: ignore[arg-type]  # any Schema describes
-            annotations=self.annotations,
-        )
 
 
 def _snake(name: str) -> str:

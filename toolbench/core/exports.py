@@ -1,0 +1,114 @@
+"""A tool in the words of those who offer it to a model: MCP, OpenAI chat, OpenAI Responses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.parameters import parameters_of
+from toolbench.core.schema import Action, Observation, Schema
+
+
+class Exports:
+    """What a tool can say of itself, as plain dicts that `json.dumps` takes."""
+
+    name: str
+    description: str
+    action_type: type[Action]
+    observation_type: type[Observation] | None
+    annotations: ToolAnnotations | None
+    meta: Mapping[str, Any] | None
+
+    @property
+    def hints(self) -> ToolAnnotations:
+        """The annotations, MCP's defaults where the tool has none."""
+        return self.annotations or ToolAnnotations()
+
+    def parameters(
+        self, *, security_risk: bool = False, summary: bool = False
+    ) -> dict[str, Any]:
+        """Return what a model is told to send, as JSON Schema; yours to change.
+
+        Args:
+            security_risk: Ask the model to rate each call; only for tools that are not
+                read-only, and never in place of an argument of that name.
+            summary: Ask the model for a line on what the call is for.
+        """
+        return parameters_of(self.action_type).get(
+            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
+        )
+
+    def to_mcp_tool(
+        self,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
+
+        Args:
+            input_schema: Takes the place of the schema of the arguments.
+            output_schema: Takes the place of the schema of the observation.
+        """
+        exported: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.parameters() if input_schema is None else input_schema,
+        }
+        if output_schema is None and self.observation_type is not None:
+            output_schema = parameters_of(self.observation_type).get()
+        if output_schema is not None:
+            exported["outputSchema"] = output_schema
+        if self.annotations is not None:
+            exported["annotations"] = self.annotations.model_dump(exclude_none=True)
+        if self.meta is not None:
+            exported["_meta"] = dict(self.meta)
+        return exported
+
+    def to_openai_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's chat completions, JSON-ready.
+
+        Args:
+            add_security_risk_prediction: Ask the model to rate each call, as `parameters`.
+            action_type: Takes the place of the tool's own action type.
+            add_summary: Ask the model for a line on what the call is for.
+        """
+        return {
+            "type": "function",
+            "function": self._function(
+                action_type,
+                security_risk=add_security_risk_prediction,
+                summary=add_summary,
+            ),
+        }
+
+    def to_responses_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's Responses API, JSON-ready; arguments as above."""
+        function = self._function(
+            action_type, security_risk=add_security_risk_prediction, summary=add_summary
+        )
+        return {"type": "function", **function, "strict": False}
+
+    def _function(
+        self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
+    ) -> dict[str, Any]:
+        if action_type is None:
+            asked = self.parameters(security_risk=security_risk, summary=summary)
+        else:
+            risk = security_risk and not self.hints.readOnlyHint
+            asked = parameters_of(action_type).get(security_risk=risk, summary=summary)
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": asked,
+        }

@@ -1,0 +1,1 @@
+"""One run of one tool: its thread, progress, questions, output, end, and its record."""
