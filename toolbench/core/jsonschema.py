@@ -6,10 +6,13 @@ simply not there when it is unset. Constraints, defaults, enums, unions and recu
 
 from collections.abc import Callable
 from copy import deepcopy
+from json import dumps
+from math import isfinite
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticSerializationError
 
 _ANNOTATIONS = frozenset(
     {
@@ -26,24 +29,53 @@ _INLINE_LIMIT = 20_000  # nodes: past it, sharing beats inlining
 
 
 class _Untitled(GenerateJsonSchema):
-    """pydantic's generator without the titles it makes up for fields."""
+    """pydantic's generator without the titles it makes up, and without what JSON cannot say."""
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        """Stay quiet: a default that JSON cannot say is left out, and that is all."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().model_schema(schema), schema)
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().dataclass_schema(schema), schema)
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().typed_dict_schema(schema), schema)
+
+    def float_schema(self, schema: Any) -> dict[str, Any]:
+        limits = super().float_schema(schema).items()
+        return {k: v for k, v in limits if not isinstance(v, float) or isfinite(v)}
+
+    def encode_default(self, dft: Any) -> Any:
+        encoded = super().encode_default(dft)
+        try:
+            dumps(encoded, allow_nan=False)
+        except ValueError as error:
+            raise PydanticSerializationError(str(error)) from error
+        return encoded
+
+
+def _untitled(made: dict[str, Any], schema: Any) -> dict[str, Any]:
+    if made.get("title") == getattr(schema.get("cls"), "__name__", None):
+        del made["title"]
+    return made
 
 
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return what *model* accepts, `null` branches and all: what a form is built from."""
     schema = model.model_json_schema(schema_generator=_Untitled)
-    _drop_title(schema, model.__name__)
-    for name, definition in schema.get("$defs", {}).items():
-        _drop_title(definition, name.rpartition("__")[2])
-    return schema
-
-
-def _drop_title(schema: dict[str, Any], class_name: str) -> None:
-    if schema.get("title") == class_name:
-        del schema["title"]
+    for name, definition in schema.get("$defs", {}).items():  # enums get theirs later
+        if definition.get("title") in (name, name.rpartition("__")[2]):
+            del definition["title"]
+    name = _target(schema)
+    if name is None:
+        return schema
+    # a model that refers to itself: callers look for `type: object` at the top
+    return {**schema["$defs"][name], "$defs": schema["$defs"]}
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -81,7 +113,7 @@ def _without_null(field: Any) -> Any:
     rest = [b for b in branches if b != {"type": "null"}]
     outer = {k: v for k, v in field.items() if k not in ("anyOf", "default")}
     if len(rest) == 1 and not (outer.keys() & rest[0].keys() - _ANNOTATIONS):
-        return {**rest[0], **outer}
+        return {**rest[0], **outer, **_both_descriptions(outer, rest[0])}
     return {"anyOf": rest, **outer}
 
 
@@ -121,9 +153,15 @@ class _Inliner:
             return node
         target = self.put_in_place(self._defs[name])
         beside = {k: v for k, v in node.items() if k != "$ref"}
-        if beside.keys() <= _ANNOTATIONS:
-            return {**target, **beside}
-        return {"allOf": [target], **beside}
+        if not beside.keys() <= _ANNOTATIONS:
+            return {"allOf": [target], **beside}
+        return {**target, **beside, **_both_descriptions(beside, target)}
+
+
+def _both_descriptions(*nodes: dict[str, Any]) -> dict[str, str]:
+    """What the field says of itself, then what its type says."""
+    texts = dict.fromkeys(text for n in nodes if (text := n.get("description")))
+    return {"description": "\n".join(texts)} if texts else {}
 
 
 def _target(node: Any) -> str | None:
@@ -151,7 +189,17 @@ def _walk(node: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     return change(walked)
 
 
-_DATA = frozenset({"default", "const", "enum", "examples", "required", "discriminator"})
+_DATA = frozenset(
+    {
+        "const",
+        "default",
+        "dependentRequired",
+        "discriminator",
+        "enum",
+        "examples",
+        "required",
+    }
+)
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 
 

@@ -19,21 +19,22 @@ class Kinds(Generic[T]):
     def __init__(self, family: str) -> None:
         """Name the *family* for the error messages."""
         self._family = family
-        self._classes: dict[str, WeakValueDictionary[tuple[str, str], T]] = {}
+        self._by_place: WeakValueDictionary[str, T] = WeakValueDictionary()
+        self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Enter *cls*; it replaces the one defined before at the same place."""
+        """Enter *cls*; it goes before those of that name that its module defined earlier."""
+        place = _place(cls)
         with self._lock:
-            places = self._classes.setdefault(cls.__name__, WeakValueDictionary())
-            places[cls.__module__, cls.__qualname__] = cls
+            self._by_place[place] = cls
+            namesakes = self._by_name.setdefault(cls.__name__, WeakValueDictionary())
+            namesakes.pop(place, None)  # the newest comes last
+            namesakes[place] = cls
 
     def newest(self, cls: T) -> T:
         """Return the class defined last where *cls* was: itself, or what replaced it."""
-        places = self._classes.get(cls.__name__)
-        if places is None:
-            return cls
-        return places.get((cls.__module__, cls.__qualname__), cls)
+        return self._by_place.get(_place(cls), cls)
 
     def resolve(self, kind: str) -> T:
         """Return the class that goes by *kind*, a bare name or `module.qualname`.
@@ -42,15 +43,24 @@ class Kinds(Generic[T]):
             KindError: If there is none, or the bare name is used in several modules.
         """
         with self._lock:
-            found = list(self._classes.get(kind.rpartition(".")[2], {}).values())
-            known = [name for name, places in self._classes.items() if places]
-        if "." in kind:
-            found = [c for c in found if f"{c.__module__}.{c.__qualname__}" == kind]
+            placed = self._by_place.get(kind)
+            namesakes = list(self._by_name.get(kind, {}).values())
+        if placed is not None:
+            return placed
+        found = {c.__module__: c for c in namesakes}  # the newest of each module
         if len(found) == 1:
-            return found[0]
+            return found.popitem()[1]
         if not found:
-            msg = f"No {self._family} of kind {kind!r}.{did_you_mean(kind, known)}"
+            msg = f"No {self._family} of kind {kind!r}.{did_you_mean(kind, self._known())}"
             raise KindError(msg)
-        places = " and ".join(sorted(f"{c.__module__}.{c.__qualname__}" for c in found))
+        places = " and ".join(sorted(map(_place, found.values())))
         msg = f"Kind {kind!r} is used by {places}: ask for one of these instead."
         raise KindError(msg)
+
+    def _known(self) -> list[str]:
+        with self._lock:
+            return [name for name, classes in self._by_name.items() if classes]
+
+
+def _place(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -67,7 +67,7 @@ class ToolRegistry:
                 the recipe returns something else than a sequence of tools.
         """
         spec = Tool(name=spec) if isinstance(spec, str) else spec
-        recipe = self._recipe(spec.name)
+        recipe = self.recipe(spec.name)
         if isinstance(recipe, ToolDefinition):
             if spec.params:
                 given = ", ".join(spec.params)
@@ -97,7 +97,7 @@ class ToolRegistry:
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
         """
-        recipe = self._recipe(name)
+        recipe = self.recipe(name)
         return recipe.is_usable() if hasattr(recipe, "is_usable") else True
 
     def __iter__(self) -> Iterator[str]:
@@ -113,7 +113,12 @@ class ToolRegistry:
     def __repr__(self) -> str:
         return f"ToolRegistry({', '.join(self)})"
 
-    def _recipe(self, name: str) -> Registered:
+    def recipe(self, name: str) -> Registered:
+        """Return what was registered under *name*.
+
+        Raises:
+            ToolNotFoundError: If nothing was.
+        """
         with self._lock:
             entry = self._recipes.get(name)
         if entry is None:

@@ -234,6 +234,16 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             return self.execute(action, conversation)
         return cast("ObservationT", calls.around(self, action, conversation))
 
+    def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
+        """Return the action for *arguments* even if they do not fit, where that is possible.
+
+        A tool of this process needs arguments that fit; one of a server may let it judge.
+
+        Raises:
+            ArgumentsError: If they do not fit and nobody else judges.
+        """
+        return self.action_from_arguments(arguments)
+
     def execute(self, action: Any, conversation: Any = None) -> ObservationT:
         """Check *action*, execute, and return the observation; nothing is recorded.
 

@@ -113,6 +113,7 @@ def perform(
         if run.observation.is_error:
             run.state = "error" if run.state == "ok" else run.state
     except ArgumentsError as error:
+        run.problems = error.problems
         run.observation = Observation.from_text(str(error), is_error=True)
         run.enter("error")
     except RunCancelled:
@@ -218,8 +219,10 @@ def _recorded(
 
 def _executing(run: Run) -> Callable[[], Observation]:
     def execute() -> Any:
-        action = run.tool.action_from_arguments(run.arguments)
-        return run.tool.execute(action, run.conversation)
+        tool = run.tool
+        take = tool.unchecked_action if run.unchecked else tool.action_from_arguments
+        run.action = take(run.arguments)
+        return tool.execute(run.action, run.conversation)
 
     return execute
 

@@ -8,8 +8,9 @@ from threading import Event, RLock
 from time import monotonic
 from typing import Any, Literal
 
-from toolbench.core.schema import Observation
+from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.errors import Problem
 from toolbench.runs.output import Output
 from toolbench.runs.questions import YES_OR_NO, Answer, Asker, Question, decline
 
@@ -64,7 +65,12 @@ class Run:
         self.conversation = conversation
         self.started = datetime.now(UTC)
         self.state: State = "new"
+        self.action: Action | None = None
         self.observation: Observation | None = None
+        self.problems: tuple[Problem, ...] = ()
+        """What is wrong with the arguments, if that is why it failed."""
+        self.unchecked = False
+        """Send arguments that do not fit too, where somebody else judges them."""
         self.traceback = ""
         self.decision = ""
         self.output = Output()

@@ -1,0 +1,135 @@
+"""How tools, calls and results look: to a person, to a model, and with no kernel at all."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import RenderableType
+
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.blocks import blocks_html, blocks_text
+from toolbench.display.escape import Html, escape
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import badge, key_values, notice, side_by_side
+from toolbench.display.render import to_html, to_text
+
+PERSON = "What a person sees"
+MODEL = "What the model reads"
+
+
+def tool_html(tool: ToolDefinition[Any, Any]) -> Html:
+    """Return the head of a tool: title, name, where it is from, hints, description."""
+    title = f'<b style="font-size:1.15em">{escape(tool.title)}</b>'
+    name = f" <code>{escape(tool.name)}</code>" if tool.title != tool.name else ""
+    marks = "".join(badge(word, tone) for word, tone in _hints(tool))
+    marks = badge(tool.source) + marks
+    about = markdown_html(tool.description) if tool.description.strip() else ""
+    return Html(
+        f'<div><div style="margin-bottom:4px">{title}{name} {marks}</div>{about}</div>'
+    )
+
+
+def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Any]]:
+    """The hints the tool gives of itself, in words; MCP's defaults say nothing."""
+    said = tool.annotations.model_fields_set if tool.annotations else frozenset()
+    hints = tool.hints
+    words: list[tuple[str, Any]] = []
+    if hints.readOnlyHint:
+        words.append(("read-only", "success"))
+    elif hints.destructiveHint and "destructiveHint" in said:
+        words.append(("destructive", "danger"))
+    elif not hints.destructiveHint:
+        words.append(("not destructive", "success"))
+    if hints.idempotentHint:
+        words.append(("idempotent", "neutral"))
+    if "openWorldHint" in said:
+        words.append(
+            ("open world" if hints.openWorldHint else "closed world", "neutral")
+        )
+    return words
+
+
+def tool_bundle(tool: ToolDefinition[Any, Any]) -> dict[str, str]:
+    """Return a tool as text and as HTML that needs no kernel."""
+    parameters = tool.input_schema.get("properties", {})
+    required = tool.input_schema.get("required", ())
+    lines = [f"{tool.title} ({tool.name}, {tool.source})"]
+    lines += [tool.description.strip().partition("\n")[0]] if tool.description else []
+    lines += [
+        f"  {name}{'' if name in required else ' (optional)'}: {_about(schema)}"
+        for name, schema in parameters.items()
+    ]
+    rows = {
+        name + ("" if name in required else " (optional)"): _about(schema)
+        for name, schema in parameters.items()
+    }
+    html = tool_html(tool) + (key_values(rows) if rows else "")
+    return {"text/plain": to_text("\n".join(lines)), "text/html": html}
+
+
+def _about(schema: Any) -> str:
+    if not isinstance(schema, dict):
+        return "anything"
+    kind = schema.get("type", "")
+    kind = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    return ". ".join(
+        part for part in (kind, str(schema.get("description", ""))) if part
+    )
+
+
+def visualized(thing: Action | Observation) -> RenderableType:
+    """Return what *thing* shows of itself; one that cannot show itself says why."""
+    try:
+        return thing.visualize
+    except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
+        return f"visualize failed with {type(error).__name__}: {error}\n{thing!r}"
+
+
+def read_by_model(observation: Observation) -> Any:
+    """Return the blocks a model reads; one that cannot say them says why."""
+    try:
+        return observation.to_llm_content
+    except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
+        failed = f"to_llm_content failed with {type(error).__name__}: {error}"
+        return Observation.from_text(failed, is_error=True).to_llm_content
+
+
+def result_html(observation: Observation, action: Action | None = None) -> Html:
+    """Return a result twice, side by side: for a person, and for the model."""
+    seen = "" if action is None else _safely(to_html, visualized(action))
+    seen += _safely(to_html, visualized(observation))
+    seen += _pictures(observation)
+    return side_by_side(
+        [(PERSON, Html(seen)), (MODEL, blocks_html(read_by_model(observation)))]
+    )
+
+
+def _pictures(observation: Observation) -> str:
+    """The images of a result: Rich cannot show them."""
+    images = [block for block in observation.content if block.type == "image"]
+    return blocks_html(images) if images else ""
+
+
+def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> str:
+    try:
+        return render(shown)
+    except Exception as error:  # noqa: BLE001 - a tool's own renderable may do anything
+        return render(f"visualize cannot be shown: {type(error).__name__}: {error}")
+
+
+def observation_bundle(observation: Observation) -> dict[str, str]:
+    """Return a result as text and as HTML that needs no kernel."""
+    text = f"{PERSON}:\n{_safely(to_text, visualized(observation))}"
+    text += f"\n\n{MODEL}:\n{blocks_text(read_by_model(observation))}"
+    return {"text/plain": text, "text/html": result_html(observation)}
+
+
+def action_bundle(action: Action) -> dict[str, str]:
+    """Return a call as text and as HTML that needs no kernel."""
+    shown = visualized(action)
+    return {"text/plain": _safely(to_text, shown), "text/html": _safely(to_html, shown)}
+
+
+def failure_html(message: str) -> Html:
+    """Return a sentence about something that went wrong."""
+    return notice(message, "danger")

@@ -1,0 +1,123 @@
+"""What `%load_ext toolbench` puts into a notebook, and `%unload_ext` takes out again."""
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.completion import IDENTIFIER, matcher_for
+from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
+from toolbench.magics.tool_magics import ToolMagics
+from toolbench.runs.engine import active, forget_calls, record_calls, stop
+from toolbench.widgets.panel import ToolPanel, open_panels
+
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient
+
+
+class Workbench:
+    """toolbench in one IPython shell."""
+
+    def __init__(self, shell: Any) -> None:
+        """Prepare for *shell*; `load` changes it."""
+        self._shell = shell
+        self._client: MCPClient | None = None
+        self.catalog = Catalog(shell.user_ns, lambda: self._client)
+        self._magics = (
+            ToolMagics(shell, self.catalog),
+            MCPMagics(shell, lambda: self.client),
+        )
+        self._matcher = matcher_for(
+            self.catalog, lambda: self._client.servers if self._client else (), COMMANDS
+        )
+        self._formats = {
+            ToolDefinition: self._show_tool,
+            Action: _showing(action_bundle),
+            Observation: _showing(observation_bundle),
+        }
+
+    @property
+    def client(self) -> "MCPClient":
+        """The servers of this notebook; made when first asked for."""
+        if self._client is None:
+            from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
+                MCPClient,
+            )
+
+            self._client = MCPClient()
+        return self._client
+
+    def load(self) -> None:
+        """Add the magics, completion, displays, and the recording of plain calls."""
+        self._shell.register_magics(*self._magics)
+        self._matchers.append(self._matcher)
+        for kind, show in self._formats.items():
+            self._formatter.for_type(kind, show)
+        self._shell.events.register("post_run_cell", _look_for_news)
+        record_calls()
+
+    def unload(self) -> None:
+        """Take out what `load` put in; stop runs and servers. Panels and history stay."""
+        for run in active:
+            stop(run, "stopped: toolbench was unloaded")
+        forget_calls()
+        self._shell.events.unregister("post_run_cell", _look_for_news)
+        for kind in self._formats:
+            self._formatter.pop(kind, None)
+        self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
+        for magics in self._magics:
+            for where, names in magics.magics.items():
+                for name in names:
+                    self._shell.magics_manager.magics[where].pop(name, None)
+        self.catalog.close()
+        if self._client is not None:
+            self._client.sync_close()
+            self._client = None
+
+    @property
+    def _formatter(self) -> Any:
+        return self._shell.display_formatter.mimebundle_formatter
+
+    @property
+    def _matchers(self) -> list[Any]:
+        completer = getattr(self._shell, "Completer", None)
+        matchers: list[Any] = getattr(completer, "custom_matchers", [])
+        return matchers
+
+    def _show_tool(self, tool: ToolDefinition[Any, Any], **options: Any) -> Any:
+        """A tool as a cell's last expression: its panel; text where widgets cannot be."""
+        if not hasattr(self._shell, "kernel"):
+            return tool_bundle(tool)
+        return ToolPanel(tool)._repr_mimebundle_(**options)
+
+
+def _showing(bundle: Any) -> Any:
+    return lambda thing, **options: bundle(thing)
+
+
+def _is_ours(matcher: Any) -> bool:
+    return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
+
+
+def _look_for_news(*result: Any) -> None:
+    """After each cell: panels of tools it defined again say so."""
+    for panel in list(open_panels):
+        panel.look_for_news()
+
+
+_loaded: WeakKeyDictionary[Any, Workbench] = WeakKeyDictionary()
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Load toolbench into *shell*; IPython calls this for `%load_ext toolbench`."""
+    if shell not in _loaded:
+        _loaded[shell] = Workbench(shell)
+        _loaded[shell].load()
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take toolbench out of *shell*; IPython calls this for `%unload_ext toolbench`."""
+    if shell in _loaded:
+        _loaded.pop(shell).unload()

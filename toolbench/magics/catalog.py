@@ -1,0 +1,130 @@
+"""Every tool a notebook knows: made in its cells, served over MCP, or registered."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolbench.core.registry import ToolRegistry, default_registry
+from toolbench.core.state import ConversationState
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolNotFoundError, did_you_mean
+
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient
+
+AnyTool = ToolDefinition[Any, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A tool by name; one that is only registered is made when first asked for."""
+
+    name: str
+    source: str
+    """`notebook`, `registry`, or `mcp:` and the name of a server."""
+    description: str
+    make: Callable[[], AnyTool]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the description."""
+        return self.description.strip().partition("\n")[0]
+
+
+class Catalog:
+    """Looks in the user's namespace, then at the connected servers, then in the registry."""
+
+    def __init__(
+        self,
+        namespace: Mapping[str, Any],
+        client: "Callable[[], MCPClient | None]",
+        registry: ToolRegistry = default_registry,
+    ) -> None:
+        """Look for tools in these three places; *client* is asked each time."""
+        self._namespace = namespace
+        self._client = client
+        self._registry = registry
+        self._made: dict[str, AnyTool] = {}
+
+    def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
+        """Return the tools whose name or source contains, or matches, what is given."""
+        found: dict[str, Entry] = {}
+        for entry in self._all():
+            found.setdefault(entry.name, entry)
+        return [
+            entry
+            for entry in found.values()
+            if _matches(entry.name, pattern) and _matches(entry.source, source)
+        ]
+
+    def names(self) -> list[str]:
+        """Return the names of all tools."""
+        return [entry.name for entry in self.entries()]
+
+    def find(self, name: str) -> AnyTool:
+        """Return the tool called *name*.
+
+        Raises:
+            ToolNotFoundError: If there is none; names the nearest.
+        """
+        for entry in self._all():
+            if entry.name == name:
+                return entry.make()
+        hint = did_you_mean(name, self.names()) or " %tools lists them all."
+        msg = f"There is no tool called {name!r}.{hint}"
+        raise ToolNotFoundError(msg)
+
+    def close(self) -> None:
+        """Close the tools that were made here from the registry."""
+        made, self._made = self._made, {}
+        for tool in made.values():
+            tool.executor.close()
+
+    def _all(self) -> Iterator[Entry]:
+        for tool in _tools_in(list(self._namespace.items())):
+            source = "notebook" if tool.source == "native" else tool.source
+            yield _entry(tool, source)
+        client = self._client()
+        for tool in client or ():
+            yield _entry(tool, tool.source)
+        for name in self._registry:
+            yield Entry(
+                name, "registry", self._describe(name), partial(self._make, name)
+            )
+
+    def _describe(self, name: str) -> str:
+        recipe = self._registry.recipe(name)
+        if isinstance(recipe, ToolDefinition):
+            return recipe.description
+        return getattr(recipe, "description", "") or recipe.__doc__ or ""
+
+    def _make(self, name: str) -> AnyTool:
+        """Make a registered tool once: a terminal keeps its shell between two cells."""
+        if name not in self._made:
+            for tool in self._registry.resolve(name, ConversationState()):
+                self._made.setdefault(tool.name, tool)
+                self._made.setdefault(name, tool)
+        return self._made[name].latest()
+
+
+def _entry(tool: AnyTool, source: str) -> Entry:
+    return Entry(tool.name, source, tool.description, lambda: tool)
+
+
+def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
+    """The tools that variables hold, themselves or in a list; the last defined first."""
+    for name, value in reversed(variables):
+        if name.startswith("_"):
+            continue  # IPython's own: _, __, _12
+        if isinstance(value, ToolDefinition):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (item for item in value if isinstance(item, ToolDefinition))
+
+
+def _matches(text: str, pattern: str) -> bool:
+    if any(c in pattern for c in "*?["):
+        return fnmatchcase(text, pattern)
+    return pattern.lower() in text.lower()

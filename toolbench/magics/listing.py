@@ -1,0 +1,41 @@
+"""Tables that read well in a notebook, in a terminal and in a saved file."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.display.render import bundle
+
+
+class Listing:
+    """Rows under a head; the cell of a magic ends in one."""
+
+    def __init__(
+        self, columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str
+    ) -> None:
+        """Show *rows*, or the sentence *empty* where there are none."""
+        self.columns = tuple(columns)
+        self.rows = [tuple(row) for row in rows]
+        self._empty = empty
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[object, ...]:
+        return self.rows[index]
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        if not self.rows:
+            return {"text/plain": self._empty}
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in self.columns:
+            table.add_column(Text(column))
+        for row in self.rows:
+            table.add_row(*(Text(str(cell)) for cell in row))
+        return bundle(table)

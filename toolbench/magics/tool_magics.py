@@ -1,0 +1,219 @@
+"""%tools, %tool, %%tool and %tool_history."""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError, ToolFailedError
+from toolbench.magics.arguments import fill_in, from_text, from_words
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.listing import Listing
+from toolbench.magics.parsers import HelpWanted, LineParser
+from toolbench.runs.engine import perform
+from toolbench.runs.history import history
+from toolbench.runs.questions import ask_in_cell
+from toolbench.runs.run import Run
+from toolbench.widgets.formats import FORMATS, schema_of
+from toolbench.widgets.panel import ToolPanel
+
+
+def _tools_parser() -> LineParser:
+    parser = LineParser("%tools", description="List the tools this notebook knows.")
+    parser.add_argument(
+        "pattern", nargs="?", default="", help="part of a name, or a * pattern"
+    )
+    parser.add_argument(
+        "--source", default="", help="only from here: notebook, registry, mcp"
+    )
+    return parser
+
+
+def _tool_parser() -> LineParser:
+    parser = LineParser(
+        "%tool",
+        description="Open a tool's panel, or run it: %tool NAME [key=value ... | {json}]. "
+        "The body of %%tool NAME holds the arguments. The string ${name} stands for the "
+        "object of that name.",
+    )
+    parser.add_argument("name", nargs="?", help="the tool")
+    parser.add_argument("arguments", nargs="*", metavar="key=value")
+    parser.add_argument(
+        "--schema", choices=tuple(FORMATS), help="show what a model is given"
+    )
+    parser.add_argument(
+        "-f", "--format", choices=("json", "yaml", "py"), help="of the body"
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="VAR", help="keep the observation in VAR"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only check the arguments"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask before running")
+    parser.add_argument(
+        "--bg", action="store_true", help="run in the background, in a panel"
+    )
+    return parser
+
+
+def _history_parser() -> LineParser:
+    parser = LineParser(
+        "%tool_history", description="Show the last runs, or repeat one."
+    )
+    parser.add_argument("count", nargs="?", type=int, default=20, help="how many")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--rerun", type=int, metavar="N", help="run number N again")
+    return parser
+
+
+TOOLS, TOOL, HISTORY = _tools_parser(), _tool_parser(), _history_parser()
+
+
+@magics_class
+class ToolMagics(Magics):
+    """The magics of tools."""
+
+    def __init__(self, shell: Any, catalog: Catalog) -> None:
+        """Serve the tools of *catalog* in *shell*."""
+        super().__init__(shell)
+        self.catalog = catalog
+        self._namespace = shell.user_ns
+
+    @line_magic
+    def tools(self, line: str) -> Listing | None:
+        """List tools."""
+        wanted = _parsed(TOOLS, line)
+        if wanted is None:
+            return None
+        found = self.catalog.entries(wanted.pattern, wanted.source)
+        nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
+        if wanted.pattern or wanted.source:
+            nothing = f"No tool matches {line.strip()!r}. %tools lists them all."
+        return Listing(
+            ("tool", "from", "what it does"),
+            [(entry.name, entry.source, entry.summary) for entry in found],
+            nothing,
+        )
+
+    @no_var_expand
+    @line_cell_magic
+    def tool(self, line: str, cell: str | None = None) -> Any:
+        """Open or run a tool."""
+        words, literal = _cut_json(line)
+        wanted = _parsed(TOOL, words)
+        if wanted is None:
+            return None
+        if not wanted.name:
+            msg = "Which tool? %tool NAME opens one; %tools lists them all."
+            raise UsageError(msg)
+        tool = self.catalog.find(wanted.name)
+        if wanted.schema:
+            return schema_of(tool, wanted.schema)
+        arguments = self._arguments(tool, wanted, literal, cell)
+        if arguments is None:
+            return ToolPanel(tool)
+        return self._run(tool, arguments, wanted)
+
+    @line_magic
+    def tool_history(self, line: str) -> Any:
+        """Show runs."""
+        wanted = _parsed(HISTORY, line)
+        if wanted is None:
+            return None
+        if wanted.rerun is not None:
+            return _record(wanted.rerun).rerun()
+        if wanted.json:
+            return [record.to_dict() for record in history()[-wanted.count :]]
+        return Listing(
+            ("run", "tool", "state", "seconds", "from", "arguments"),
+            [
+                (r.id, r.tool, r.state, f"{r.seconds:.3f}", r.source, dict(r.arguments))
+                for r in history()[-wanted.count :]
+            ],
+            "No runs yet.",
+        )
+
+    def _arguments(
+        self,
+        tool: ToolDefinition[Any, Any],
+        wanted: Namespace,
+        literal: str | None,
+        cell: str | None,
+    ) -> dict[str, Any] | None:
+        """The arguments of the call; None where the line asks for the panel."""
+        namespace: Mapping[str, Any] = self._namespace
+        given = from_words(wanted.arguments, tool.input_schema)
+        if cell is not None:
+            given |= from_text(cell, wanted.format, namespace)
+        elif literal is not None:
+            given |= from_text(literal, "json", namespace)
+        elif not (given or wanted.dry_run or wanted.bg) and not _takes_nothing(wanted):
+            return None
+        filled: dict[str, Any] = fill_in(given, namespace)
+        return filled
+
+    def _run(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: dict[str, Any],
+        wanted: Namespace,
+    ) -> Any:
+        if wanted.dry_run:
+            return tool.action_from_arguments(arguments)
+        if tool.executor is None:
+            msg = f"{tool.name} has no executor: there is nothing to run."
+            raise ToolbenchError(msg)
+        if wanted.bg:
+            panel = ToolPanel(tool, arguments)
+            panel.run(confirm=not wanted.yes)
+            return panel
+        run = Run(tool, arguments, source="magic", asker=ask_in_cell)
+        observation = perform(run, confirm=not wanted.yes)
+        if wanted.out:
+            self._namespace[wanted.out] = observation
+        if observation.is_error:
+            raise ToolFailedError(tool.name, observation)
+        return None if wanted.out else observation
+
+
+def _takes_nothing(wanted: Namespace) -> bool:
+    """Whether the line asks for a run although it gives no arguments."""
+    return bool(wanted.out or wanted.yes)
+
+
+def _parsed(parser: LineParser, line: str) -> Namespace | None:
+    try:
+        return parser.parse_line(line)
+    except HelpWanted as wanted:
+        print(wanted)  # noqa: T201 - in the cell that asked
+        return None
+
+
+def _cut_json(line: str) -> tuple[str, str | None]:
+    """Cut a JSON object off the end of *line*, where quotes are JSON's and not the shell's."""
+    start = line.find(" {")
+    if start < 0 or not line.rstrip().endswith("}") or "=" in line[:start]:
+        return line, None
+    return line[:start], line[start:]
+
+
+def _record(number: int) -> Any:
+    for record in history():
+        if record.id == number:
+            return record
+    msg = f"There is no run {number}: %tool_history shows the last ones."
+    raise UsageError(msg)
+
+
+for _magic, _parser in (("tools", TOOLS), ("tool", TOOL), ("tool_history", HISTORY)):
+    getattr(ToolMagics, _magic).__doc__ = _parser.format_help()

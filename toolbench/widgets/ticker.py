@@ -1,0 +1,53 @@
+"""Show news of running things at most ten times a second, all from one thread."""
+
+import time
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+
+PERIOD = 0.1  # seconds
+
+
+class Ticker:
+    """Calls each watcher every tick until it returns False; sleeps while there are none."""
+
+    def __init__(self, period: float = PERIOD) -> None:
+        """Tick every *period* seconds."""
+        self._period = period
+        self._watchers: list[Callable[[], bool]] = []
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._idle = Event()
+        self._idle.set()
+
+    def watch(self, watcher: Callable[[], bool]) -> None:
+        """Call *watcher* every tick until it returns False."""
+        with self._lock:
+            self._watchers.append(watcher)
+            self._idle.clear()
+            if self._thread is None:
+                self._thread = Thread(
+                    target=self._tick, name="toolbench-ticker", daemon=True
+                )
+                self._thread.start()
+
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until nothing is watched any more; tell whether that came in *timeout* seconds."""
+        return self._idle.wait(timeout)
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(self._period)
+            with self._lock:
+                watchers = list(self._watchers)
+            over = [watcher for watcher in watchers if not watcher()]
+            with self._lock:
+                for watcher in over:
+                    self._watchers.remove(watcher)
+                if not self._watchers:
+                    self._thread = None
+                    self._idle.set()
+                    return
+
+
+ticker = Ticker()
+"""The ticker of this process."""
