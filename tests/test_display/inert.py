@@ -1,0 +1,114 @@
+"""Judge HTML as a stranger would: what could run, load, or leave its place."""
+
+import re
+from html.parser import HTMLParser
+
+from toolbench.display.escape import safe_address
+
+_VOID = {"img", "br", "hr"}
+_ELEMENTS = _VOID | {
+    "a",
+    "blockquote",
+    "code",
+    "details",
+    "div",
+    "em",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "span",
+    "strong",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+}
+_ATTRIBUTES = {
+    "alt",
+    "class",
+    "colspan",
+    "href",
+    "open",
+    "rel",
+    "src",
+    "start",
+    "style",
+    "target",
+    "title",
+}
+_CLASS = "tex2jax_ignore mathjax_ignore"
+_IMAGE = re.compile(
+    r"data:image/(png|jpeg|gif|webp|bmp|svg\+xml);base64,[\w+/]*=*", re.A
+)
+_STYLE = re.compile(r"[\w\s.,:;%#()'+-]*", re.A)
+
+
+class _Judge(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.problems: list[str] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in _ELEMENTS:
+            self.problems.append(f"element {tag}")
+        for name, value in attrs:
+            self._judge(tag, name, value or "")
+        if tag == "a" and ("rel", "noopener noreferrer") not in attrs:
+            self.problems.append("a link that lets the page be reached")
+        if tag == "a" and "a" in self._open:
+            self.problems.append("a link in a link")
+        if tag not in _VOID:
+            self._open.append(tag)
+
+    def _judge(self, tag, name, value):
+        if name not in _ATTRIBUTES:
+            self.problems.append(f"attribute {name}={value!r}")
+        elif name == "class" and value != _CLASS:
+            self.problems.append(f"class {value!r}")
+        elif name == "href" and safe_address(value) is None:
+            self.problems.append(f"address {value!r}")
+        elif name == "src" and not (tag == "img" and _IMAGE.fullmatch(value)):
+            self.problems.append(f"source {value!r}")
+        elif name == "style" and (not _STYLE.fullmatch(value) or "url" in value):
+            self.problems.append(f"style {value!r}")
+
+    def handle_endtag(self, tag):
+        if not self._open or self._open.pop() != tag:
+            self.problems.append(f"stray </{tag}>")
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def handle_comment(self, data):
+        self.problems.append(f"comment {data!r}")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+    def close(self):
+        super().close()
+        self.problems += [f"<{tag}> never closed" for tag in self._open]
+
+
+def _judged(html: str) -> _Judge:
+    judge = _Judge()
+    judge.feed(html)
+    judge.close()
+    return judge
+
+
+def problems(html: str) -> list[str]:
+    """Everything in *html* that is not known to be harmless; empty when it is inert."""
+    return _judged(html).problems
+
+
+def text_of(html: str) -> str:
+    """The text a person reads in *html*."""
+    return "".join(_judged(html).text)

@@ -1,0 +1,68 @@
+"""DataFrames as small escaped tables."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+
+from test_display.inert import problems, text_of
+from toolbench.display import table_html, table_text
+from toolbench.display.tables import Frame
+
+
+def _frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {"name": ["a<b>", "c"], "size": [1, 22], "ratio": [0.5, 2.0]},
+        index=["x", "y"],
+    )
+
+
+class TestTable:
+    def test_text(self):
+        """Golden: labels, columns, values."""
+        assert table_text(_frame()) == (
+            "    name   size   ratio\n"
+            "───────────────────────\n"
+            "x   a<b>      1     0.5\n"
+            "y   c        22     2.0"
+        )
+
+    def test_html(self):
+        """Every cell is escaped, numbers stand right."""
+        html = table_html(_frame())
+        assert problems(html) == []
+        assert "a&lt;b&gt;" in html
+        assert html.count("text-align:right") == 6
+        assert html.count("<tr>") == 3
+
+    def test_what_walks_like_a_frame_is_one(self):
+        """No library is imported, and none is needed."""
+        walks = SimpleNamespace(
+            columns=["a"], shape=(1, 1), itertuples=lambda index, name: [(0, "v")]
+        )
+        assert isinstance(walks, Frame)
+        assert isinstance(_frame(), Frame)
+        assert not isinstance({}, Frame)
+        assert text_of(table_html(walks)) == "a0v"
+
+    def test_an_empty_frame_shows_its_columns(self):
+        """Nothing found is a result."""
+        empty = pd.DataFrame({"a": [], "b": []})
+        assert text_of(table_html(empty)) == "ab"
+        assert table_text(empty).split("\n")[0].split() == ["a", "b"]
+
+
+class TestCaps:
+    def test_the_first_rows_and_columns(self):
+        """Fifty rows, twenty columns, and what is left out."""
+        big = pd.DataFrame([[n * 100 + c for c in range(30)] for n in range(1_000)])
+        html = table_html(big)
+        assert html.count("<tr>") == 51
+        assert html.count("<td") == 50 * 20
+        for shown in (text_of(html), table_text(big)):
+            assert shown.endswith("… 950 rows left out … … 10 columns left out …")
+
+    def test_long_cells_are_cut(self):
+        """Two hundred characters of one value."""
+        html = table_html(pd.DataFrame({"a": ["x" * 10_000]}))
+        assert "x" * 199 + "…</td>" in html
+        assert len(html) < 3_000

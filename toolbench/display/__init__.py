@@ -1,0 +1,47 @@
+"""Anything a tool returns, shown safely: Rich renderables and content blocks as mime bundles."""
+
+from toolbench.display.ansi import from_ansi
+from toolbench.display.blocks import blocks_html, blocks_text
+from toolbench.display.caps import Capped, cap
+from toolbench.display.escape import Html, escape, safe_address, visible
+from toolbench.display.images import read_image
+from toolbench.display.jsontree import json_html, json_text
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import (
+    badge,
+    key_values,
+    notice,
+    section,
+    side_by_side,
+)
+from toolbench.display.render import bundle, to_html, to_text
+from toolbench.display.sizes import estimate_tokens, human_size
+from toolbench.display.tables import table_html, table_text
+
+__all__ = [
+    "Capped",
+    "Html",
+    "badge",
+    "blocks_html",
+    "blocks_text",
+    "bundle",
+    "cap",
+    "escape",
+    "estimate_tokens",
+    "from_ansi",
+    "human_size",
+    "json_html",
+    "json_text",
+    "key_values",
+    "markdown_html",
+    "notice",
+    "read_image",
+    "safe_address",
+    "section",
+    "side_by_side",
+    "table_html",
+    "table_text",
+    "to_html",
+    "to_text",
+    "visible",
+]

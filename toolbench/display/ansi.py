@@ -1,0 +1,64 @@
+"""Read what a program wrote to a terminal: untrusted text in, Rich text out."""
+
+import re
+
+from rich.ansi import AnsiDecoder
+from rich.text import Text
+
+from toolbench.display.caps import cap, joined
+from toolbench.display.escape import visible
+from toolbench.display.sequences import OTHER, RETURN, STYLE
+
+_STYLED = re.compile(f"({STYLE.pattern})")
+_PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
+
+
+def from_ansi(text: str, *, limit: int | None = None) -> Text:
+    """Return *text* with its colours, and nothing else a terminal would have obeyed.
+
+    Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
+    drawn over itself (progress bars, spinners) shows its last state. Other control
+    characters, and those that reorder text, are spelled out.
+
+    Args:
+        text: What the program wrote.
+        limit: Show the head and the tail of a text with more characters than this.
+    """
+    lines = OTHER.sub("", RETURN.sub("\r", text)).split("\n")
+    clean = _visible("\n".join(_last_state(line) for line in lines))
+    capped = cap(clean, len(clean) if limit is None else limit)
+    if not capped.omitted:
+        return _decode(clean)
+    return joined(_decode(capped.head), capped.omitted, _decode(capped.tail))
+
+
+def _last_state(line: str) -> str:
+    if "\b" in line:
+        line = _backspaced(line)
+    if "\r" not in line:
+        return line
+    states = line.split("\r")
+    last = max(
+        (i for i, state in enumerate(states) if _STYLED.sub("", state)), default=0
+    )
+    colours = (match for state in states[:last] for match in STYLE.findall(state))
+    return "".join((*colours, *states[last:]))
+
+
+def _backspaced(line: str) -> str:
+    kept: list[str] = []
+    for piece in _PIECE.findall(line):
+        if piece != "\b":
+            kept.append(piece)
+        elif kept and len(kept[-1]) == 1:
+            kept.pop()
+    return "".join(kept)
+
+
+def _visible(text: str) -> str:
+    return "\x1b".join(visible(part) for part in text.split("\x1b"))
+
+
+def _decode(text: str) -> Text:
+    # one call for all lines: Rich's own loop over lines costs three times as much
+    return AnsiDecoder().decode_line(text)

@@ -1,0 +1,153 @@
+"""Show the blocks of an observation: as a person likes them, or exactly as a model reads them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from toolbench.core.content import ImageContent, TextContent
+from toolbench.display.ansi import from_ansi
+from toolbench.display.caps import left_out
+from toolbench.display.escape import Html
+from toolbench.display.images import read_image
+from toolbench.display.jsontree import json_html, json_text, parse_json
+from toolbench.display.page import section
+from toolbench.display.render import LIMIT, to_html, to_text
+from toolbench.display.sizes import counted, estimate_tokens
+from toolbench.display.tables import Frame, table_html, table_text
+
+_MOST = 50  # blocks, and images in one
+_LEAST = 2_000  # characters every block may have
+
+
+def blocks_html(
+    blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
+) -> Html:
+    """Return the blocks as HTML, one section each under a line with its kind and size.
+
+    Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the
+    model reads it: nothing interpreted, what would hide spelled out.
+
+    Args:
+        blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
+        verbatim: Show text as it is, and not what it means.
+        limit: Characters shown of all blocks together, head and tail of each.
+    """
+    views = _views(blocks, verbatim=verbatim, limit=limit)
+    return Html("".join(section(view.title, view.html()) for view in views))
+
+
+def blocks_text(
+    blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
+) -> str:
+    """Return the blocks as text of 100 columns. The arguments are those of `blocks_html`."""
+    views = _views(blocks, verbatim=verbatim, limit=limit)
+    return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)
+
+
+@dataclass(frozen=True)
+class _View:
+    """One block, read: what it is and how large, and how to show it."""
+
+    title: str
+    html: Callable[[], Html]
+    text: Callable[[], str]
+
+
+_Reader = Callable[[Any, int], _View | None]
+
+
+def _views(blocks: Sequence[Any], *, verbatim: bool, limit: int) -> Iterator[_View]:
+    readers = _VERBATIM if verbatim else _READERS
+    share = max(_LEAST, limit // max(1, len(blocks)))
+    for block in blocks[:_MOST]:
+        yield next(view for read in readers if (view := read(block, share)))
+    if not blocks:
+        yield _remark("no content")
+    elif len(blocks) > _MOST:
+        yield _remark(left_out(len(blocks) - _MOST, "block"))
+
+
+def _remark(text: str) -> _View:
+    return _View(text, lambda: Html(""), lambda: "")
+
+
+# --- the table of kinds -------------------------------------------------------------
+
+
+def _images(block: Any, _: int) -> _View | None:
+    if not isinstance(block, ImageContent):
+        return None
+    images = [read_image(url) for url in block.image_urls[:_MOST]]
+    rest = len(block.image_urls) - len(images)
+    more = [left_out(rest, "image")] if rest else []
+    return _View(
+        " · ".join(["image", *(image.label for image in images), *more]),
+        lambda: Html("".join(image.html for image in images)),
+        lambda: "\n".join(image.text for image in images),
+    )
+
+
+def _json(block: Any, limit: int) -> _View | None:
+    text = _text_of(block)
+    value = block if text is None else parse_json(text)
+    if not isinstance(value, Mapping | list | tuple):
+        return None
+    return _View(
+        "JSON" if text is None else _title("JSON", text),
+        partial(json_html, value, limit=limit),
+        partial(json_text, value, limit=limit),
+    )
+
+
+def _terminal(block: Any, limit: int) -> _View | None:
+    text = _text_of(block)
+    if text is None:
+        return None
+    rich = partial(from_ansi, text, limit=limit)
+    return _View(
+        _title("text", text),
+        lambda: to_html(rich(), limit=limit),
+        lambda: to_text(rich(), limit=limit),
+    )
+
+
+def _plain(block: Any, limit: int) -> _View | None:
+    text = _text_of(block)
+    if text is None:
+        return None
+    return _View(
+        _title("text", text),
+        partial(to_html, text, limit=limit),
+        partial(to_text, text, limit=limit),
+    )
+
+
+def _table(block: Any, _: int) -> _View | None:
+    if not isinstance(block, Frame):
+        return None
+    rows, columns = block.shape
+    return _View(
+        f"table · {counted(rows, 'row')} · {counted(columns, 'column')}",
+        partial(table_html, block),
+        partial(table_text, block),
+    )
+
+
+def _anything(block: Any, limit: int) -> _View | None:
+    return _plain(str(block), limit)
+
+
+_READERS: tuple[_Reader, ...] = (_images, _json, _terminal, _table, _anything)
+_VERBATIM: tuple[_Reader, ...] = (_images, _plain, _json, _table, _anything)
+
+
+def _text_of(block: Any) -> str | None:
+    if isinstance(block, TextContent):
+        return block.text
+    return block if isinstance(block, str) else None
+
+
+def _title(kind: str, text: str) -> str:
+    size, tokens = counted(len(text), "character"), estimate_tokens(text)
+    return f"{kind} · {size} · ≈ {counted(tokens, 'token')}"

@@ -1,0 +1,28 @@
+"""The inline styles every part shares: JupyterLab's variables, with fallbacks for elsewhere."""
+
+from toolbench.display.colors import MUTED
+
+CODE_FONT = (
+    "font-family:var(--jp-code-font-family,Menlo,Consolas,'DejaVu Sans Mono',monospace);"
+    "font-size:var(--jp-code-font-size,13px)"
+)
+TEXT_FONT = (
+    "font-family:var(--jp-content-font-family,system-ui,sans-serif);"
+    "font-size:var(--jp-content-font-size1,14px)"
+)
+TEXT_COLOR = "color:var(--jp-content-font-color1,inherit)"
+LINE = "1px solid rgba(128,128,128,.45)"  # seen on both themes, kept by sanitisers
+REMARK = f"color:{MUTED};font-size:12px"
+
+PRE = (
+    f"{CODE_FONT};{TEXT_COLOR};line-height:1.2;margin:0;padding:0;border:0;"
+    "background:transparent;overflow:auto;tab-size:8;word-break:normal"
+)
+"""A block of terminal text; add `white-space`."""
+
+TABLE = (
+    f"{CODE_FONT};{TEXT_COLOR};table-layout:auto;border-collapse:collapse;"
+    "margin:0;border:0"
+)
+CELL = "padding:3px 10px 3px 0;text-align:left;vertical-align:top;border:0"
+"""A cell of a table; later declarations override its parts."""

@@ -1,0 +1,94 @@
+"""Make hostile text harmless: the only place where text, addresses and links become HTML."""
+
+import html
+import re
+from typing import NewType
+
+Html = NewType("Html", str)
+"""Markup made by this layer, safe to show. Everything else is text and must be escaped."""
+
+NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
+"""The attribute that keeps MathJax, old and new, away from what is inside an element."""
+
+_LONGEST_ADDRESS = 2_048
+_RANGES = (
+    (0x00, 0x08),  # control characters but tab and newline
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),  # drawn as nothing
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180E, 0x180E),
+    (0x200B, 0x200B),
+    (0x2060, 0x2065),
+    (0x3164, 0x3164),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0x061C, 0x061C),  # turn the order of the text around
+    (0x200E, 0x200F),
+    (0x202A, 0x202E),
+    (0x2066, 0x206F),
+    (0x2028, 0x2029),  # end a line for some and not for others
+    (0xFE00, 0xFE0D),  # can smuggle whole sentences to a model
+    (0xE0000, 0xE0FFF),
+    (0xD800, 0xDFFF),  # no UTF-8 can carry them
+    (0xFFF0, 0xFFFB),
+    (0xFFFE, 0xFFFF),
+)
+_HIDDEN = re.compile(f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _RANGES)}]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # some decoder left it apart
+_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORECASE)
+
+
+def visible(text: str) -> str:
+    """Return *text* with every character that hides, or reorders others, spelled out.
+
+    Control characters are written as `cat -v` does (`^[`), others by number (`⟨U+202E⟩`).
+    What scripts and emoji need (joiners, the two common variation selectors) stays.
+    """
+    if not _HIDDEN.search(text):
+        return text
+    return _PAIR.sub(_join, text).translate(_SPELLED)
+
+
+def _join(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def _spell(code: int) -> str:
+    if code < 0x20 or code == 0x7F:
+        return f"^{chr(code ^ 0x40)}"
+    return f"⟨U+{code:04X}⟩"
+
+
+_SPELLED = {code: _spell(code) for a, b in _RANGES for code in range(a, b + 1)}
+
+
+def escape(text: str) -> Html:
+    """Return *text* as HTML that shows it, fit for an element and for a quoted attribute."""
+    return Html(html.escape(visible(text)))
+
+
+def safe_address(url: str) -> str | None:
+    """Return *url* when a person may follow it: http, https or mailto, and plainly so.
+
+    Nothing is repaired: an address with blanks, quotes or hidden characters is refused.
+    """
+    plain = len(url) <= _LONGEST_ADDRESS and not _HIDDEN.search(url)
+    return url if plain and _ADDRESS.fullmatch(url) else None
+
+
+def link(url: str, label: Html) -> Html:
+    """Return *label* as a link to *url*; only the label when the address is refused.
+
+    The address is also the tooltip: a label can say anything.
+    """
+    address = safe_address(url)
+    if address is None:
+        return label
+    target = escape(address)
+    return Html(
+        f'<a href="{target}" title="{target}" target="_blank" rel="noopener noreferrer"'
+        f' style="color:inherit;text-decoration:underline">{label}</a>'
+    )

@@ -1,0 +1,83 @@
+"""Show an image a tool returned: inline when its data is here, as a link when it is elsewhere."""
+
+import re
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
+
+from toolbench.core.validation import clip
+from toolbench.display.css import REMARK
+from toolbench.display.escape import NO_MATHS, Html, escape, link, safe_address, visible
+from toolbench.display.sizes import human_size
+
+LARGEST = 5_000_000
+"""Bytes of the largest image put into a page, and so into a saved notebook."""
+
+_DATA = re.compile(
+    r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
+    r"(?:;[\w.-]+=[\w.-]*|;utf-?8)*(;base64)?,(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image as `data:` or `https:` URL, taken apart: `data` is here, or `problem` says why not."""
+
+    url: str
+    kind: str = "image"
+    data: bytes = b""
+    problem: str = ""
+
+    @property
+    def label(self) -> str:
+        """What is known about the image, in words: `image/png, 12.3 kB`."""
+        size = human_size(len(self.data)) if self.data else ""
+        return ", ".join(part for part in (self.kind, size, self.problem) if part)
+
+    @property
+    def text(self) -> str:
+        """The line that stands for the image where no image can be shown."""
+        where = f" {safe_address(self.url)}" if safe_address(self.url) else ""
+        return visible(f"[{self.label}]{where}")
+
+    @property
+    def html(self) -> Html:
+        """The image itself, or what is known about it. Nothing is ever fetched.
+
+        An SVG is shown through `<img>`, where it can run no script and load nothing.
+        """
+        if self.problem:
+            remark = link(self.url, escape(self.text))
+            return Html(f'<div {NO_MATHS} style="{REMARK}">{remark}</div>')
+        kind, data = escape(self.kind), b64encode(self.data).decode("ascii")
+        return Html(
+            f'<img src="data:{kind};base64,{data}" alt="{escape(self.label)}"'
+            ' style="display:block;max-width:100%;height:auto">'
+        )
+
+
+def read_image(url: str) -> Image:
+    """Take *url* apart; whatever is wrong with it is in the result's `problem`."""
+    match = _DATA.fullmatch(url)
+    if not match:
+        known = safe_address(url) and not url.lower().startswith("mailto:")
+        problem = "not fetched" if known else f"no image at {clip(url, 80)}"
+        return Image(url, problem=problem)
+    kind = match[1].lower().replace("jpg", "jpeg")
+    try:
+        data = _decode(match[3], base64=bool(match[2]))
+    except ValueError:  # of base64, or of a character no URL holds
+        return Image("", kind, problem="not valid base64")
+    problem = "" if data else "empty"
+    if len(data) > LARGEST:
+        problem = f"more than {human_size(LARGEST)}, not shown"
+    return Image("", kind, data, problem)
+
+
+def _decode(payload: str, *, base64: bool) -> bytes:
+    raw = unquote_to_bytes(payload)
+    if not base64:
+        return raw
+    packed = b"".join(raw.split())
+    return b64decode(packed + b"=" * (-len(packed) % 4), validate=True)

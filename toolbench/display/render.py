@@ -1,0 +1,179 @@
+"""Show a Rich renderable in a notebook: safe HTML for every theme, and plain text."""
+
+from collections.abc import Iterable, Iterator
+from io import StringIO
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.errors import MarkupError
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+
+from toolbench.display.caps import cap, cap_text, characters, left_out
+from toolbench.display.colors import MUTED
+from toolbench.display.css import PRE
+from toolbench.display.escape import Html, escape, link, visible
+from toolbench.display.styles import style_css
+
+LIMIT = 100_000
+"""Characters shown of one renderable, unless a caller says otherwise."""
+
+_MARKUP = 1.9  # times the limit; denser colours are left out with their text
+_CHUNK = 1_000
+
+
+def bundle(
+    renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
+) -> dict[str, str]:
+    """Return *renderable* as the mime bundle of a cell's output.
+
+    Equal input gives equal bytes. A `str` is text, not Rich markup.
+
+    Args:
+        renderable: Anything Rich can print.
+        width: Columns of the text, and of tables and panels in the HTML.
+        limit: Show the head and the tail of what has more characters than this.
+    """
+    return {
+        "text/plain": to_text(renderable, width=width, limit=limit),
+        "text/html": to_html(renderable, width=width, limit=limit),
+    }
+
+
+def to_text(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> str:
+    """Return *renderable* as text of *width* columns: no escape codes, no trailing blanks."""
+    renderable = _capped(renderable, limit)
+    if isinstance(renderable, Text):
+        return _stripped("\n".join(_wrapped(renderable, width)))
+    segments = _render(renderable, width)
+    text = visible("".join(s.text for s in segments if not s.control))
+    return str(cap(_stripped(text), limit))
+
+
+def to_html(
+    renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
+) -> Html:
+    """Return *renderable* as one `<pre>`: escaped, readable on light and dark pages.
+
+    Text flows with the page; tables and panels are *width* columns wide and scroll. The
+    result has at most 1.9 times *limit* characters and a little for the frame.
+    """
+    renderable = _capped(renderable, limit)
+    if isinstance(renderable, Text):
+        segments, space = _flow(renderable), "pre-wrap;overflow-wrap:anywhere"
+    else:
+        segments, space = _render(renderable, width), "pre"
+    chunks = [
+        chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)
+    ]
+    body = "".join(_fitting(chunks, int(limit * _MARKUP)))
+    return Html(f'<pre style="{PRE};white-space:{space}">{body}</pre>')
+
+
+def _capped(renderable: RenderableType, limit: int) -> RenderableType:
+    """Shorten the texts that can be reached before anything is laid out."""
+    match renderable:
+        case str():
+            return cap_text(Text(visible(renderable)), limit)
+        case Text():
+            return cap_text(_spelled(renderable), limit)
+        case Group():
+            parts = (_capped(part, limit) for part in renderable.renderables)
+            return Group(*parts, fit=renderable.fit)
+        case _:
+            return renderable
+
+
+def _spelled(text: Text) -> Text:
+    if visible(text.plain) == text.plain:
+        return text
+    return Text.assemble(*((visible(s.text), s.style or "") for s in _flow(text)))
+
+
+def _render(renderable: RenderableType, width: int) -> list[Segment]:
+    """Lay *renderable* out; what is no correct markup is shown as typed, where Rich can."""
+    problem = ""
+    for markup in (True, False):
+        try:
+            return list(_console(width, markup=markup).render(renderable))
+        except MarkupError as error:
+            problem = visible(str(error))
+    return list(_console(width).render(Text(f"This cannot be laid out: {problem}.")))
+
+
+def _stripped(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
+
+
+def _wrapped(text: Text, width: int) -> Iterator[str]:
+    """Lay a text out; ten times faster than Rich where most lines are short."""
+    console = _console(width)
+    for line in text.plain.split("\n"):
+        if cell_len(line) <= width and "\t" not in line:
+            yield line
+        else:
+            yield from (part.plain for part in Text(line).wrap(console, width))
+
+
+def _flow(text: Text) -> Iterable[Segment]:
+    # assemble() turns the text's base style into a span: render() only looks at spans
+    return Text.assemble(text).render(_console(1))
+
+
+def _console(width: int, *, markup: bool = True) -> Console:
+    """Return a console on which neither the terminal nor the environment has a say."""
+    return Console(
+        width=width,
+        height=50,
+        file=StringIO(),
+        force_terminal=False,
+        force_jupyter=False,
+        legacy_windows=False,
+        color_system="truecolor",
+        markup=markup,
+        highlight=False,
+        _environ={},
+    )
+
+
+# --- segments -> HTML ---------------------------------------------------------------
+
+
+def _chunks(segment: Segment) -> Iterator[Segment]:
+    text, style, control = segment
+    if not control:
+        for start in range(0, len(text), _CHUNK):
+            yield Segment(text[start : start + _CHUNK], style)
+
+
+def _fitting(chunks: list[Segment], room: int) -> list[str]:
+    """Keep as many chunks from both ends as *room* characters of HTML can hold."""
+    head = list(_until_full(chunks, room // 2))
+    rest = chunks[len(head) :]
+    room -= sum(map(len, head))
+    tail = list(_until_full(reversed(rest), room))[::-1]
+    omitted = sum(map(characters, rest[: len(rest) - len(tail)]))
+    if not omitted:
+        return head + tail
+    notice = left_out(omitted, "character")
+    return [*head, f'\n<span style="color:{MUTED}">{notice}</span>\n', *tail]
+
+
+def _until_full(chunks: Iterable[Segment], room: int) -> Iterator[str]:
+    for text, style, _ in chunks:
+        markup = _span(text, style)
+        room -= len(markup)
+        if room < 0:
+            return
+        yield markup
+
+
+def _span(text: str, style: Style | None) -> str:
+    content = escape(text)
+    if not style:
+        return content
+    if style.link:
+        content = link(style.link, content)
+    css = style_css(style)
+    return f'<span style="{css}">{content}</span>' if css else content

@@ -1,0 +1,26 @@
+"""The grammar of terminal control sequences, as far as it takes to find and skip them.
+
+Every expression is linear: no two neighbouring parts can match the same character. The
+one-character introducers (U+0080 to U+009F) are not honoured: most text that holds one is
+merely badly decoded, and skipping what follows would hide it.
+"""
+
+import re
+
+_CSI = r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, cursor, erasing
+_STRING = (  # titles, hyperlinks, images: ended by BEL or ST, or cut off at the line's end
+    r"\x1b[\]P^_X][^\x07\x1b\x9c\x18\x1a\n]*(?:\x07|\x1b\\|\x9c|\x18|\x1a)?"
+)
+_SHORT = r"\x1b[ -/]*[0-~]?"  # everything else that begins with ESC
+
+SEQUENCE = re.compile(f"{_CSI}|{_STRING}|{_SHORT}")
+"""One control sequence, complete or broken off."""
+
+STYLE = re.compile(r"\x1b\[[0-9;]{0,64}m")
+"""A sequence that only changes how text looks: the one kind that is kept."""
+
+OTHER = re.compile(rf"(?!{STYLE.pattern})(?:{SEQUENCE.pattern})")
+"""Any control sequence but `STYLE`."""
+
+RETURN = re.compile(r"\x1b\[[01]?G")
+"""The cursor goes to the first column: a carriage return by another name."""
