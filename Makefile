@@ -6,7 +6,7 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test check unit browser notebooks bench constraints clean
+.PHONY: tour lab demo test check unit notebooks outputs browser bench constraints clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -31,6 +31,9 @@ unit: .venv/.ready
 
 notebooks: .venv/.ready
 	$(BIN)/python -m pytest -q --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
+
+outputs: .venv/.ready  ## run the notebooks and save them with what came out
+	$(BIN)/python scripts/outputs.py notebooks/*.ipynb
 
 browser: .venv/.ready
 	sh scripts/chromium.sh

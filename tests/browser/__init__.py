@@ -1,0 +1,1 @@
+"""The notebooks in real front ends, driven through a real browser."""

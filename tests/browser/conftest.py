@@ -1,0 +1,101 @@
+"""A Chromium, the front ends it looks at, and notebooks to open in them."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browser.lab import NotebookPage
+from browser.server import JupyterServer
+from browser.tab import Tab
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+FLAGS = [
+    # Nothing but this machine can be reached, with or without a network.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--no-proxy-server",
+    "--disable-gpu",
+]
+ACTION_MILLISECONDS = 20_000
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The machine's Chromium; without one the tests fail and say how to get it."""
+    command = ["sh", str(ROOT / "scripts/chromium.sh"), "--find"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.fail(found.stderr.strip(), pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found.stdout.strip(),
+            args=FLAGS,
+            chromium_sandbox=False,  # root may not use it
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Tab]:
+    """A tab in a context of its own: no cookies, no storage of another test."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 960})
+    context.set_default_timeout(ACTION_MILLISECONDS)
+    context.add_init_script(path=HERE / "rig.js")
+    yield Tab(context)
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def nbroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder both front ends serve; tests give their notebooks names of their own."""
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where pictures are left for people to look at."""
+    folder = ROOT / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lab_server(
+    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JupyterServer]:
+    """JupyterLab, started once for all tests that use it."""
+    with JupyterServer("lab", nbroot, tmp_path_factory.mktemp("home")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def notebook7_server(
+    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JupyterServer]:
+    """Notebook 7, started once for all tests that use it."""
+    with JupyterServer("notebook", nbroot, tmp_path_factory.mktemp("home")) as server:
+        yield server
+
+
+@pytest.fixture
+def lab(
+    page: Tab, lab_server: JupyterServer, screenshots: Path
+) -> Iterator[NotebookPage]:
+    """A notebook page of JupyterLab; its kernel ends with the test."""
+    notebook = NotebookPage(page, lab_server, screenshots)
+    yield notebook
+    notebook.shut_down()
+
+
+@pytest.fixture
+def notebook7(
+    page: Tab, notebook7_server: JupyterServer, screenshots: Path
+) -> Iterator[NotebookPage]:
+    """A notebook page of Notebook 7, which opens in about half of Lab's time."""
+    notebook = NotebookPage(page, notebook7_server, screenshots)
+    yield notebook
+    notebook.shut_down()

@@ -1,0 +1,151 @@
+"""The page object: one notebook in JupyterLab or Notebook 7."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from playwright.sync_api import Locator
+
+from browser.polling import poll
+from browser.server import JupyterServer
+from browser.tab import Tab
+
+OPEN_SECONDS = 60
+RUN_SECONDS = 60
+
+
+class NotebookPage:
+    """What a person does in a notebook and sees there, and what the page knows.
+
+    Cells are counted as in the file: from 0, Markdown cells included. Results are
+    read from the page's model, since the page may still be drawing them.
+
+    Attributes:
+        tab: The browser tab, with its console errors and foreign requests.
+    """
+
+    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
+        self.tab = tab
+        self._server = server
+        self._screenshots = screenshots
+
+    def open(self, notebook: str) -> None:
+        """Open a notebook by its path under the server's root, with a kernel ready."""
+        self.tab.page.goto(self._server.url(notebook))
+        self._poll("rig.soon(rig.ready())", "the kernel is ready", OPEN_SECONDS)
+
+    def shut_down(self) -> None:
+        """End the notebook's kernel."""
+        self._evaluate("rig.shutdown()")
+
+    def run_all(self, seconds: float = RUN_SECONDS) -> None:
+        """Run every cell and wait until the last one, or the first to fail, is done."""
+        self._evaluate("rig.runAll()")
+        self.wait_until_done(seconds)
+
+    def run(self, index: int, seconds: float = RUN_SECONDS) -> None:
+        """Run one cell and wait until it is done."""
+        self.start(index)
+        self.wait_until_done(seconds)
+
+    def start(self, index: int) -> None:
+        """Run one cell and do not wait."""
+        self._evaluate(f"rig.runCell({index})")
+
+    def interrupt(self) -> None:
+        """Choose Interrupt Kernel."""
+        self._evaluate("rig.interrupt()")
+
+    def save(self) -> None:
+        """Save the notebook and wait until it is on disk."""
+        self._evaluate("rig.save()")
+        self.wait_until_done()
+
+    def wait_until_done(self, seconds: float = RUN_SECONDS) -> None:
+        """Wait for what was started last.
+
+        Raises:
+            TimeoutError: It was still not done.
+            AssertionError: The front end refused to do it.
+        """
+        outcome = self._poll("rig.outcome", "the notebook is done", seconds)
+        assert outcome == "done", outcome
+
+    def outputs(self, index: int) -> list[dict[str, Any]]:
+        """The outputs of a cell, as a saved notebook would hold them."""
+        cells: list[dict[str, Any]] = self._evaluate("rig.cells()")
+        found: list[dict[str, Any]] = cells[index].get("outputs", [])
+        return found
+
+    def text(self, index: int) -> str:
+        """What a cell printed and the plain text of what it displayed."""
+        parts = []
+        for output in self.outputs(index):
+            data = output.get("data", {}).get("text/plain", "")
+            parts.append(output.get("text", data))
+        return "".join("".join(part) for part in parts)
+
+    def errors(self) -> list[str]:
+        """What went wrong, in any cell, as `cell: name: message`."""
+        return [
+            f"{index}: {output['ename']}: {output['evalue']}"
+            for index, cell in enumerate(self._evaluate("rig.cells()"))
+            for output in cell.get("outputs", [])
+            if output["output_type"] == "error"
+        ]
+
+    def cell(self, index: int) -> Locator:
+        """A cell in the page."""
+        return self.tab.page.locator(f".jp-Cell[data-windowed-list-index='{index}']")
+
+    def output(self, index: int) -> Locator:
+        """A cell's output in the page: where to look when its source has the words too."""
+        return self.cell(index).locator(".jp-Cell-outputWrapper")
+
+    def type_into(
+        self, label: str, text: str, *, within: Locator | None = None
+    ) -> None:
+        """Replace a field's text, key by key, and leave the field.
+
+        Leaving is what makes number fields send their value. Radio buttons and sliders
+        of ipywidgets have no label to be found by.
+        """
+        field = self._place(within).get_by_label(label, exact=True)
+        field.clear()
+        field.press_sequentially(text)
+        field.press("Tab")
+
+    def click(self, button: str, *, within: Locator | None = None) -> None:
+        """Click a button once it is there and enabled."""
+        self._place(within).get_by_role("button", name=button, exact=True).click()
+
+    def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
+        """Wait until a text can be seen; it must not be one that was there before."""
+        self._place(within).get_by_text(text).first.wait_for()
+
+    def show(self, index: int) -> None:
+        """Scroll until a cell is the first in the window."""
+        self.cell(index).evaluate("cell => cell.scrollIntoView({block: 'start'})")
+
+    def screenshot(self, name: str) -> Path:
+        """Write what the window shows to build/screenshots/<name>.png."""
+        path = self._screenshots / f"{name}.png"
+        self.tab.page.screenshot(path=path, animations="disabled")
+        return path
+
+    def _place(self, within: Locator | None) -> Locator:
+        return within or self.tab.page.locator(".jp-NotebookPanel")
+
+    def _evaluate(self, question: str) -> Any:
+        return self.tab.page.evaluate(question)
+
+    def _poll(self, question: str, until: str, seconds: float) -> Any:
+        return poll(lambda: self._evaluate(question), until=until, seconds=seconds)
+
+
+def write_notebook(path: Path, *sources: str) -> None:
+    """Write a notebook of these code cells for the Python kernel."""
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, path)

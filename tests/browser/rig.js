@@ -1,0 +1,51 @@
+// What the page object asks of the notebook that is open in JupyterLab or Notebook 7.
+// Needs window.jupyterapp (--expose-app-in-browser).
+const rig = {
+  outcome: null,
+
+  panel() {
+    const widgets = [...(window.jupyterapp?.shell.widgets("main") ?? [])];
+    return widgets.find((widget) => widget.sessionContext && widget.content?.widgets);
+  },
+
+  // The kernel indicator says "idle" before there is a kernel, so this asks the kernel.
+  async ready() {
+    const panel = rig.panel();
+    if (!panel) return false;
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+    const kernel = panel.sessionContext.session?.kernel;
+    if (kernel?.connectionStatus !== "connected") return false;
+    await kernel.info;
+    return kernel.status === "idle";
+  },
+
+  // Playwright awaits a promise without limit, and some here never settle.
+  soon(promise) {
+    const late = new Promise((resolve) => setTimeout(() => resolve(false), 1000));
+    return Promise.race([promise, late]);
+  },
+
+  // Starts what may take long; `outcome` tells when it is done.
+  begin(start) {
+    rig.outcome = null;
+    start().then(
+      () => (rig.outcome = "done"),
+      (error) => (rig.outcome = String(error)),
+    );
+  },
+
+  command: (name) => () => window.jupyterapp.commands.execute(name),
+
+  runCell(index) {
+    rig.panel().content.activeCellIndex = index;
+    rig.begin(rig.command("notebook:run-cell"));
+  },
+
+  runAll: () => rig.begin(rig.command("notebook:run-all-cells")),
+  save: () => rig.begin(() => rig.panel().context.save()),
+  interrupt: () => rig.soon(rig.panel().sessionContext.session.kernel.interrupt()),
+  shutdown: () => rig.soon(rig.panel()?.sessionContext.shutdown()),
+  cells: () => rig.panel().content.model.toJSON().cells,
+};
+window.rig = rig;

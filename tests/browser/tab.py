@@ -1,0 +1,39 @@
+"""A browser tab that remembers what went wrong in it and what it asked of the world."""
+
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
+
+LOCAL_SCHEMES = {"data", "blob", "about", "file"}
+
+
+class Tab:
+    """One page in a context of its own.
+
+    Attributes:
+        page: Playwright's page.
+        console_errors: What the page or an uncaught error wrote to its console.
+        foreign_requests: The addresses it asked for beyond this machine.
+    """
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.console_errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        context.on("console", self._on_console)
+        context.on("weberror", self._on_error)
+        context.on("request", lambda request: self._on_address(request.url))
+        self.page = context.new_page()
+        self.page.on("websocket", lambda socket: self._on_address(socket.url))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            place = message.location.get("url", "")
+            self.console_errors.append(f"{message.text} ({place})")
+
+    def _on_error(self, error: WebError) -> None:
+        self.console_errors.append(f"uncaught: {error.error}")
+
+    def _on_address(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in LOCAL_SCHEMES and parts.hostname != "127.0.0.1":
+            self.foreign_requests.append(url)

@@ -1,0 +1,102 @@
+"""The rig itself, on a notebook that needs nothing but ipywidgets."""
+
+import nbformat
+import pytest
+
+from browser.lab import NotebookPage, write_notebook
+from browser.tab import Tab
+
+GREET = """
+import ipywidgets as widgets
+
+name = widgets.Text(description="Name")
+button = widgets.Button(description="Greet")
+answer = widgets.HTML()
+
+def greet(_):
+    answer.value = f"Hello <b>{name.value}</b>"
+
+button.on_click(greet)
+widgets.VBox([name, button, answer])
+"""
+
+
+@pytest.fixture
+def greeting(request: pytest.FixtureRequest, nbroot) -> str:
+    """A notebook with a form in its first cell; the second tells what arrived."""
+    file = f"{request.node.name}.ipynb"
+    write_notebook(nbroot / file, GREET, "print(repr(name.value))")
+    return file
+
+
+class TestJupyterLab:
+    def test_typed_text_reaches_the_kernel_and_a_button_answers(
+        self, lab: NotebookPage, greeting
+    ):
+        """The whole way: keys -> widget -> kernel -> widget -> page."""
+        lab.open(greeting)
+        lab.run_all()
+        assert lab.text(1) == "''\n"
+        lab.type_into("Name", "Ada Lovelace")
+        lab.click("Greet", within=lab.output(0))
+        lab.wait_for_text("Ada Lovelace", within=lab.output(0))
+        lab.run(1)
+        assert lab.text(1) == "'Ada Lovelace'\n"
+        lab.show(0)
+        assert lab.screenshot("rig").stat().st_size > 0
+        assert lab.errors() == []
+        assert lab.tab.foreign_requests == []
+        assert lab.tab.console_errors == []
+
+    def test_saving_writes_the_outputs_to_the_file(
+        self, lab: NotebookPage, greeting, nbroot
+    ):
+        """A saved notebook holds what its cells printed."""
+        lab.open(greeting)
+        lab.run_all()
+        lab.save()
+        saved = nbformat.read(nbroot / greeting, as_version=4)
+        assert saved.cells[1].outputs[0].text == "''\n"
+
+    def test_a_failing_cell_ends_the_run_and_is_named(self, lab: NotebookPage, nbroot):
+        """Running all stops at the first error."""
+        write_notebook(nbroot / "fails.ipynb", "1 / 0", "print('not reached')")
+        lab.open("fails.ipynb")
+        lab.run_all()
+        assert lab.errors() == ["0: ZeroDivisionError: division by zero"]
+        assert lab.text(1) == ""
+
+    def test_a_running_cell_can_be_interrupted(self, lab: NotebookPage, nbroot):
+        """A test can act while a cell runs."""
+        source = "import threading\nprint('started')\nthreading.Event().wait(60)"
+        write_notebook(nbroot / "waits.ipynb", source)
+        lab.open("waits.ipynb")
+        lab.start(0)
+        lab.wait_for_text("started", within=lab.output(0))
+        lab.interrupt()
+        lab.wait_until_done()
+        assert lab.errors() == ["0: KeyboardInterrupt: "]
+
+
+class TestNotebook7:
+    def test_is_driven_like_jupyterlab(self, notebook7: NotebookPage, greeting):
+        """One page object serves both front ends."""
+        notebook7.open(greeting)
+        own_errors = list(notebook7.tab.console_errors)  # 7.6 has one while it starts
+        notebook7.run_all()
+        notebook7.type_into("Name", "Grace")
+        notebook7.click("Greet", within=notebook7.output(0))
+        notebook7.run(1)
+        assert notebook7.text(1) == "'Grace'\n"
+        assert notebook7.tab.foreign_requests == []
+        assert notebook7.tab.console_errors == own_errors
+
+
+class TestTab:
+    def test_requests_beyond_this_machine_are_seen_and_fail(self, page: Tab):
+        """A test that finds no foreign request had the means to find one."""
+        picture = "http://example.org/picture.png"
+        with page.page.expect_event("requestfailed") as failed:
+            page.page.set_content(f"<img src='{picture}'>")
+        assert failed.value.failure == "net::ERR_NAME_NOT_RESOLVED"
+        assert page.foreign_requests == [picture]
