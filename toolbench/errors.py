@@ -8,15 +8,17 @@
     ├── RegistrationError     what was given to the registry is no tool
     ├── SchemaError           a JSON Schema that cannot be used
     ├── ServerError           an MCP server could not be reached
+    ├── ToolFailedError       a magic ran a tool and it failed; holds the observation
     └── ToolNotFoundError     no tool, or no server, goes by that name
 
-A tool that ran and *failed* raises none of these: it returns an Observation with
-`is_error=True`.
+A tool that ran and *failed* raises nothing: it returns an Observation with `is_error=True`.
+Only a magic, whose cell should then be marked as failed, turns that into an error.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 Path = tuple[str | int, ...]
 
@@ -40,6 +42,10 @@ class Problem:
 
 class ToolbenchError(Exception):
     """Base of every error that says toolbench was used wrongly."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the sentence alone: IPython asks for this, and a traceback would not help."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 class ArgumentsError(ToolbenchError, ValueError):
@@ -76,6 +82,16 @@ class SchemaError(ToolbenchError, ValueError):
 
 class ServerError(ToolbenchError, ConnectionError):
     """An MCP server that could not be reached, or refused."""
+
+
+class ToolFailedError(ToolbenchError, RuntimeError):
+    """A tool run by a magic failed; `observation` is what came out."""
+
+    def __init__(self, tool: str, observation: Any) -> None:
+        """Say which *tool* failed, in the words of its *observation*."""
+        self.observation = observation
+        said = observation.text.strip()
+        super().__init__(said if said.startswith(tool) else f"{tool}: {said}")
 
 
 class ToolNotFoundError(ToolbenchError, LookupError):

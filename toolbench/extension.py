@@ -37,6 +37,7 @@ class Workbench:
             Action: _showing(action_bundle),
             Observation: _showing(observation_bundle),
         }
+        self._displaced: dict[Any, Any] = {}
 
     @property
     def client(self) -> "MCPClient":
@@ -53,8 +54,10 @@ class Workbench:
         """Add the magics, completion, displays, and the recording of plain calls."""
         self._shell.register_magics(*self._magics)
         self._matchers.append(self._matcher)
-        for kind, show in self._formats.items():
-            self._formatter.for_type(kind, show)
+        self._displaced = {
+            kind: self._formatter.for_type(kind, show)
+            for kind, show in self._formats.items()
+        }
         self._shell.events.register("post_run_cell", _look_for_news)
         record_calls()
 
@@ -64,8 +67,10 @@ class Workbench:
             stop(run, "stopped: toolbench was unloaded")
         forget_calls()
         self._shell.events.unregister("post_run_cell", _look_for_news)
-        for kind in self._formats:
+        for kind, show in self._displaced.items():
             self._formatter.pop(kind, None)
+            if show is not None:
+                self._formatter.for_type(kind, show)
         self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
         for magics in self._magics:
             for where, names in magics.magics.items():

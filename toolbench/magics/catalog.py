@@ -120,8 +120,15 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
             continue  # IPython's own: _, __, _12
         if isinstance(value, ToolDefinition):
             yield value
-        elif isinstance(value, list | tuple):
+        elif _holds_tools(value):
             yield from (item for item in value if isinstance(item, ToolDefinition))
+
+
+def _holds_tools(value: Any) -> bool:
+    """Whether *value* is a list of tools, or a client with some; a long list is not searched."""
+    if isinstance(value, list | tuple):
+        return bool(value) and isinstance(value[0], ToolDefinition)
+    return type(value).__name__ == "MCPClient"
 
 
 def _matches(text: str, pattern: str) -> bool:

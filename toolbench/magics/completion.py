@@ -96,7 +96,7 @@ def _const(branch: dict[str, Any]) -> list[Any]:
 
 
 def _offer(candidates: Iterable[str], typed: str, kind: str) -> SimpleMatcherResult:
-    bare = typed.lstrip('"')
+    bare = typed.lstrip('{[,"')  # inside a JSON body
     found = [
         SimpleCompletion(text=candidate, type=kind)
         for candidate in candidates

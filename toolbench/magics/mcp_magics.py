@@ -1,12 +1,13 @@
 """%mcp: connect servers, look at them, disconnect."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
-from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.magics.listing import Listing
 from toolbench.magics.parsers import HelpWanted, LineParser, split
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _parser() -> LineParser:
-    parser = LineParser("%mcp", description="Connect MCP servers and look at them.")
+    parser = LineParser("mcp", description="Connect MCP servers and look at them.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     connect = commands.add_parser(
         "connect", help="NAME URL, NAME -- COMMAND ARG..., or --config"
@@ -25,7 +26,7 @@ def _parser() -> LineParser:
     connect.add_argument("url", nargs="?")
     connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
     connect.add_argument("--only", default="", help="names out of the file, by commas")
-    connect.add_argument("--mode", choices=("auto", "legacy"), default="auto")
+    connect.add_argument("--mode", choices=("auto", "legacy"), default=None)
     commands.add_parser("list", help="the servers")
     for name, about in _LOOKS.items():
         commands.add_parser(name, help=about).add_argument("name")
@@ -78,8 +79,9 @@ class MCPMagics(Magics):
     def _connect(self, wanted: Any, command: list[str]) -> Listing:
         client = self._client()
         if wanted.config:
-            only = [name for name in wanted.only.split(",") if name]
-            client.connect_config(wanted.config, only=only, mode=wanted.mode)
+            client.add(
+                wanted.config, only=wanted.only.split(",") if wanted.only else None
+            )
             return _overview(client)
         entry = _entry(wanted, command)
         session = client.connect(wanted.name, entry, mode=wanted.mode)
@@ -89,7 +91,7 @@ class MCPMagics(Magics):
         return _overview(self._client())
 
     def _reconnect(self, wanted: Any) -> Listing:
-        session = self._session(wanted.name)
+        session = self._client().server(wanted.name)
         session.reconnect(mode=wanted.mode)
         return _tools(session)
 
@@ -99,7 +101,6 @@ class MCPMagics(Magics):
             msg = "Say which server, or --all."
             raise UsageError(msg)
         for name in list(client.servers) if wanted.all else [wanted.name]:
-            self._session(name)
             client.disconnect(name)
 
     def _discover(self, wanted: Any) -> Listing:
@@ -115,16 +116,7 @@ class MCPMagics(Magics):
         )
 
     def _look(self, what: str, name: str) -> Any:
-        session = self._session(name)
-        return _SHOW[what](session)
-
-    def _session(self, name: str) -> "MCPServerSession":
-        servers = self._client().servers
-        if name not in servers:
-            hint = did_you_mean(name, servers) or " %mcp list shows those there are."
-            msg = f"No server {name!r} is connected.{hint}"
-            raise ToolNotFoundError(msg)
-        return servers[name]
+        return _SHOW[what](self._client().server(name))
 
 
 def _entry(wanted: Any, command: list[str]) -> dict[str, Any]:
@@ -132,11 +124,17 @@ def _entry(wanted: Any, command: list[str]) -> dict[str, Any]:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
     if command and wanted.url is None:
-        return {"command": command[0], "args": command[1:]}
+        return {"command": _own_program(command[0]), "args": command[1:]}
     if wanted.url and not command:
         return {"url": wanted.url}
     msg = f"Where is {wanted.name!r}? Give a URL, or -- and the command that starts it."
     raise UsageError(msg)
+
+
+def _own_program(name: str) -> str:
+    """The program of the kernel's own environment, as if that were activated; else *name*."""
+    beside = Path(sys.executable).parent / name
+    return str(beside) if Path(name).name == name and beside.is_file() else name
 
 
 def _overview(client: "MCPClient") -> Listing:
@@ -191,4 +189,4 @@ _SHOW: "dict[str, Callable[[MCPServerSession], Listing]]" = {
     "traffic": _lines("traffic"),
 }
 
-MCPMagics.mcp.__doc__ = MCP.format_help()
+MCPMagics.mcp.__doc__ = MCP.help_text()

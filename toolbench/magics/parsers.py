@@ -12,17 +12,24 @@ class HelpWanted(Exception):  # noqa: N818 - no error: somebody asked for help
 
 
 class LineParser(argparse.ArgumentParser):
-    """Parses the line of a magic; what it raises is a UsageError."""
+    """Parses the line of a magic; what it raises is a UsageError.
+
+    Its `prog` has no percent sign: argparse formats with those.
+    """
+
+    def help_text(self) -> str:
+        """Return the help, as the docstring of the magic."""
+        return self.format_help().replace("usage: ", "usage: %", 1)
 
     def error(self, message: str) -> NoReturn:
         """Raise *message* and how the magic is used."""
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
-        msg = f"{message}. Usage: {usage}"
+        msg = f"{message}. Usage: %{usage}"
         raise UsageError(msg)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Stop parsing: `--help` was asked for."""
-        raise HelpWanted(message or self.format_help())
+        raise HelpWanted(message or self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:
         """Parse *line*, quoted as in a shell; options may stand anywhere."""

@@ -28,7 +28,7 @@ from toolbench.widgets.panel import ToolPanel
 
 
 def _tools_parser() -> LineParser:
-    parser = LineParser("%tools", description="List the tools this notebook knows.")
+    parser = LineParser("tools", description="List the tools this notebook knows.")
     parser.add_argument(
         "pattern", nargs="?", default="", help="part of a name, or a * pattern"
     )
@@ -40,7 +40,7 @@ def _tools_parser() -> LineParser:
 
 def _tool_parser() -> LineParser:
     parser = LineParser(
-        "%tool",
+        "tool",
         description="Open a tool's panel, or run it: %tool NAME [key=value ... | {json}]. "
         "The body of %%tool NAME holds the arguments. The string ${name} stands for the "
         "object of that name.",
@@ -68,7 +68,7 @@ def _tool_parser() -> LineParser:
 
 def _history_parser() -> LineParser:
     parser = LineParser(
-        "%tool_history", description="Show the last runs, or repeat one."
+        "tool_history", description="Show the last runs, or repeat one."
     )
     parser.add_argument("count", nargs="?", type=int, default=20, help="how many")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -216,4 +216,4 @@ def _record(number: int) -> Any:
 
 
 for _magic, _parser in (("tools", TOOLS), ("tool", TOOL), ("tool_history", HISTORY)):
-    getattr(ToolMagics, _magic).__doc__ = _parser.format_help()
+    getattr(ToolMagics, _magic).__doc__ = _parser.help_text()

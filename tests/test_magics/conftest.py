@@ -1,0 +1,45 @@
+"""A real IPython shell with toolbench loaded."""
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from toolbench import history
+from toolbench.extension import load_ipython_extension, unload_ipython_extension
+
+TOOLS = '''
+from typing import Literal
+from toolbench import tool
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers.
+
+    More about it.
+    """
+    return a + b
+
+@tool
+def greet(name: str, style: Literal["short", "long"] = "short", loud: bool = False) -> str:
+    """Greet somebody."""
+    return f"Hello {name}"
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    """Erase a file."""
+    return f"erased {path}"
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise ValueError("the disk is full")
+'''
+
+
+@pytest.fixture
+def shell():
+    shell = InteractiveShell()
+    load_ipython_extension(shell)
+    shell.run_cell(TOOLS).raise_error()
+    yield shell
+    unload_ipython_extension(shell)
+    history().clear()

@@ -1,0 +1,48 @@
+import pytest
+from IPython.core.completer import CompletionContext
+
+from toolbench.extension import _loaded
+
+
+@pytest.fixture
+def complete(shell):
+    matcher = _loaded[shell]._matcher
+
+    def complete(text):
+        lines = text.split("\n")
+        context = CompletionContext(
+            token=text.split()[-1] if text and not text[-1].isspace() else "",
+            full_text=text,
+            cursor_position=len(lines[-1]),
+            cursor_line=len(lines) - 1,
+            limit=None,
+        )
+        return [c.text for c in matcher(context)["completions"]]
+
+    return complete
+
+
+class TestTab:
+    @pytest.mark.parametrize(
+        ("text", "offered"),
+        [
+            ("%tool gr", ["greet"]),
+            ("%%tool gr", ["greet"]),
+            ("x = %tool gr", ["greet"]),
+            ("%tool greet ", ["name=", "style=", "loud="]),
+            ("%tool greet name=x st", ["style="]),
+            ("%tool greet style=", ["short", "long"]),
+            ("%tool greet style=l", ["long"]),
+            ("%tool greet loud=", ["true", "false"]),
+            ("%tool greet --dr", ["--dry-run"]),
+            ("%tool greet --schema g", ["gemini"]),
+            ("%%tool greet\n", ['"name": ', '"style": ', '"loud": ']),
+            ('%%tool greet\n{"st', ['"style": ']),
+            ("%tool nope ", []),
+            ("%mcp dis", ["disconnect", "discover"]),
+            ("print(", []),
+        ],
+    )
+    def test_offers(self, complete, text, offered):
+        """Tab knows names of tools, arguments, values, options and sub-commands."""
+        assert complete(text) == offered

@@ -1,0 +1,198 @@
+import pytest
+from IPython.core.error import UsageError
+
+from toolbench import history
+from toolbench.core.schema import Action
+from toolbench.errors import BodyError, ToolFailedError, ToolNotFoundError
+
+
+def line(shell, text):
+    name, _, rest = text.removeprefix("%").partition(" ")
+    return shell.run_line_magic(name, rest)
+
+
+def cell(shell, head, body):
+    return shell.run_cell_magic("tool", head, body)
+
+
+class TestTools:
+    def test_lists_name_source_and_first_line(self, shell):
+        """%tools shows each tool once, with where it is from and what it does."""
+        rows = {r[0]: r[1:] for r in line(shell, "%tools").rows}
+        assert rows["add"] == ("notebook", "Add two numbers.")
+
+    @pytest.mark.parametrize("pattern", ["gre", "gr*t", "greet", "GREET"])
+    def test_takes_a_part_or_a_pattern(self, shell, pattern):
+        """A part of the name, or a pattern with *, narrows the list."""
+        assert [r[0] for r in line(shell, f"%tools {pattern}").rows] == ["greet"]
+
+    def test_says_when_nothing_matches(self, shell):
+        """No match is a sentence, in text for any front end."""
+        assert "No tool matches 'xyz'" in repr(line(shell, "%tools xyz"))
+
+
+class TestRun:
+    def test_with_words(self, shell):
+        """key=value: JSON where it can be; the observation is the value."""
+        assert line(shell, "%tool add a=2 b=3").result == 5
+
+    def test_keeps_text_for_text(self, shell):
+        """An argument the schema calls a string stays text, even if it looks like a number."""
+        assert line(shell, "%tool greet name=007").text == "Hello 007"
+
+    def test_with_an_object(self, shell):
+        """JSON on the line keeps its quotes."""
+        assert (
+            line(shell, '%tool greet {"name": "Ada Lovelace"}').text
+            == "Hello Ada Lovelace"
+        )
+
+    @pytest.mark.parametrize(
+        ("options", "body"),
+        [
+            ("", '{"a": 2, "b": 3}'),
+            ("", "a: 2\nb: 3"),
+            ("-f json", '{"a": 2, "b": 3}'),
+            ("-f yaml", "{a: 2, b: 3}"),
+            ("-f py", "a = 1 + 1\nb = 3"),
+            ("b=3", "a: 2"),
+        ],
+    )
+    def test_with_a_body(self, shell, options, body):
+        """The body of %%tool holds the arguments, in three forms, beside those on the line."""
+        assert cell(shell, f"add {options}", body).result == 5
+
+    def test_fills_in_variables(self, shell):
+        """The string ${name} becomes the object of that name, and nothing else is expanded."""
+        shell.user_ns["n"] = 41
+        assert cell(shell, "add", '{"a": "${n}"}').result == 42
+        assert line(shell, "%tool greet name='{n} $n'").text == "Hello {n} $n"
+
+    def test_keeps_the_result(self, shell):
+        """-o VAR keeps the observation, and the cell shows nothing."""
+        assert line(shell, "%tool add a=1 -o kept") is None
+        assert shell.user_ns["kept"].result == 2
+
+    def test_only_checks(self, shell):
+        """--dry-run returns the action and runs nothing."""
+        assert isinstance(line(shell, "%tool add --dry-run a=1"), Action)
+        assert len(history()) == 0
+
+    def test_is_recorded(self, shell):
+        """A run by magic is in the history, as one."""
+        line(shell, "%tool add a=1")
+        assert [(r.tool, r.source) for r in history()] == [("add", "magic")]
+
+    def test_asks_before_destroying(self, shell, monkeypatch):
+        """A destructive tool asks, unless --yes says it need not."""
+        monkeypatch.setattr("builtins.input", lambda prompt: "n")
+        with pytest.raises(ToolFailedError, match="erase was not run: nobody agreed"):
+            line(shell, "%tool erase path=x")
+        assert line(shell, "%tool erase path=x --yes").text == "erased x"
+
+    @pytest.mark.parametrize(
+        "name", ["mcp", "openai", "responses", "anthropic", "gemini"]
+    )
+    def test_shows_what_a_model_is_given(self, shell, name):
+        """--schema gives the provider's dict."""
+        assert "Add two numbers." in str(line(shell, f"%tool add --schema {name}"))
+
+
+class TestMistakes:
+    """Each is one sentence that says what to do."""
+
+    @pytest.mark.parametrize(
+        ("text", "kind", "said"),
+        [
+            ("%tool", UsageError, "Which tool?"),
+            ("%tool ad a=1", ToolNotFoundError, "Did you mean 'add'?"),
+            ("%tool zzz a=1", ToolNotFoundError, "%tools lists them all"),
+            ("%tool add a", UsageError, "Expected key=value, not 'a'"),
+            ("%tool add 'a=1", UsageError, "No closing quotation"),
+            ("%tool add --frob a=1", UsageError, "unrecognized arguments: --frob"),
+            ("%tool add --schema xml", UsageError, "invalid choice: 'xml'"),
+            ("%tool add b=1", ToolFailedError, "add: a: is required"),
+            ("%tool add a=x", ToolFailedError, "a: should be a valid integer"),
+            (
+                "%tool add a=1 c=1",
+                ToolFailedError,
+                "c: is not an argument of this tool",
+            ),
+            ("%tool add a=${nope}", BodyError, "There is no variable 'nope'"),
+            ("%tool fail {}", ToolFailedError, "fail: ValueError: the disk is full"),
+            ("%tool_history --rerun 99", UsageError, "There is no run 99"),
+        ],
+    )
+    def test_on_the_line(self, shell, text, kind, said):
+        with pytest.raises(kind) as caught:
+            line(shell, text)
+        assert said in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("options", "body", "said"),
+        [
+            ("", '{"a": 1,', "The body is not JSON: Expecting"),
+            ("-f yaml", "a: [1", "The body is not YAML:"),
+            ("", "- 1\n- 2", "this is a list"),
+            ("-f json", "3", "this is a int"),
+            ("", "just text", "this is a str"),
+        ],
+    )
+    def test_in_the_body(self, shell, options, body, said):
+        with pytest.raises(BodyError) as caught:
+            cell(shell, f"add {options}", body)
+        assert said in str(caught.value)
+
+    def test_show_no_traceback(self, shell):
+        """IPython shows the sentence alone."""
+        error = shell.run_cell("%tool ad").error_in_exec
+        assert error._render_traceback_() == [f"ToolNotFoundError: {error}"]
+
+    def test_empty_bodies_are_no_arguments(self, shell):
+        """An empty body runs the tool without arguments: here that is a missing one."""
+        with pytest.raises(ToolFailedError, match="a: is required"):
+            cell(shell, "add", "\n")
+
+
+class TestRedefinition:
+    """The first law: a cell that is run again replaces what it defined."""
+
+    def test_by_decorator(self, shell):
+        shell.run_cell(
+            "@tool\ndef add(a: int) -> str:\n    'Add anew.'\n    return 'new'"
+        ).raise_error()
+        assert line(shell, "%tool add a=1").text == "new"
+        assert [r[0] for r in line(shell, "%tools add").rows] == ["add"]
+
+    def test_by_classes(self, shell):
+        source = """
+from toolbench import Action, Observation, ToolDefinition
+class EchoAction(Action):
+    text: str
+class EchoObservation(Observation):
+    pass
+class EchoTool(ToolDefinition[EchoAction, EchoObservation]):
+    @classmethod
+    def create(cls, conv_state=None, **params):
+        return [cls(description="Echo.", action_type=EchoAction,
+                    observation_type=EchoObservation,
+                    executor=lambda action: EchoObservation.from_text(action.text + "%s"))]
+from toolbench import register_tool
+register_tool("echo_registered", EchoTool)
+echo = EchoTool.create()[0]
+"""
+        for mark in ("!", "?"):
+            shell.run_cell(source % mark).raise_error()
+            assert line(shell, "%tool echo text=hi").text == f"hi{mark}"
+            assert shell.ev("EchoAction.resolve_kind('EchoAction') is EchoAction")
+            assert shell.ev("echo(EchoAction(text='x'))").text == f"x{mark}"
+
+
+class TestHistory:
+    def test_lists_and_repeats(self, shell):
+        """%tool_history shows the runs; --rerun N runs one again."""
+        line(shell, "%tool add a=1")
+        row = line(shell, "%tool_history").rows[-1]
+        assert row[1:3] == ("add", "ok")
+        assert line(shell, f"%tool_history --rerun {row[0]}").text == "2"
+        assert len(line(shell, "%tool_history --json")) == 2
