@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from inspect import Parameter, iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from functools import wraps
+from inspect import Parameter, isawaitable, isbuiltin, iscoroutinefunction, signature
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from warnings import warn
 
 from toolbench.core.portal import portal
@@ -58,14 +59,14 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
             warn(msg, ResourceWarning, source=self, stacklevel=1)
 
 
-def _noting(close: Callable[[Any], None]) -> Callable[[Any], None]:
+def _noting(close: Callable[..., Any]) -> Callable[..., Any]:
     """Let *close* note that it ran, for `__del__`."""
 
-    def noted(self: Any) -> None:
+    @wraps(close)
+    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._closed = True
-        close(self)
+        return close(self, *args, **kwargs)
 
-    noted.__doc__ = close.__doc__
     return noted
 
 
@@ -81,26 +82,57 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
         """Call the function."""
         return self._call(action, conversation)
 
+    def interrupt(self) -> None:
+        """Pass it on, if the callable knows what to do."""
+        getattr(self.function, "interrupt", lambda: None)()
+
+    def __reduce__(self) -> Any:  # for executors that work in other processes
+        return FunctionExecutor, (self.function,)
+
     def __repr__(self) -> str:
         return f"FunctionExecutor({getattr(self.function, '__qualname__', '?')})"
 
 
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return *function* as one called with `(action, conversation)`, looked at once."""
+    """Return *function* as one called with `(action, conversation)`, looked at once.
+
+    The conversation goes to the parameter of that name, else to a second one without a
+    default, else to `*args` or `**kwargs`; a function with none of these is not told of it.
+    """
+    match _place_of_conversation(function):
+        case "second":
+            return function
+        case "named":
+            return lambda action, conv: function(action, conversation=conv)
+    return lambda action, conv: function(action)
+
+
+def _place_of_conversation(
+    function: Callable[..., Any],
+) -> Literal["second", "named"] | None:
     try:
         parameters = list(signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin without a signature
-        return lambda action, conversation: function(action)
-    if any(p.kind is Parameter.VAR_POSITIONAL for p in parameters):
-        return function
-    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    if sum(p.kind in positional for p in parameters) > 1:
-        return function
-    if any(
-        p.name == "conversation" or p.kind is Parameter.VAR_KEYWORD for p in parameters
-    ):
-        return lambda action, conversation: function(action, conversation=conversation)
-    return lambda action, conversation: function(action)
+        return None
+    if isbuiltin(function):  # `print(*args)` is no executor that knows of conversations
+        return None
+    ordered = [p for p in parameters if p.kind in _POSITIONAL]
+    kinds = {p.kind for p in parameters}
+    if len(ordered) > 1 and _is_conversation(ordered[1]):
+        return "second"
+    if any(p.name == "conversation" for p in parameters):
+        bound = getattr(function, "keywords", {})  # of a functools.partial
+        return None if "conversation" in bound else "named"
+    if len(ordered) < 2 and Parameter.VAR_POSITIONAL in kinds:
+        return "second"
+    return "named" if Parameter.VAR_KEYWORD in kinds else None
+
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _is_conversation(second: Parameter) -> bool:
+    return "conv" in second.name or second.default is Parameter.empty
 
 
 def is_async(executor: Any) -> bool:
@@ -114,6 +146,15 @@ def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any],
     return lambda action, conversation: portal.call(call, action, conversation)
 
 
+def settled(result: Any) -> Any:
+    """Return *result*, waiting for it if it is awaitable: not all that is async says so."""
+    return portal.call(_awaited, result) if isawaitable(result) else result
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
     """Run *executor* without blocking the running event loop; a plain one gets a thread."""
     if hasattr(executor, "acall"):  # it knows how to come back from its own loop
@@ -125,4 +166,5 @@ async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
         run_sync,
     )
 
-    return await run_sync(call, action, conversation)
+    result = await run_sync(call, action, conversation)
+    return await result if isawaitable(result) else result

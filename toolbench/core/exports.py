@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.parameters import parameters_of
 from toolbench.core.schema import Action, Observation, Schema
@@ -60,7 +62,7 @@ class Exports:
         if self.annotations is not None:
             exported["annotations"] = self.annotations.model_dump(exclude_none=True)
         if self.meta is not None:
-            exported["_meta"] = dict(self.meta)
+            exported["_meta"] = to_jsonable_python(dict(self.meta), fallback=str)
         return exported
 
     def to_openai_tool(

@@ -8,7 +8,7 @@ unless they are safe ones.
 from collections.abc import Mapping
 from copy import deepcopy
 from keyword import iskeyword
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, Union, cast
 
 from pydantic import (
     BaseModel,
@@ -36,10 +36,26 @@ _TYPES: dict[str, Any] = {
 }
 
 
+class Open(BaseModel):
+    """Mixed in, lets a class keep arguments that are not among its fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 def foreign_model(
-    base: type[ModelT], name: str, schema: Mapping[str, Any]
+    base: type[ModelT],
+    name: str,
+    schema: Mapping[str, Any],
+    *,
+    module: str | None = None,
 ) -> type[ModelT]:
     """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
+
+    Args:
+        base: The class, Action or Observation.
+        name: The name of the new class.
+        schema: What it accepts.
+        module: Where the new class counts as defined; where *base* was if left out.
 
     Raises:
         SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
@@ -47,29 +63,30 @@ def foreign_model(
     if not isinstance(schema, Mapping):
         msg = f"An input schema is a JSON object, not {schema!r}."
         raise SchemaError(msg)
-    schema = deepcopy(dict(schema))
-    check = _checks(validator_of(schema))
-    model: type[ModelT] = create_model(
+    validator = validator_of(dict(schema))
+    own = deepcopy(dict(schema))
+    bases: Any = (base, Open)
+    model: Any = create_model(
         name,
-        __base__=base,
-        __module__=base.__module__,
-        __validators__=check,
-        **_fields(base, schema),
+        __base__=bases,
+        __module__=module or base.__module__,
+        __validators__=_checks(validator),
+        **_fields(base, own),
     )
-    model.model_config = ConfigDict(**{**model.model_config, "extra": "allow"})
-    model.foreign_schema = schema  # type: ignore[attr-defined]  # a Schema has it
-    model.model_rebuild(force=True)
-    return model
+    setattr(model, "foreign_schema", own)  # noqa: B010 - *base* has it, mypy cannot know
+    return cast("type[ModelT]", model)
 
 
 def _checks(validator: SchemaValidator) -> dict[str, Any]:
     def check(cls: Any, value: Any) -> Any:
-        problems = validator.problems(value)
-        if problems:
-            raise ValidationError.from_exception_data(
-                cls.__name__, [_line(problem, value) for problem in problems]
-            )
-        return value
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, Mapping) and not isinstance(value, dict):
+            value = dict(value)
+        if validator.is_valid(value):
+            return value
+        lines = [_line(problem, value) for problem in validator.problems(value)]
+        raise ValidationError.from_exception_data(cls.__name__, lines)
 
     return {"_check": model_validator(mode="before")(_classmethod(check))}
 
@@ -98,24 +115,27 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
+    required = schema.get("required", ())
     fields: dict[str, Any] = {}
     for name, sub in properties.items():
         attribute = safe_attribute(name, {*dir(base), *fields})
         note = sub.get("description") if isinstance(sub, Mapping) else None
+        about = note if isinstance(note, str) else None
+        hint, default = _python_type(sub), cast("Any", ...)
+        if name not in required:  # reads as None when unset
+            hint, default = hint | None, None
         fields[attribute] = (
-            Annotated[_python_type(sub), _AsItCame],
-            Field(
-                None, alias=name, description=note if isinstance(note, str) else None
-            ),
+            Annotated[hint, _AsItCame],
+            Field(default, alias=name, description=about),
         )
     return fields
 
 
 def safe_attribute(name: str, taken: set[str]) -> str:
     """Return the attribute for the property *name*: the same where that is safe."""
-    letters = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_")
+    letters = "".join(c if f"a{c}".isidentifier() else "_" for c in name).strip("_")
     plain = letters if letters.isidentifier() else f"field_{letters}".rstrip("_")
-    if iskeyword(plain) or plain in taken or plain.startswith("model_"):
+    if iskeyword(plain) or plain in taken:
         plain += "_"
     unique, n = plain, 2
     while unique in taken:
@@ -124,13 +144,9 @@ def safe_attribute(name: str, taken: set[str]) -> str:
 
 
 def _python_type(schema: Any) -> Any:
+    """The nearest Python type of what *schema* accepts, for people and editors to read."""
     named = schema.get("type") if isinstance(schema, Mapping) else None
     names = [named] if isinstance(named, str) else named
-    if not isinstance(names, list) or not all(
-        isinstance(n, str) and n in _TYPES for n in names
-    ):
+    if not isinstance(names, list) or not all(n in _TYPES for n in names):
         return Any
-    union: Any = None  # an optional property reads as None when unset
-    for n in names:
-        union = _TYPES[n] if union is None else union | _TYPES[n]
-    return union | None if union is not None else None
+    return Union[tuple(_TYPES[n] for n in names)]  # noqa: UP007 - of any number

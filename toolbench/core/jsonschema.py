@@ -9,6 +9,7 @@ from copy import deepcopy
 from json import dumps
 from math import isfinite
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
@@ -65,8 +66,21 @@ def _untitled(made: dict[str, Any], schema: Any) -> dict[str, Any]:
     return made
 
 
+_full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
+
+
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return what *model* accepts, `null` branches and all: what a form is built from."""
+    """Return what *model* accepts, `null` branches and all: what a form is built from.
+
+    Worked out once for each class: copy it before changing it.
+    """
+    schema = _full.get(model)
+    if schema is None:
+        schema = _full[model] = _generate(model)
+    return schema
+
+
+def _generate(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_Untitled)
     for name, definition in schema.get("$defs", {}).items():  # enums get theirs later
         if definition.get("title") in (name, name.rpartition("__")[2]):

@@ -1,6 +1,5 @@
 """What a model is told to send to a tool, kept ready: export is asked for again and again."""
 
-from copy import deepcopy
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,14 +27,15 @@ class Parameters:
 
     def __init__(self, accepted: dict[str, Any], asked: dict[str, Any]) -> None:
         """Keep what is *accepted*, and what a caller is *asked* to send."""
-        self._accepted = accepted
+        self._accepted = to_json(accepted)
         self._asked = asked
         self._ready: dict[tuple[bool, bool], bytes] = {}
 
     @property
     def accepted(self) -> dict[str, Any]:
         """What the tool takes, `null` for unset optionals included."""
-        return deepcopy(self._accepted)
+        schema: dict[str, Any] = from_json(self._accepted)
+        return schema
 
     def get(
         self, *, security_risk: bool = False, summary: bool = False

@@ -1,14 +1,22 @@
 """Find tools by name, and make them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from inspect import getattr_static
 from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
 
+from toolbench.core.executor import ToolExecutor
 from toolbench.core.spec import Tool
+from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.usability import Unusable
-from toolbench.errors import RegistrationError, ToolNotFoundError, did_you_mean
+from toolbench.errors import (
+    RegistrationError,
+    ToolbenchError,
+    ToolNotFoundError,
+    did_you_mean,
+)
 
 Factory = Callable[..., Sequence[ToolDefinition[Any, Any]]]
 Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
@@ -16,7 +24,8 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 
 class _Recipe(NamedTuple):
     make: Registered
-    module: str
+    place: str
+    """Where it was defined; a cell that runs again registers from the same place."""
 
 
 class ToolRegistry:
@@ -32,23 +41,22 @@ class ToolRegistry:
         self._lock = RLock()
 
     def register(self, name: str, recipe: Registered) -> None:
-        """Enter *recipe* under *name*. One from elsewhere is replaced, with a warning.
+        """Enter *recipe* under *name*. One defined elsewhere is replaced, with a warning.
 
         Raises:
             RegistrationError: If the name is blank, a tool has no executor, or a class does
                 not define `create`.
         """
-        if not name.strip():
+        given: Any = name
+        if not isinstance(given, str) or not given.strip():
             msg = f"A tool is registered under a name, not {name!r}."
             raise RegistrationError(msg)
         _check(name, recipe)
-        entry = _Recipe(recipe, _module(recipe))
+        entry = _Recipe(recipe, _place(recipe))
         with self._lock:
             old, self._recipes[name] = self._recipes.get(name), entry
-        if old is not None and old.module != entry.module:
-            msg = (
-                f"Tool {name!r} of {old.module} was replaced by that of {entry.module}."
-            )
+        if old is not None and old.place != entry.place:
+            msg = f"Tool {name!r}: {entry.place} takes the place of {old.place}."
             warn(msg, stacklevel=3)
 
     def unregister(self, name: str) -> None:
@@ -60,6 +68,8 @@ class ToolRegistry:
         self, spec: Tool | str, conv_state: Any = None
     ) -> list[ToolDefinition[Any, Any]]:
         """Return the tools that *spec* describes, made for *conv_state*.
+
+        Without one, `create` is given a state that works in the current directory.
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
@@ -77,7 +87,8 @@ class ToolRegistry:
         create: Any = recipe
         if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
             create = recipe.newest().create
-        made: Any = create(conv_state=conv_state, **spec.params)
+        state = ConversationState() if conv_state is None else conv_state
+        made: Any = create(conv_state=state, **spec.params)
         if not isinstance(made, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in made
         ):
@@ -94,11 +105,18 @@ class ToolRegistry:
     def is_usable(self, name: str) -> bool | Unusable:
         """Tell whether a tool can work on this machine; a falsy answer says why not.
 
+        A tool that fails to tell counts as unusable.
+
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
         """
         recipe = self.recipe(name)
-        return recipe.is_usable() if hasattr(recipe, "is_usable") else True
+        if not hasattr(recipe, "is_usable"):
+            return True
+        try:
+            return recipe.is_usable()
+        except Exception as error:  # noqa: BLE001 - one broken tool hides no others
+            return Unusable(f"{type(error).__name__}: {error}")
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
@@ -138,27 +156,31 @@ def _check(name: str, recipe: Any) -> None:
             )
             raise RegistrationError(msg)
     elif isinstance(recipe, type):
-        defines = getattr(recipe, "create", None)
-        inherited = getattr(ToolDefinition.create, "__func__", None)
-        if not issubclass(recipe, ToolDefinition):
-            msg = f"{recipe.__name__} cannot be registered: it is no ToolDefinition."
-            raise RegistrationError(msg)
-        if getattr(defines, "__func__", None) is inherited or getattr(
-            defines, "__isabstractmethod__", False
-        ):
-            msg = (
-                f"{recipe.__name__} cannot be registered: it does not define create()."
-            )
-            raise RegistrationError(msg)
-    elif not callable(recipe):
+        _check_class(recipe)
+    elif isinstance(recipe, ToolExecutor) or not callable(recipe):
         msg = f"{name!r}: a tool, a ToolDefinition subclass or a function, not {recipe!r}."
         raise RegistrationError(msg)
 
 
-def _module(recipe: Any) -> str:
+def _check_class(recipe: type) -> None:
+    if not issubclass(recipe, ToolDefinition):
+        msg = f"{recipe.__name__} cannot be registered: it is no ToolDefinition."
+        raise RegistrationError(msg)
+    create = getattr_static(recipe, "create")
+    inherited = getattr_static(ToolDefinition, "create")
+    if create is inherited or getattr(create, "__isabstractmethod__", False):
+        msg = f"{recipe.__name__} cannot be registered: it does not define create()."
+        raise RegistrationError(msg)
+    if not isinstance(create, classmethod | staticmethod):
+        msg = f"{recipe.__name__} cannot be registered: create() lacks @classmethod."
+        raise RegistrationError(msg)
+
+
+def _place(recipe: Any) -> str:
     if isinstance(recipe, ToolDefinition):
-        return recipe.action_type.__module__
-    return getattr(recipe, "__module__", type(recipe).__module__)
+        recipe = recipe.action_type
+    named = recipe if hasattr(recipe, "__qualname__") else type(recipe)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 default_registry = ToolRegistry()
@@ -175,6 +197,21 @@ def resolve_tool(
 ) -> list[ToolDefinition[Any, Any]]:
     """Return the tools that *spec* describes; see `ToolRegistry.resolve`."""
     return default_registry.resolve(spec, conv_state)
+
+
+def resolve_one(name: str) -> ToolDefinition[Any, Any]:
+    """Return the one tool that *name* stands for.
+
+    Raises:
+        ToolNotFoundError: If nothing is registered under that name.
+        ToolbenchError: If it stands for several tools.
+    """
+    found = resolve_tool(name)
+    if len(found) != 1:
+        names = ", ".join(tool.name for tool in found)
+        msg = f"{name!r} makes {len(found)} tools ({names}): pass the one you mean."
+        raise ToolbenchError(msg)
+    return found[0]
 
 
 def list_registered_tools() -> list[str]:

@@ -1,5 +1,6 @@
 """Make an observation out of whatever an executor returned."""
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
@@ -12,6 +13,7 @@ from pydantic_core import to_json
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
+from toolbench.core.state import Secrets
 
 
 class ResultObservation(Observation):
@@ -53,7 +55,7 @@ def observation_of(
 
 def _fields(result: Any) -> dict[str, Any] | None:
     if isinstance(result, BaseModel):
-        return result.model_dump()
+        return result.model_dump(round_trip=True)  # without what is computed
     if is_dataclass(result) and not isinstance(result, type):
         return asdict(result)
     return dict(result) if isinstance(result, Mapping) else None
@@ -72,7 +74,7 @@ def _json(value: Any) -> str:
 
 
 def _image(data: bytes) -> list[Content]:
-    kind = next((k for magic, k in _MAGIC if data[: len(magic)] == magic), None)
+    kind = next((kind for magic, kind in _MAGIC if magic.match(data)), None)
     if kind is None:
         return [TextContent(text=f"{len(data):,} bytes of binary data")]
     url = f"data:image/{kind};base64,{b64encode(data).decode()}"
@@ -89,11 +91,11 @@ def _figure(figure: Any) -> list[Content]:
 
 
 _MAGIC = (
-    (b"\x89PNG\r\n\x1a\n", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"),
-    (b"RIFF", "webp"),
-    (b"BM", "bmp"),
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "png"),
+    (re.compile(rb"\xff\xd8\xff"), "jpeg"),
+    (re.compile(rb"GIF8[79]a"), "gif"),
+    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "webp"),
+    (re.compile(rb"BM.{4}\0{4}", re.DOTALL), "bmp"),
 )
 
 
@@ -116,7 +118,10 @@ def _is_contents(value: Any) -> bool:
 _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
     (lambda v: v is None, lambda v: [TextContent(text="Done. Nothing was returned.")]),
     (lambda v: isinstance(v, str), lambda v: [TextContent(text=v)]),
-    (lambda v: isinstance(v, bytes | bytearray), lambda v: _image(bytes(v))),
+    (
+        lambda v: isinstance(v, bytes | bytearray | memoryview),
+        lambda v: _image(bytes(v)),
+    ),
     (lambda v: isinstance(v, TextContent | ImageContent), lambda v: [v]),
     (_is_contents, lambda v: [c for item in v for c in contents_of(item)]),
     (_comes_from("PIL", "Image"), _figure),
@@ -127,8 +132,9 @@ _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
 def masked(observation: Observation, conversation: Any) -> Observation:
     """Return *observation* with the secrets of *conversation* replaced in everything."""
     secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
-    if not secrets or not hasattr(secrets, "mask_json"):
+    if not secrets:
         return observation
-    fields = observation.model_dump(exclude_unset=True)
-    hidden = secrets.mask_json(fields)
-    return observation if hidden == fields else type(observation).model_validate(hidden)
+    if not isinstance(secrets, Secrets):  # a conversation of somebody else's
+        secrets = Secrets(secrets)
+    hidden: Observation = secrets.mask_json(observation)
+    return hidden

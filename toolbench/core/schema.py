@@ -1,10 +1,12 @@
 """The shapes that go into a tool and come out of it: Schema, Action, Observation."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -12,6 +14,8 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.foreign import foreign_model
 from toolbench.core.jsonschema import argument_schema
 from toolbench.core.kinds import Kinds
+from toolbench.core.polymorphism import by_kind
+from toolbench.core.secrecy import hide
 from toolbench.errors import KindError
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
@@ -24,7 +28,7 @@ class Schema(BaseModel):
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     foreign_schema: ClassVar[dict[str, Any] | None] = None
     """The JSON Schema this class was made from, if it came from elsewhere."""
@@ -33,6 +37,13 @@ class Schema(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         _kinds.add(cls)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        own = handler(source)  # alone, for the many: nothing slows them down
+        return by_kind(cls, own) if cls.__module__ == __name__ else own
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
@@ -50,16 +61,19 @@ class Schema(BaseModel):
 
         Values are kept as they came: `1` stays an integer where a number is asked for. A
         property whose name is no usable attribute gets one with an underscore behind it, and
-        keeps its own name in JSON.
+        keeps its own name in JSON. The class counts as defined in the module of the caller.
 
         Raises:
             SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
         """
-        return foreign_model(cls, name, schema)
+        caller = sys._getframe(1).f_globals.get("__name__")
+        return foreign_model(cls, name, schema, module=caller)
 
     def to_arguments(self) -> dict[str, Any]:
         """Return what was given to make this object, JSON-ready, unset fields left out."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return self.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, fallback=str
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, JSON-ready, and the `kind` that `from_dict` finds again."""
@@ -72,11 +86,14 @@ class Schema(BaseModel):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the object that `to_dict` wrote down, of the class its `kind` names.
 
+        Fields that pydantic models declare as Action or Observation do the same by themselves.
+
         Raises:
             KindError: If the kind is unknown, ambiguous, or no subclass of this class.
         """
         fields = dict(data)
-        target = cls.resolve_kind(fields.pop("kind", cls.__name__))
+        kind = fields.pop("kind", cls.__name__)
+        target = cls if kind == cls.__name__ else cls.resolve_kind(kind)
         if _OWN_KIND in fields:
             fields["kind"] = fields.pop(_OWN_KIND)
         return target.model_validate(fields)
@@ -107,9 +124,9 @@ class Action(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees of the call; any Rich renderable."""
+        """What a person sees of the call, secrets hidden; any Rich renderable."""
         text = Text.assemble(("Action: ", "bold"), type(self).__name__)
-        for name, value in self.to_arguments().items():
+        for name, value in hide(self.to_arguments(), self.to_mcp_schema()).items():
             text.append(f"\n  {name}: ", style="cyan").append(_brief(value))
         return text
 

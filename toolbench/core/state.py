@@ -1,13 +1,14 @@
 """The little of a conversation that a tool may know: where it works, where it keeps things, secrets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
-MASK = "<secret-hidden>"
+from toolbench.core.masking import MASK as MASK
+from toolbench.core.masking import Masking
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class Secrets(Mapping[str, SecretStr]):
             name: value if isinstance(value, SecretStr) else SecretStr(value)
             for name, value in (values or {}).items()
         }
+        plain = (value.get_secret_value() for value in self._values.values())
+        self._masking = Masking(plain)
 
     def __getitem__(self, name: str) -> SecretStr:
         return self._values[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
     def __len__(self) -> int:
@@ -41,20 +44,11 @@ class Secrets(Mapping[str, SecretStr]):
 
     def mask(self, text: str) -> str:
         """Return *text* with every secret value in it replaced."""
-        plain = {v.get_secret_value() for v in self._values.values()} - {""}
-        for value in sorted(plain, key=len, reverse=True):
-            text = text.replace(value, MASK)
-        return text
+        return self._masking.text(text)
 
     def mask_json(self, value: Any) -> Any:
-        """Return JSON *value* with every secret in its strings, keys too, replaced."""
-        if isinstance(value, str):
-            return self.mask(value)
-        if isinstance(value, list):
-            return [self.mask_json(item) for item in value]
-        if isinstance(value, dict):
-            return {self.mask(k): self.mask_json(v) for k, v in value.items()}
-        return value
+        """Return *value*, JSON or any other, with every secret in it replaced."""
+        return self._masking.anything(value)
 
 
 class ConversationState:

@@ -3,11 +3,13 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, Self, cast
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.executor import (
@@ -18,16 +20,18 @@ from toolbench.core.executor import (
     blocking,
     execute_async,
     is_async,
+    settled,
     with_conversation,
 )
 from toolbench.core.exports import Exports
 from toolbench.core.kinds import Kinds
 from toolbench.core.parameters import parameters_of
+from toolbench.core.resources import DeclaredResources
 from toolbench.core.results import masked, observation_of
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.core.usability import Unusable
 from toolbench.core.validation import pydantic_problems
-from toolbench.errors import ArgumentsError, Problem, RegistrationError
+from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
 
 
 class _Calls:
@@ -74,10 +78,16 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
     def resolve_kind(cls, kind: str) -> type[Self]:
         """Return the tool class that goes by *kind*, a bare name or `module.qualname`.
 
+        Type parameters are no part of it: `X[A, B]` is `X`.
+
         Raises:
-            KindError: If there is none, or the bare name is used in several modules.
+            KindError: If there is none, several modules use the name, or it is no *cls*.
         """
-        return cast("type[Self]", _kinds.resolve(kind))
+        found = _kinds.resolve(kind.partition("[")[0])
+        if not issubclass(found, cls):
+            msg = f"Kind {kind!r} is no {cls.__name__}."
+            raise KindError(msg)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,20 +118,33 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         put = object.__setattr__  # the dataclass is frozen
         if not self.name:
             put(self, "name", type(self).name)
-        if not self.name.strip():
-            msg = f"A tool needs a name, not {self.name!r}."
+        name: Any = self.name
+        if not isinstance(name, str) or not name.strip():
+            msg = f"A tool needs a name, not {name!r}."
             raise RegistrationError(msg)
-        given: Any = self.action_type
-        if not (isinstance(given, type) and issubclass(given, Schema)):
-            msg = f"{self.name}: action_type is an Action class, not {self.action_type!r}."
-            raise RegistrationError(msg)
-        if self.executor is not None and not callable(self.executor):
-            msg = f"{self.name}: an executor can be called, {self.executor!r} cannot."
-            raise RegistrationError(msg)
-        if self.executor is not None and not hasattr(self.executor, "close"):
-            put(self, "executor", FunctionExecutor(self.executor))
+        self._check_type("action_type", Schema, "an Action class")
+        if self.observation_type is not None:
+            self._check_type("observation_type", Observation, "an Observation class")
+        if self.executor is not None:
+            put(self, "executor", self._checked_executor())
         put(self, "_invoke", self._invoker())
         _latest[self._place] = self
+
+    def _check_type(self, attribute: str, base: type[Schema], wanted: str) -> None:
+        given: Any = getattr(self, attribute)
+        if not (isinstance(given, type) and issubclass(given, base)):
+            msg = f"{self.name}: {attribute} is {wanted}, not {given!r}."
+            raise RegistrationError(msg)
+
+    def _checked_executor(self) -> Any:
+        executor = self.executor
+        if isinstance(executor, type) and issubclass(executor, ToolExecutor):
+            msg = f"{self.name}: an executor is an object: {executor.__name__}(...)."
+            raise RegistrationError(msg)
+        if not callable(executor):
+            msg = f"{self.name}: an executor can be called, {executor!r} cannot."
+            raise RegistrationError(msg)
+        return executor if hasattr(executor, "close") else FunctionExecutor(executor)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
         if self.executor is None:
@@ -179,6 +202,13 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     def _place(self) -> tuple[str, str, str]:
         return self.name, self.action_type.__module__, self.action_type.__qualname__
 
+    def declared_resources(self, action: ActionT) -> DeclaredResources:
+        """Return what *action* must not share while it runs; a subclass may know.
+
+        Source: OpenHands SDK, `ToolDefinition.declared_resources`.
+        """
+        return DeclaredResources(declared=False)
+
     # --- making others ------------------------------------------------------------
 
     def set_executor(self, executor: Any) -> Self:
@@ -188,6 +218,10 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """Return a copy with the fields in *update* replaced."""
         return replace(self, **(update or {}))
+
+    def __reduce__(self) -> Any:  # for executors that work in other processes
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        return partial(type(self), **given), ()
 
     def as_executable(self) -> ExecutableTool:
         """Return this tool, known to have an executor.
@@ -202,6 +236,36 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             raise NotImplementedError(msg)
         return cast("ExecutableTool", self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the tool is, JSON-ready, for `from_dict`: everything but the executor."""
+        seen = self.observation_type
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "description": self.description,
+            "action_type": self.action_type.__name__,
+            "observation_type": seen and seen.__name__,
+            "annotations": self.annotations and self.annotations.model_dump(),
+            "meta": to_jsonable_python(self.meta, fallback=str),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the tool that `to_dict` wrote down, without an executor.
+
+        Raises:
+            KindError: If a class it names is unknown, ambiguous, or of the wrong family.
+        """
+        said = dict(data)
+        kind = said.pop("kind", cls.__name__)
+        target = cls if kind == cls.__name__ else cls.resolve_kind(kind)
+        said["action_type"] = Action.resolve_kind(said["action_type"])
+        if (seen := said.get("observation_type")) is not None:
+            said["observation_type"] = Observation.resolve_kind(seen)
+        if (hints := said.get("annotations")) is not None:
+            said["annotations"] = ToolAnnotations.model_validate(hints)
+        return target(**said)
+
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
@@ -209,7 +273,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         try:
             self.action_type.model_validate(dict(arguments))
         except ValidationError as error:
-            return pydantic_problems(error, self._argument_names())
+            names = self._argument_names()
+            return pydantic_problems(error, names, value=arguments)
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
@@ -221,7 +286,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         try:
             action = self.action_type.model_validate(arguments)
         except ValidationError as error:
-            problems = pydantic_problems(error, self._argument_names())
+            names = self._argument_names()
+            problems = pydantic_problems(error, names, value=arguments)
             raise ArgumentsError(self.name, problems) from None
         return cast("ActionT", action)
 
@@ -271,7 +337,7 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
 
     def _observed(self, result: Any, conversation: Any) -> ObservationT:
         if type(result) is not self.observation_type:
-            result = observation_of(result, self.observation_type, self.name)
+            result = observation_of(settled(result), self.observation_type, self.name)
         if conversation is not None:
             result = masked(result, conversation)
         return cast("ObservationT", result)

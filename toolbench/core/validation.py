@@ -1,5 +1,6 @@
 """Say what is wrong with a value: JSON Schema and pydantic misfits as one kind of `Problem`."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from json import dumps
@@ -49,7 +50,12 @@ class SchemaValidator:
 
 @lru_cache(maxsize=2048)
 def _cached(text: str) -> SchemaValidator:
-    return SchemaValidator(from_json(text))
+    try:
+        schema = from_json(text)
+    except ValueError as error:
+        msg = f"The schema is nested too deeply: {error}."
+        raise SchemaError(msg) from error
+    return SchemaValidator(schema)
 
 
 def validator_of(schema: JsonSchema) -> SchemaValidator:
@@ -74,11 +80,12 @@ def _refuse(uri: str) -> Any:
 def _compile(schema: JsonSchema) -> "jsonschema_rs.Validator":
     import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
 
+    make: Any = jsonschema_rs.validator_for
+    if isinstance(schema, Mapping) and not _DIALECTS.search(str(schema.get("$schema"))):
+        make = jsonschema_rs.Draft202012Validator
     try:
-        return jsonschema_rs.validator_for(
-            schema,  # type: ignore[arg-type]  # any mapping does
-            retriever=_refuse,
-            validate_formats=False,
+        made: jsonschema_rs.Validator = make(
+            schema, retriever=_refuse, validate_formats=False
         )
     except (
         ValueError,
@@ -90,6 +97,10 @@ def _compile(schema: JsonSchema) -> "jsonschema_rs.Validator":
             f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."
         )
         raise SchemaError(msg) from error
+    return made
+
+
+_DIALECTS = re.compile("draft-0[467]|2019-09")  # anything else is read as 2020-12
 
 
 # --- JSON Schema errors, in words ---------------------------------------------------
@@ -178,15 +189,42 @@ def _plain(kind: str, facts: Mapping[str, Any]) -> str | None:
 
 
 def pydantic_problems(
-    error: ValidationError, known: Iterable[str] = ()
+    error: ValidationError, known: Iterable[str] = (), *, value: Any = None
 ) -> list[Problem]:
-    """List what *error* holds. *known* are the names of the arguments, for the hints."""
+    """List what *error* holds, each once, at its path in *value*.
+
+    Args:
+        error: What pydantic raised.
+        known: The names of the arguments, for the hints.
+        value: What did not fit; without it, paths name branches of unions too.
+    """
     known = list(known)
-    return [_say(dict(line), known) for line in error.errors(include_url=False)]
+    problems = []
+    for line in error.errors(include_url=False):
+        path = tuple(line["loc"])
+        if value is not None:
+            path = _without_branches(path, value, missing=line["type"] == "missing")
+        problems.append(_say(dict(line), path, known))
+    return list(dict.fromkeys(problems))
 
 
-def _say(line: dict[str, Any], known: list[str]) -> Problem:
-    path = tuple(line["loc"])
+def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
+    """Drop from *loc* what is no step into *value* but the label of a union's branch."""
+    path: list[str | int] = []
+    for n, step in enumerate(loc):
+        if missing and n == len(loc) - 1:
+            path.append(step)
+        elif (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list | tuple)
+            and isinstance(step, int)
+            and step < len(value)
+        ):
+            path.append(step)
+            value = value[step]  # type: ignore[index]  # an int for a sequence
+    return tuple(path)
+
+
+def _say(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
     match line["type"]:
         case "missing":
             return Problem(path, "is required")

@@ -49,8 +49,8 @@ class ToolPanel(w.VBox):
         self._run: Run | None = None
         self._head = parts.html()
         self._stale = parts.row()
-        self._run_button = parts.button("Run", look="primary", icon="play")
-        self._cancel_button = parts.button("Cancel", icon="stop")
+        self._run_button = parts.button("Run", look="primary")
+        self._cancel_button = parts.button("Cancel")
         self._anyway_button = parts.button(
             "Send anyway", tip="Send it as it is: the server will judge it"
         )
@@ -204,7 +204,7 @@ class ToolPanel(w.VBox):
         """Say so if the tool was defined again, and offer to take the new one."""
         if self._tool.latest() is self._tool or self._stale.children:
             return
-        reload_button = self._parts.button("Reload", look="info", icon="refresh")
+        reload_button = self._parts.button("Reload", look="info")
         reload_button.on_click(lambda _: self.reload())
         said = notice(
             "This tool was defined again: the panel shows the old one.", "warning"

@@ -35,7 +35,6 @@ class Parts(Pool):
             description=label,
             button_style=look,
             tooltip=tip or label,
-            icon=icon,
         )
 
     def html(self, content: str = "") -> Any:

@@ -71,7 +71,7 @@ class HistoryView:
         """Show the runs of *tool*; *put_back* fills the form with the arguments of one."""
         self._tool, self._put_back = tool, put_back
         self._runs = parts.chooser("Run", [])
-        self._back = parts.button("Put back in the form", icon="undo")
+        self._back = parts.button("Put back in the form")
         self._shown = parts.html()
         self._runs.observe(lambda _: self._show(), "value")
         self._back.on_click(lambda _: self._fill())

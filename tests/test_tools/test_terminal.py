@@ -1,0 +1,320 @@
+import threading
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from rich.console import Console
+
+from test_tools.terminal_parts import Terminal, eventually
+from toolbench import ConversationState, run_tool
+from toolbench.tools.terminal import (
+    BashTool,
+    TerminalAction,
+    TerminalObservation,
+    TerminalTool,
+)
+
+
+@pytest.fixture(name="terminal")
+def _terminal(tmp_path):
+    with Terminal(tmp_path, full_output_save_dir=tmp_path / "kept") as executor:
+        yield executor
+
+
+class TestCommands:
+    def test_give_output_exit_code_and_directory(self, terminal, tmp_path):
+        """A command that ended says what it printed, how it ended, and where that left it."""
+        result = terminal.run("echo out; echo err >&2; false")
+        assert result.text == "out\nerr"
+        assert result.exit_code == result.metadata.exit_code == 1
+        assert result.metadata.working_dir == str(tmp_path)
+        assert (result.timeout, result.is_error) == (False, False)
+
+    def test_leave_directory_variables_and_functions_to_the_next(
+        self, terminal, tmp_path
+    ):
+        """The shell stays: what one command sets, the next one finds."""
+        terminal.run(
+            "mkdir sub; cd sub; export A='1 2'; b=3; f() { echo f$1; }; umask 077"
+        )
+        result = terminal.run('echo "$A" $b; f x; umask')
+        assert result.text == "1 2 3\nfx\n0077"
+        assert result.metadata.working_dir == str(tmp_path / "sub")
+
+    def test_may_have_many_lines(self, terminal):
+        """Loops, heredocs and quotes over several lines run as they stand."""
+        result = terminal.run(
+            "for i in 1 2\ndo\n  echo \"$i it's\"\ndone\ncat <<'END'\n$raw\n\n  'text'\nEND\n"
+        )
+        assert result.text == "1 it's\n2 it's\n$raw\n\n  'text'"
+
+    def test_with_windows_line_ends_are_read_as_meant(self, terminal):
+        """CRLF in a command is a line end, not part of a word."""
+        assert terminal.run("echo a\r\necho b\r\n").text == "a\nb"
+
+    @pytest.mark.parametrize("broken", ["echo 'a", "if true; then", "echo )", "f() {"])
+    def test_that_are_no_bash_say_so_and_harm_nothing(self, terminal, broken):
+        """A syntax error is the command's, not the shell's."""
+        assert terminal.run(broken).exit_code == 2
+        assert terminal.run("echo fine").text == "fine"
+
+    def test_show_no_echo_no_prompt_and_no_colours_by_themselves(self, terminal):
+        """The output is what the program printed, though it was colourful and typed at."""
+        terminal.run(
+            "read -p 'name? ' n; printf '\\033[31m%s\\033[0m\\n' $n", timeout=0
+        )
+        result = terminal.type("Ada")
+        assert result.text.removeprefix("name? ") == "Ada"
+        assert terminal.run("PS1='(venv) '; PS2=more").text == ""
+
+    def test_leave_options_that_trace_or_check_bearable(self, terminal):
+        """`set -x`, `-u` and a lost stdout neither confuse nor end the shell."""
+        assert terminal.run("set -xu; echo hi").text == "++ echo hi\nhi"
+        terminal.run("set +xu; exec 3>&1 >/dev/null")
+        assert terminal.run("echo lost").text == ""
+        assert terminal.run("exec >&3; echo back").text == "back"
+
+    def test_see_the_environment_they_were_given(self, tmp_path):
+        """Variables of the executor are there beside those of this process."""
+        with Terminal(tmp_path, env={"GREETING": "hello"}) as terminal:
+            assert (
+                terminal.run("echo $GREETING $TERM ${HOME:+home}").text
+                == "hello dumb home"
+            )
+
+    def test_say_which_python_the_shell_would_start(self, terminal, tmp_path):
+        """A `python` put first on the PATH is the one in the metadata."""
+        terminal.run(
+            "mkdir bin; printf '#!/bin/sh\\n' > bin/python; chmod +x bin/python"
+        )
+        result = terminal.run("PATH=$PWD/bin:$PATH")
+        assert result.metadata.py_interpreter_path == str(tmp_path / "bin" / "python")
+
+
+class TestUnfinished:
+    def test_stay_attached_until_they_end(self, terminal, tmp_path):
+        """A command that outlives its timeout is waited on by an empty command."""
+        fifo = tmp_path / "go"
+        first = terminal.run("mkfifo go; echo a; cat go; echo b; (exit 7)", timeout=0.3)
+        assert (first.text, first.exit_code, first.timeout) == ("a", -1, True)
+        assert terminal.run("", timeout=0.01).exit_code == -1
+        fifo.write_text("word\n")
+        last = terminal.run("", timeout=20)
+        assert (last.text, last.exit_code, last.timeout) == ("word\nb", 7, False)
+        assert "cat go" in last.metadata.prefix
+
+    def test_give_up_after_silence(self, tmp_path):
+        """Without a timeout a call returns when nothing has been printed for a while."""
+        with Terminal(tmp_path, no_change_timeout_seconds=0.1) as terminal:
+            result = terminal.run("echo a; cat")
+            assert (result.text, result.exit_code, result.timeout) == ("a", -1, True)
+            assert "silent for 0.1 s" in result.metadata.suffix
+
+    def test_that_show_a_prompt_return_early(self, terminal):
+        """A line left open is taken for a question long before the silence is over."""
+        result = terminal.run("read -p 'sure? ' answer; echo $answer")
+        assert (result.text, result.exit_code, result.timeout) == ("sure? ", -1, False)
+        assert terminal.type("yes").text == "yes"
+
+    def test_refuse_another_command(self, terminal):
+        """Nothing is typed at a program by mistake."""
+        terminal.run("cat", timeout=0)
+        refused = terminal.run("rm -rf /nowhere")
+        assert refused.is_error
+        assert "'cat' is still running" in refused.text
+        assert terminal.run("C-d").text == ""
+
+    def test_take_text_and_keys(self, terminal):
+        """Text comes with Enter, C-d ends the input, C-c interrupts."""
+        terminal.run("cat; echo ended", timeout=0)
+        assert terminal.type("hello", timeout=0.5).text == "hello"
+        assert terminal.type("C-d").text == "ended"
+        terminal.run("sleep 1000", timeout=0)
+        assert terminal.type("C-c").exit_code == 130
+        terminal.run("while :; do :; done", timeout=0)
+        assert terminal.run("C-c").exit_code == 130
+        assert terminal.run("echo alive").text == "alive"
+
+    def test_can_be_suspended_and_taken_up(self, terminal):
+        """C-z stops a command, `jobs` lists it, `fg` goes on with it."""
+        terminal.run("cat", timeout=0)
+        stopped = terminal.type("C-z")
+        assert stopped.exit_code > 128
+        assert "Stopped" in stopped.text
+        assert "cat" in terminal.run("jobs").text
+        terminal.run("fg", timeout=0)
+        assert "word" in terminal.type("word", timeout=0.5).text
+        assert terminal.type("C-d").exit_code == 0
+
+    def test_input_for_nobody_is_refused_and_never_run(self, terminal, tmp_path):
+        """What is typed cannot become a command, neither now nor later."""
+        for attempt in (terminal.type("touch typed"), terminal.run("C-c")):
+            assert attempt.is_error
+            assert "Nothing is running" in attempt.text
+        terminal.run("sleep 0.2", timeout=0)
+        terminal.type("touch typed")
+        assert terminal.run("read -t 0.01 x; echo [$x]").text == "[]"
+        assert not (tmp_path / "typed").exists()
+
+    def test_interrupt_stops_what_a_call_waits_for(self, terminal):
+        """From another thread, by C-c; the call returns as for any command."""
+        timer = threading.Timer(0.1, terminal.interrupt)
+        timer.start()
+        assert terminal.run("sleep 1000; echo after").exit_code == 130
+        timer.join()
+        assert terminal.run("echo alive").text == "alive"
+
+    def test_interrupt_stops_even_what_ignores_it(self, terminal):
+        """What does not react to C-c is killed, at last with its shell."""
+        timer = threading.Timer(0.1, terminal.interrupt)
+        timer.start()
+        result = terminal.run("trap '' INT; while :; do :; done")
+        timer.join()
+        assert result.exit_code == 137
+        assert terminal.run("echo alive").text == "alive"
+
+    def test_interrupt_between_calls_does_nothing(self, terminal):
+        """An interrupt is for the call under way, not for the next one."""
+        terminal.run("cat", timeout=0)
+        terminal.interrupt()
+        terminal.interrupt()
+        assert terminal.type("still here", timeout=0.5).text == "still here"
+
+
+class TestTheShell:
+    def test_that_exits_gives_its_code_and_is_replaced(self, terminal, tmp_path):
+        """`exit 3` gives 3 at once; the next command has a new shell, where it began."""
+        terminal.run("cd /; x=1")
+        result = terminal.run("exit 3")
+        assert (result.exit_code, result.is_error) == (3, False)
+        assert "ended with exit code 3" in result.metadata.suffix
+        assert terminal.run("pwd; echo [$x]").text == f"{tmp_path}\n[]"
+
+    def test_is_new_after_a_reset(self, terminal, tmp_path):
+        """Reset ends what runs, forgets what was set, and may come with a command."""
+        terminal.run("x=1; cd /; cat", timeout=0)
+        result = terminal.run("pwd; echo [$x]", reset=True)
+        assert result.text == f"{tmp_path}\n[]"
+        assert terminal.run("", reset=True).text == "A new shell is ready."
+
+    def test_cannot_be_reset_and_typed_at(self):
+        """The two together mean nothing."""
+        with pytest.raises(ValidationError, match="nothing to type at"):
+            TerminalAction(command="x", is_input=True, reset=True)
+
+    def test_shows_what_background_jobs_printed_since(self, terminal, tmp_path):
+        """Their output comes with the next call and says where it is from."""
+        started = terminal.run("(echo one; echo two; touch done) &")
+        assert started.exit_code == 0
+        assert started.metadata.pid > 0
+        assert eventually((tmp_path / "done").exists)
+        later = terminal.run("echo three")
+        text = started.text + "\n" + later.metadata.prefix + "\n" + later.text
+        assert {"one", "two", "three"} <= set(text.split())
+
+    def test_tells_the_sentence_where_it_cannot_start(self, tmp_path):
+        """A directory that is not there is an observation, not an exception."""
+        with Terminal(tmp_path / "nowhere") as terminal:
+            result = terminal.run("pwd")
+        assert result.is_error
+        assert "No shell could be started" in result.text
+
+    def test_is_gone_after_close(self, tmp_path):
+        """A closed terminal says so; closing twice is fine."""
+        terminal = Terminal(tmp_path)
+        terminal.run("true")
+        terminal.close()
+        terminal.close()
+        assert "closed" in terminal.run("true").text
+
+    def test_limits_its_processes_where_asked_to(self, tmp_path):
+        """The guard against fork bombs is `ulimit -u`."""
+        with Terminal(tmp_path, max_processes=321) as terminal:
+            assert terminal.run("ulimit -u").text == "321"
+
+
+class TestLongOutput:
+    def test_keeps_both_ends_and_the_whole_in_a_file(self, terminal, tmp_path):
+        """A model sees the first and last lines; the file has every one of them."""
+        result = terminal.run("seq 1 100000")
+        assert result.text.startswith("1\n2\n")
+        assert result.text.endswith("99999\n100000")
+        assert len(result.text) < 31_000
+        [file] = (tmp_path / "kept").iterdir()
+        assert str(file) in result.text
+        assert result.full_output_save_dir == str(tmp_path / "kept")
+        whole = "".join(f"{n}\n" for n in range(1, 100001)).encode()
+        assert file.read_bytes()[: len(whole)] == whole
+
+    def test_leaves_no_file_for_a_short_one(self, terminal, tmp_path):
+        """Nothing is written where nothing was left out."""
+        terminal.run("seq 1 100")
+        assert not (tmp_path / "kept").exists()
+
+
+class TestTool:
+    def test_is_made_for_a_conversation(self, tmp_path):
+        """It starts in the working directory and keeps outputs under the other one."""
+        state = ConversationState(tmp_path, persistence_dir=tmp_path / "state")
+        [tool] = TerminalTool.create(state)
+        with tool.executor:
+            result = run_tool(tool, command="pwd; seq 1 20000")
+            assert isinstance(result, TerminalObservation)
+            assert result.text.startswith(str(tmp_path))
+            assert list((tmp_path / "state" / "terminal").iterdir())
+        assert tool.name == "terminal"
+        assert str(tmp_path) in tool.description
+
+    def test_takes_the_directory_as_the_seeds_give_it(self, tmp_path):
+        """`BashTool.create(working_dir=...)` is the same tool under its old name."""
+        [tool] = BashTool.create(working_dir=tmp_path)
+        with tool.executor:
+            assert tool({"command": "pwd"}).text == str(tmp_path)
+
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
+    def test_refuses_options_it_does_not_know(self):
+        """A misspelt option is no option."""
+        with pytest.raises(TypeError, match="workingdir"):
+            TerminalTool.create(workingdir="/")
+
+    def test_is_usable_where_there_is_bash(self, monkeypatch):
+        """Without bash it says what is missing."""
+        assert TerminalTool.is_usable()
+        monkeypatch.setenv("PATH", "/nowhere")
+        assert "bash" in str(TerminalTool.is_usable())
+
+
+def rendered(renderable) -> str:
+    console = Console(width=60, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get()
+
+
+class TestWhatIsShown:
+    def test_never_reads_output_as_markup(self, terminal):
+        """Square brackets in output are square brackets."""
+        result = terminal.run("echo '[bold]not bold[/bold] [/oops]'")
+        assert "[bold]not bold[/bold] [/oops]" in rendered(result.visualize)
+        action = TerminalAction(command="echo [red]")
+        assert rendered(action.visualize) == "$ echo [red]\n"
+
+    def test_tells_a_model_how_it_ended(self, terminal, tmp_path):
+        """Exit code and directory stand after the output."""
+        blocks = terminal.run("echo out; false").to_llm_content
+        text = "".join(block.text for block in blocks)
+        assert text == f"out\n[Exit code 1 in {tmp_path}]"
+
+    def test_costs_no_implementation_to_define(self):
+        """Importing the definition does not import what runs it."""
+        import subprocess
+        import sys
+
+        code = (
+            "import sys, toolbench.tools.terminal as t;"
+            "assert t.TerminalTool.name == 'terminal';"
+            "assert not {'psutil', 'pty', 'termios'} & set(sys.modules)"
+        )
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent
+        )

@@ -1,0 +1,194 @@
+"""Read a function as a tool: its parameters become an action class, running it a call."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import Parameter, isclass, isfunction, isroutine, signature, unwrap
+from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints
+
+from pydantic import Field, PydanticUserError, create_model
+from pydantic.fields import FieldInfo
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.foreign import Open, safe_attribute
+from toolbench.core.schema import Action, Observation
+from toolbench.errors import RegistrationError
+
+CONVERSATION = "conversation"
+"""The parameter that is not the model's: it receives the conversation."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a function takes and gives."""
+
+    action_type: type[Action]
+    names: Mapping[str, str]
+    """The parameter that each attribute of the action is for, in order."""
+    by_position: frozenset[str]
+    """The parameters that cannot be passed by name."""
+    wants_conversation: bool
+    observation_type: type[Observation] | None
+
+
+class FunctionCall(ToolExecutor[Action, Any]):
+    """Calls a function with the fields of the action as its arguments."""
+
+    def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
+        """Call *function*, which has this *shape*."""
+        self.function = function
+        self._shape = shape
+
+    def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the function."""
+        args, kwargs = self._arguments(action, conversation)
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({innermost(self.function).__qualname__})"
+
+    def _arguments(
+        self, action: Action, conversation: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        args: list[Any] = []
+        kwargs = dict(action.model_extra or {})
+        for attribute, parameter in self._shape.names.items():
+            if parameter in self._shape.by_position:
+                args.append(getattr(action, attribute))
+            else:
+                kwargs[parameter] = getattr(action, attribute)
+        if self._shape.wants_conversation:
+            kwargs[CONVERSATION] = conversation
+        return args, kwargs
+
+
+class AsyncFunctionCall(FunctionCall):
+    """Awaits a coroutine function with the fields of the action as its arguments."""
+
+    async def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the function and await what it returns."""
+        args, kwargs = self._arguments(action, conversation)
+        return await self.function(*args, **kwargs)
+
+
+def innermost(function: Callable[..., Any]) -> Any:
+    """Return the function that *function*, perhaps a partial or an object, ends up in."""
+    while isinstance(function, partial):
+        function = function.func
+    return unwrap(function if isroutine(function) else type(function).__call__)
+
+
+def shape_of(
+    function: Callable[..., Any], name: str, about: Mapping[str, str]
+) -> Shape:
+    """Return the shape of *function*.
+
+    Args:
+        function: Anything callable that has a signature.
+        name: What the tool is called; the action class is named after it.
+        about: What the docstring says of each parameter.
+
+    Raises:
+        RegistrationError: If a model could not be asked for its arguments.
+    """
+    hints = _hints(function, name)
+    parameters = _parameters(function, name).values()
+    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    asked = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    conversation = [p for p in asked if p.name == CONVERSATION]
+    fields: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for parameter in asked:
+        if parameter not in conversation:
+            attribute = safe_attribute(parameter.name, {*dir(Action), *fields})
+            hint = hints.get(parameter.name, Any)
+            said = about.get(parameter.name)
+            fields[attribute] = _field(parameter, hint, attribute, said)
+            names[attribute] = parameter.name
+    returned = hints.get("return")
+    observed = isclass(returned) and issubclass(returned, Observation)
+    bases = (Action, Open) if open_ended else (Action,)
+    return Shape(
+        action_type=_action_class(name, bases, innermost(function).__module__, fields),
+        names=names,
+        by_position=frozenset(
+            p.name for p in asked if p.kind is Parameter.POSITIONAL_ONLY
+        ),
+        wants_conversation=bool(conversation),
+        observation_type=returned if observed else None,
+    )
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    try:
+        return get_type_hints(innermost(function), include_extras=True)
+    except (NameError, TypeError, AttributeError, SyntaxError) as error:
+        msg = f"{name}: an annotation means nothing where the function was defined: {error}."
+        raise RegistrationError(msg) from error
+
+
+def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Parameter]:
+    try:
+        parameters = signature(function).parameters
+    except ValueError as error:  # some builtins have none
+        msg = f"{name}: a model cannot be told what to send: {error}."
+        raise RegistrationError(msg) from error
+    first = next(iter(parameters), "")
+    inner = function if isfunction(function) else None
+    place = getattr(inner, "__qualname__", "").rpartition("<locals>.")[2]
+    if "." in place and first in ("self", "cls"):
+        msg = f"{name}: {place} is not bound to an object yet: tool(the_object.{name})."
+        raise RegistrationError(msg)
+    for parameter in parameters.values():
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            msg = (
+                f"{name}: a model sends arguments by name, so {parameter} cannot be one: "
+                "make it a named parameter."
+            )
+            raise RegistrationError(msg)
+    return parameters
+
+
+def _field(
+    parameter: Parameter, hint: Any, attribute: str, about: str | None
+) -> tuple[Any, Any]:
+    default = parameter.default
+    if default is None and not _takes_none(hint):  # `x: int = None` means it
+        hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
+    options: dict[str, Any] = {}
+    if attribute != parameter.name:
+        options["alias"] = parameter.name
+    if about and not _is_described(hint):
+        options["description"] = about
+    value = (
+        ... if default is Parameter.empty else default
+    )  # a Field(...) has the last word
+    return Annotated[hint, Field(**options)], value
+
+
+def _takes_none(hint: Any) -> bool:
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    return hint in (Any, None, object) or type(None) in get_args(hint)
+
+
+def _is_described(hint: Any) -> bool:
+    metadata = getattr(hint, "__metadata__", ())
+    return any(isinstance(m, FieldInfo) and m.description for m in metadata)
+
+
+def _action_class(
+    name: str, bases: tuple[type, ...], module: str, fields: dict[str, Any]
+) -> type[Action]:
+    words = re.split(r"[\W_]+", name)
+    title = "".join(word[:1].upper() + word[1:] for word in words) + "Action"
+    base: Any = bases
+    try:
+        model: Any = create_model(title, __base__=base, __module__=module, **fields)
+        model.model_rebuild()  # does nothing if it is complete
+    except (PydanticUserError, NameError) as error:
+        reason = str(error).partition("\n")[0]
+        msg = f"{name}: a model cannot be asked for these arguments: {reason}"
+        raise RegistrationError(msg) from error
+    return cast("type[Action]", model)

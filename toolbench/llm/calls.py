@@ -1,0 +1,181 @@
+"""Turn what a model sent into actions that can run, or errors the model can mend.
+
+What cannot be read in one way only is an error, never a guess; what was mended is listed in
+`call.repairs`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.core.schema import Action
+from toolbench.core.security import SecurityRisk
+from toolbench.core.validation import clip
+from toolbench.errors import ArgumentsError, Problem
+from toolbench.llm.answers import respond
+from toolbench.llm.arguments import from_provider, sent_names
+from toolbench.llm.failures import (
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+)
+from toolbench.llm.jsontext import NotJsonError, read_json
+from toolbench.llm.matching import ALIASES, AnyTool, Offer, Tools
+from toolbench.llm.mend import Mending, Repair, shape_of
+from toolbench.llm.messages import Message, Sent, read_message
+from toolbench.llm.stream import ToolCallAccumulator
+from toolbench.llm.toolcall import CallMetadata, ToolCall
+
+__all__ = [
+    "CallMetadata",
+    "FunctionCallNotExistsError",
+    "FunctionCallValidationError",
+    "Repair",
+    "ToolCall",
+    "ToolCallAccumulator",
+    "parse_tool_calls",
+    "respond",
+]
+
+
+def parse_tool_calls(
+    message: Any, tools: Tools, *, aliases: Mapping[str, str] = ALIASES
+) -> list[ToolCall]:
+    """Return the calls in *message*, in their order; none if the model only spoke.
+
+    A call that names no tool, or whose arguments do not fit, is returned with its `error`;
+    nothing is raised for it.
+
+    Args:
+        message: What an OpenAI (chat or Responses), Anthropic, Gemini or MCP model sent: the
+            response, its message, or the call alone; as dict, JSON text or SDK object.
+        tools: The tools the model was offered.
+        aliases: Other names for tools, to be read as the names they stand for.
+
+    Raises:
+        BodyError: If *message* is nothing any of them sends.
+    """
+    read = read_message(message)
+    offer = Offer(tools, read.provider, aliases)
+    return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
+
+
+def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
+    name = sent.name if isinstance(sent.name, str) else ""
+    metadata = CallMetadata(
+        provider=read.provider,
+        sent_name=name,
+        index=index,
+        total=len(read.calls),
+        response_id=read.response_id,
+        model=read.model,
+        finish=read.finish,
+    )
+    repairs = [Repair((), text) for text in read.repairs]
+    tool, renamed = offer.find(name)
+    if renamed:
+        repairs.append(Repair((), f"the tool {renamed}"))
+    facts: dict[str, Any] = {
+        "id": None if sent.id is None else str(sent.id),
+        "name": tool.name if tool else name,
+        "tool": tool,
+        "thought": read.thought if index == 0 else "",
+        "metadata": metadata,
+    }
+    try:
+        arguments = _arguments(sent, name, repairs)
+    except FunctionCallValidationError as error:
+        return ToolCall(**facts, error=error, repairs=tuple(repairs))
+    if tool is None:
+        unknown = FunctionCallNotExistsError(name, offer.names)
+        return ToolCall(
+            **facts, arguments=arguments, error=unknown, repairs=tuple(repairs)
+        )
+    return _checked(facts, tool, arguments, repairs)
+
+
+def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
+    """What was sent as arguments, as an object."""
+    given = sent.arguments
+    if isinstance(given, str) and given.strip():
+        given = _read(given, name, repairs)
+        if isinstance(given, str):
+            given = _read(given, name, repairs)
+            repairs.append(Repair((), "the arguments were JSON in a string"))
+    if given is None or given == "":
+        return {}
+    if isinstance(given, dict) and all(isinstance(key, str) for key in given):
+        return dict(given)
+    problem = f"the arguments should be a JSON object, not {clip(given)}"
+    raise FunctionCallValidationError(name, [Problem((), problem)])
+
+
+def _read(text: str, name: str, repairs: list[Repair]) -> Any:
+    try:
+        value, mended = read_json(text)
+    except NotJsonError as error:
+        problem = f"the arguments are no JSON object: {error}"
+        raise FunctionCallValidationError(name, [Problem((), problem)]) from None
+    repairs += [Repair((), f"the arguments: {repair}") for repair in mended]
+    return value
+
+
+def _checked(
+    facts: dict[str, Any],
+    tool: AnyTool,
+    arguments: dict[str, Any],
+    repairs: list[Repair],
+) -> ToolCall:
+    metadata: CallMetadata = facts["metadata"]
+    arguments = from_provider(arguments, tool, metadata.provider)
+    shape = shape_of(tool)
+    problems, asides = _asides(arguments, shape.properties, repairs)
+    mending = Mending()
+    arguments = mending.mended(arguments, shape)
+    repairs += mending.repairs
+    action: Action | None = None
+    try:
+        action = tool.action_from_arguments(arguments)
+    except ArgumentsError as error:
+        problems += error.problems
+    repairs += [_taken(path, value) for path, value in mending.odd if not problems]
+    facts |= {"arguments": arguments, "repairs": tuple(repairs), **asides}
+    if not problems:
+        return ToolCall(**facts, action=action)
+    names = sent_names(tool, metadata.provider)
+    told = [_as_told(problem, names) for problem in problems]
+    failed = FunctionCallValidationError(metadata.sent_name, told)
+    return ToolCall(**facts, error=failed)
+
+
+def _asides(
+    arguments: dict[str, Any], own: Mapping[str, Any], repairs: list[Repair]
+) -> tuple[list[Problem], dict[str, Any]]:
+    """Take out what the model says of the call itself, unless the tool has such an argument."""
+    problems: list[Problem] = []
+    asides: dict[str, Any] = {}
+    if "summary" in arguments and "summary" not in own:
+        asides["summary"] = str(arguments.pop("summary"))
+    if "security_risk" in arguments and "security_risk" not in own:
+        given = arguments.pop("security_risk")
+        rating = str(given).strip().upper()
+        if rating in SecurityRisk.__members__:
+            asides["security_risk"] = SecurityRisk(rating)
+            if given != rating:
+                said = f"{clip(given)} was read as {rating}"
+                repairs.append(Repair(("security_risk",), said))
+        else:
+            levels = ", ".join(SecurityRisk)
+            message = f"should be one of {levels}, not {clip(given)}"
+            problems.append(Problem(("security_risk",), message))
+    return problems, asides
+
+
+def _taken(path: tuple[str | int, ...], value: Any) -> Repair:
+    return Repair(path, f"{clip(value)} was taken, though the schema asks for another type")
+
+
+def _as_told(problem: Problem, names: Mapping[str, str]) -> Problem:
+    """The problem under the names the model knows."""
+    if not names:
+        return problem
+    path = tuple(names.get(str(part), part) for part in problem.path)
+    return Problem(path, problem.message)

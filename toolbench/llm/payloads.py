@@ -1,0 +1,100 @@
+"""A call as each provider's model would send it: what a form holds, ready to paste or replay."""
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.llm.arguments import to_provider
+from toolbench.llm.providers import Provider, tool_name
+from toolbench.llm.schemas import Json
+
+AnyTool = ToolDefinition[Any, Any]
+
+
+def as_openai_call(
+    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
+) -> Json:
+    """Return the call as an entry of a chat message's `tool_calls`.
+
+    Args:
+        tool: The tool that is called.
+        arguments: JSON values under the tool's own names.
+        id: The id of the call; made from its content if left out.
+    """
+    return {
+        "id": id or _id("call_", tool, arguments),
+        "type": "function",
+        "function": {
+            "name": tool_name(tool.name, "openai"),
+            "arguments": _text(to_provider(arguments, tool, "openai")),
+        },
+    }
+
+
+def as_responses_call(
+    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
+) -> Json:
+    """Return the call as an item of the Responses API's `output`; as `as_openai_call`."""
+    return {
+        "type": "function_call",
+        "call_id": id or _id("call_", tool, arguments),
+        "name": tool_name(tool.name, "responses"),
+        "arguments": _text(to_provider(arguments, tool, "responses")),
+    }
+
+
+def as_anthropic_call(
+    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
+) -> Json:
+    """Return the call as a `tool_use` block; as `as_openai_call`."""
+    return {
+        "type": "tool_use",
+        "id": id or _id("toolu_", tool, arguments),
+        "name": tool_name(tool.name, "anthropic"),
+        "input": to_provider(dict(arguments), tool, "anthropic"),
+    }
+
+
+def as_gemini_call(
+    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
+) -> Json:
+    """Return the call as a `functionCall` part; without an *id* it has none."""
+    call: Json = {
+        "name": tool_name(tool.name, "gemini"),
+        "args": to_provider(dict(arguments), tool, "gemini"),
+    }
+    return {"functionCall": {"id": id, **call} if id else call}
+
+
+def as_mcp_call(
+    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
+) -> Json:
+    """Return the call as MCP's `tools/call` request; as `as_openai_call`."""
+    return {
+        "jsonrpc": "2.0",
+        "id": id or _id("", tool, arguments),
+        "method": "tools/call",
+        "params": {"name": tool.name, "arguments": dict(arguments)},
+    }
+
+
+PAYLOADS: Mapping[Provider, Callable[..., Json]] = {
+    "openai": as_openai_call,
+    "responses": as_responses_call,
+    "anthropic": as_anthropic_call,
+    "gemini": as_gemini_call,
+    "mcp": as_mcp_call,
+}
+"""The function for each provider."""
+
+
+def _text(arguments: Any) -> str:
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+
+
+def _id(prefix: str, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """The same call has the same id, so that what is pasted can be compared."""
+    said = json.dumps([tool.name, arguments], sort_keys=True)
+    return prefix + sha256(said.encode()).hexdigest()[:24]

@@ -1,0 +1,76 @@
+"""Whom a tool is offered to, and the names each of them takes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, get_args
+
+Provider = Literal["openai", "responses", "anthropic", "gemini", "mcp"]
+PROVIDERS: tuple[Provider, ...] = get_args(Provider)
+
+_MARK = 6  # hexadecimal digits that keep two renamed names apart
+
+
+@dataclass(frozen=True)
+class NameRule:
+    """Which names are taken: `first` and `rest` are the insides of character classes."""
+
+    first: str
+    rest: str
+    limit: int
+    words: str
+
+    def fits(self, name: str) -> bool:
+        """Tell whether *name* can be sent as it is."""
+        pattern = f"[{self.first}][{self.rest}]{{0,{self.limit - 1}}}"
+        return re.fullmatch(pattern, name, re.ASCII) is not None
+
+    def rename(self, name: str) -> str:
+        """Return *name*, or the one name that always stands for it where it does not fit.
+
+        The stand-in ends in a mark made from the whole name, so two names that differ
+        only in what is taken out stay two names.
+        """
+        if self.fits(name):
+            return name
+        mark = "_" + sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK]
+        kept = re.sub(f"[^{self.rest}]", "_", name, flags=re.ASCII)
+        if not re.match(f"[{self.first}]", kept, re.ASCII):
+            kept = f"_{kept}"
+        return kept[: self.limit - len(mark)] + mark
+
+
+_WORD = "a-zA-Z0-9_"
+_OPENAI = NameRule(f"{_WORD}-", f"{_WORD}-", 64, "64 letters, digits, '_' and '-'")
+
+TOOL_NAMES: Mapping[Provider, NameRule] = {
+    "openai": _OPENAI,
+    "responses": _OPENAI,
+    "anthropic": NameRule(
+        f"{_WORD}-", f"{_WORD}-", 128, "128 letters, digits, '_' and '-'"
+    ),
+    "gemini": NameRule(
+        "a-zA-Z_",
+        f"{_WORD}.:-",
+        128,
+        "128 letters, digits and '_.:-', a letter or '_' first",
+    ),
+}
+"""The rule for the name of a tool. MCP has none: a server knows its tools by their names."""
+
+ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
+    "anthropic": NameRule(
+        f"{_WORD}.-", f"{_WORD}.-", 64, "64 letters, digits, '_', '.' and '-'"
+    ),
+    "gemini": NameRule(
+        "a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"
+    ),
+}
+"""The rule for the name of an argument; Anthropic looks at the outermost ones only."""
+
+
+def tool_name(name: str, provider: Provider) -> str:
+    """Return the name under which *provider* knows the tool called *name*."""
+    rule = TOOL_NAMES.get(provider)
+    return name if rule is None else rule.rename(name)

@@ -1,0 +1,31 @@
+"""MCP servers as tools: connect them, look at all they offer and say, call what they have."""
+
+from threading import Thread
+
+from toolbench.mcp.client import MCPClient, create_mcp_tools
+from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
+from toolbench.mcp.executor import MCPToolExecutor
+from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.session import MCPServerSession
+
+__all__ = [
+    "MCPClient",
+    "MCPServerSession",
+    "MCPToolAction",
+    "MCPToolDefinition",
+    "MCPToolExecutor",
+    "MCPToolObservation",
+    "create_mcp_tools",
+    "warm",
+]
+
+
+def warm() -> Thread:
+    """Load FastMCP in the background, as it takes seconds; return the thread that does it."""
+    thread = Thread(target=_load, name="toolbench-warm", daemon=True)
+    thread.start()
+    return thread
+
+
+def _load() -> None:
+    from toolbench.mcp.wire import targets  # noqa: F401, PLC0415 - loading it is the point

@@ -1,0 +1,117 @@
+"""A server's tool as a tool like any other: its action, and its definition."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.parameters import Parameters
+from toolbench.core.schema import Action
+from toolbench.core.tool import ToolDefinition
+from toolbench.core.validation import clip, validator_of
+from toolbench.errors import ArgumentsError, Problem
+from toolbench.mcp.results import MCPToolObservation
+
+
+class MCPToolAction(Action):
+    """The arguments of one call, as they go to the server.
+
+    Source: OpenHands SDK, `MCPToolAction`.
+    """
+
+    data: dict[str, Any] = Field(default_factory=dict)
+    """Names and values; `None` is sent as null, what is not there is not sent."""
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Return the arguments."""
+        return dict(self.data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arguments, and the `kind` that `from_dict` finds again."""
+        return {"kind": type(self).__name__, "data": dict(self.data)}
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The arguments, one a line."""
+        text = Text("Arguments" if self.data else "No arguments", style="bold")
+        for name, value in self.data.items():
+            shown = value if isinstance(value, str) else clip(value, 500)
+            text.append(f"\n  {name}: ", style="cyan").append(shown)
+        return text
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
+    """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`."""
+
+    action_type: type[Action] = MCPToolAction
+    server: str
+    """The name of the session it belongs to."""
+    remote_name: str
+    """What the server calls it; `name` differs if two servers use the same name."""
+    schema: Mapping[str, Any] = field(repr=False)
+    """The server's own `inputSchema`."""
+    output_schema: Any = field(default=None, repr=False)
+    icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
+    """What was wrong with the server's description of the tool, and left out."""
+
+    @property
+    def source(self) -> str:  # type: ignore[override]  # each tool has its own
+        """`mcp:` and the name of the server."""
+        return f"mcp:{self.server}"
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """What the tool accepts: the server's own JSON Schema."""
+        return self._parameters.accepted
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        schema = dict(self.schema)
+        return Parameters(schema, {"type": "object", **schema})
+
+    def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """List what is wrong with *arguments*, each at its own path."""
+        return validator_of(self.schema).problems(dict(arguments))
+
+    def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
+        """Return the action with *arguments*, explicit nulls kept.
+
+        Raises:
+            ArgumentsError: If they do not fit the server's schema; it lists every problem.
+        """
+        if problems := self.problems(arguments):
+            raise ArgumentsError(self.name, problems)
+        return MCPToolAction(data=dict(arguments))
+
+    def parameters(
+        self, *, security_risk: bool = False, summary: bool = False
+    ) -> dict[str, Any]:
+        """Return what a model is told to send: the server's own schema; yours to change.
+
+        Args:
+            security_risk: Ask the model to rate each call; only for tools that are not
+                read-only, and never in place of an argument of that name.
+            summary: Ask the model for a line on what the call is for.
+        """
+        return self._parameters.get(
+            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
+        )
+
+    def to_mcp_tool(
+        self,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready; arguments as above."""
+        exported = super().to_mcp_tool(
+            input_schema, output_schema or self.output_schema
+        )
+        if self.icons:
+            exported["icons"] = [dict(icon) for icon in self.icons]
+        return exported

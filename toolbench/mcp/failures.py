@@ -1,0 +1,130 @@
+"""Turn an exception of the machinery below into a sentence that says what to do."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from toolbench.errors import ToolbenchError
+from toolbench.mcp.calls import Call, CallTimeoutError
+
+if TYPE_CHECKING:
+    from toolbench.mcp.inbox import Inbox
+
+CONNECTION_CLOSED = -32000
+METHOD_NOT_FOUND = -32601
+REQUEST_TIMEOUT = -32001
+
+
+def root_of(error: BaseException) -> BaseException:
+    """Return the exception that started it: groups and wrappers taken off."""
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        elif type(error) is RuntimeError and isinstance(error.__cause__, Exception):
+            error = error.__cause__  # FastMCP's "Client failed to connect: ..."
+        else:
+            return error
+
+
+def code_of(error: BaseException) -> int | None:
+    """Return the JSON-RPC code of *error*, if it is an answer of a server."""
+    code = getattr(error, "code", None)
+    return code if isinstance(code, int) else None
+
+
+def sentence(error: BaseException, *, call: Call | None = None) -> str:
+    """Say what went wrong, in a sentence without a full stop."""
+    root = root_of(error)
+    if call is not None and call.http_failure is not None:
+        return _http(call)
+    if isinstance(root, CallTimeoutError):
+        return str(root)
+    if isinstance(root, TimeoutError):
+        return "no answer in time"
+    if (code := code_of(root)) is not None:
+        return _rpc(root, code)
+    if isinstance(root, ValidationError):
+        return _protocol(root)
+    if isinstance(root, ToolbenchError | OSError | RuntimeError):
+        return _plain(root)
+    if _name(root) == "ConnectError":
+        return f"nothing answers there ({root})"
+    return f"{_name(root)}: {root}" if str(root) else _name(root)
+
+
+def _name(error: BaseException) -> str:
+    return type(error).__name__
+
+
+def _plain(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return str(text).rstrip(".") or _name(error)
+
+
+def _protocol(error: ValidationError) -> str:
+    """What pydantic found wrong with an answer."""
+    lines = [
+        f"{'.'.join(str(part) for part in line['loc'])}: {line['msg']}"
+        for line in error.errors(include_url=False, include_input=False)[:3]
+    ]
+    return "the server's answer does not follow the protocol: " + "; ".join(lines)
+
+
+def _http(call: Call) -> str:
+    failure = call.http_failure
+    if failure is None:
+        return ""
+    hints = {
+        401: "The server wants to know who asks: give 'auth' a token, or \"oauth\"",
+        403: "The server refuses this client: check 'auth' and 'headers'",
+        404: "Is the path of the URL right",
+    }
+    hint = hints.get(failure.status, "")
+    if failure.status < 400:
+        hint = "That is a page for people, not an MCP endpoint: check the URL"
+    return f"{failure}" + (f". {hint}" if hint else "")
+
+
+def _rpc(error: Any, code: int) -> str:
+    if code == CONNECTION_CLOSED and str(error) == "Connection closed":
+        return "the connection was closed"
+    if code == REQUEST_TIMEOUT:
+        return "no answer in time"
+    data = getattr(error, "data", None)
+    detail = "" if data is None else f" {str(data)[:500]}"
+    return f"{error} (MCP error {code}){detail}"
+
+
+def with_evidence(
+    text: str,
+    *,
+    exit_code: int | None,
+    inbox: "Inbox",
+    stderr_since: int = 0,
+    unfinished: str = "",
+) -> str:
+    """Add to *text* what the server's process left behind: exit code, noise, stderr."""
+    lines = [text]
+    if exit_code is not None:
+        lines.append(f"Its process ended with {_exit(exit_code)}.")
+    if unfinished.strip():
+        lines.append(
+            f"On stdout it wrote {unfinished!r} and no newline: a message is one line."
+        )
+    elif inbox.noise_count:
+        lines.append(
+            f"{inbox.noise_count} lines on its stdout were no JSON-RPC messages; "
+            f"the first: {inbox.noise[0]!r}."
+        )
+    lines.extend(_quoted("stderr", inbox.stderr.last(10, since=stderr_since)))
+    return inbox.stderr.secrets.mask("\n".join(lines))
+
+
+def _exit(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _quoted(title: str, lines: Iterable[str]) -> list[str]:
+    quoted = [f"  {line[:300]}" for line in lines]
+    return [f"Its last lines on {title}:", *quoted] if quoted else []

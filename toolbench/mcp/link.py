@@ -1,0 +1,231 @@
+"""Keep one server reachable: connect, try the older protocol, connect again after a loss."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Literal
+
+import anyio
+
+from toolbench.errors import ServerError
+from toolbench.mcp.calls import Call
+from toolbench.mcp.connection import Connection, Send
+from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.failures import (
+    CONNECTION_CLOSED,
+    code_of,
+    root_of,
+    sentence,
+)
+from toolbench.mcp.inbox import Inbox
+
+_PAUSE = 0.2  # seconds
+
+Status = Literal["new", "connecting", "connected", "lost", "failed", "closed"]
+
+
+class Link:
+    """The way to one server. All its coroutines run in the background loop."""
+
+    def __init__(
+        self,
+        entry: ServerEntry,
+        inbox: Inbox,
+        *,
+        seconds: float,
+        mode: str,
+        roots: list[str],
+        greet: Callable[[Connection], Awaitable[None]],
+    ) -> None:
+        """Prepare to reach *entry*.
+
+        Args:
+            entry: The server.
+            inbox: Where what it says goes.
+            seconds: How long connecting may take.
+            mode: `auto`, `legacy`, or a version of the protocol.
+            roots: File URLs the server is told of.
+            greet: What is asked first of every new connection.
+        """
+        self.entry = entry
+        self.inbox = inbox
+        self.seconds = seconds
+        self.mode = mode
+        self.error: str | None = None
+        self._roots = roots
+        self._greet = greet
+        self._state: Status = "new"
+        self._connection: Connection | None = None
+        self._lock = anyio.Lock()
+        self._later: asyncio.Future[None] | None = None
+        self._call = Call(seconds=seconds)
+        self._tried = Connection(entry, inbox, roots=roots)
+
+    @property
+    def status(self) -> Status:
+        """How things stand now."""
+        if self._state == "connected" and not self.connection.is_alive:
+            return "lost"
+        return self._state
+
+    @property
+    def connection(self) -> Connection:
+        """The connection.
+
+        Raises:
+            ServerError: If there never was one.
+        """
+        if self._connection is None:
+            msg = f"Server {self.inbox.server!r} is not connected: {self.error or self._state}."
+            raise ServerError(msg)
+        return self._connection
+
+    # --- opening and closing ------------------------------------------------------
+
+    async def open(self, mode: str | None = None) -> None:
+        """Connect, afresh if there is a connection, and remember *mode* if that works.
+
+        Raises:
+            ServerError: If the server cannot be reached; it says why and what to do.
+        """
+        async with self._lock:
+            await self._open(mode or self.mode)
+
+    async def close(self) -> None:
+        """Disconnect; the server's process ends."""
+        async with self._lock:
+            await self._drop()
+            self._set("closed")
+
+    async def _open(self, mode: str) -> None:
+        await self._drop()
+        self._set("connecting")
+        try:
+            self._connection = await self._connected(mode)
+        except Exception as error:  # whatever it is, it is told in words
+            self.error = self._explained(error)
+            self._set("failed")
+            raise ServerError(self.error) from error
+        except BaseException:  # interrupted
+            self._set("closed")
+            raise
+        self.error = None
+        self._set("connected")
+
+    async def _connected(self, mode: str) -> Connection:
+        """Connect; a server that a newer protocol kills gets a new process and the older one."""
+        started = anyio.current_time()
+        entry = self.entry.expanded(os.environ)
+        secrets = entry.secrets
+        self.inbox.keep_secret(secrets)
+        try:
+            connection = await self._attempt(entry, mode, self.seconds)
+        except Exception as error:
+            if mode != "auto" or entry.transport != "stdio" or not _died(error):
+                raise
+            left = self.seconds - (anyio.current_time() - started)
+            connection = await self._attempt(entry, "legacy", left)
+            mode = "legacy"
+        self.mode = mode
+        return connection
+
+    async def _attempt(
+        self, entry: ServerEntry, mode: str, seconds: float
+    ) -> Connection:
+        connection = Connection(entry, self.inbox, roots=self._roots)
+        self._call, self._tried = Call(seconds=seconds), connection
+        try:
+            await connection.open(mode, self._call)
+            await self._greet(connection)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await connection.close()
+            raise
+        return connection
+
+    async def _drop(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            with anyio.CancelScope(shield=True):
+                await connection.close()
+
+    def soon(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do *work* a moment from now, once however often it is asked for until then."""
+        if self._later is None or self._later.done():
+            self._later = asyncio.ensure_future(self._quietly(work))
+
+    async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
+        await anyio.sleep(_PAUSE)  # floods of notifications become one piece of work
+        with suppress(ServerError):  # the status says it
+            await work()
+
+    def _set(self, state: Status) -> None:
+        self._state = state
+        self.inbox.changes.note("status")
+
+    def _explained(self, error: Exception) -> str:
+        name = self.inbox.server
+        if isinstance(error, ServerError):  # about the entry itself
+            return f"Server {name!r}: {error}"
+        text = f"Server {name!r} did not connect: {sentence(error, call=self._call)}."
+        return self._tried.evidence(text.replace("..", ".").replace("?.", "?"))
+
+    # --- asking -------------------------------------------------------------------
+
+    async def ask(self, send: Send, call: Call) -> dict[str, Any]:
+        """Send a request; connect again first if the connection was lost, once.
+
+        A request that was under way when the connection broke is not repeated: the server
+        may have done half of it. One that the server refused unread, because it forgot the
+        session, is.
+
+        Raises:
+            ServerError: If there is no connection and none can be had.
+            Exception: Whatever the SDK raises; `failures` has words for it.
+        """
+        connection = await self.live()
+        try:
+            return await connection.ask(send, call)
+        except Exception as error:
+            if _forgotten(call):
+                call.http_failure = None
+                await self._reopen(connection)
+                return await self.connection.ask(send, call)
+            if _died(error):
+                raise ServerError(self._death(connection)) from error
+            raise
+
+    async def live(self) -> Connection:
+        """Return the connection, made again if it was lost.
+
+        Raises:
+            ServerError: If it was closed, or none can be had.
+        """
+        if self._state == "closed":
+            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
+            raise ServerError(msg)
+        if self.status != "connected":
+            await self._reopen(self._connection)
+        return self.connection
+
+    async def _reopen(self, broken: Connection | None) -> None:
+        """Connect again, unless somebody else has meanwhile."""
+        async with self._lock:
+            if self._connection is broken or self.status != "connected":
+                await self._open(self.mode)
+
+    def _death(self, connection: Connection) -> str:
+        return connection.evidence(
+            f"The connection to server {self.inbox.server!r} broke during the call. "
+            "The next call connects again."
+        )
+
+
+def _died(error: BaseException) -> bool:
+    root = root_of(error)
+    return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
+
+
+def _forgotten(call: Call) -> bool:
+    return call.http_failure is not None and call.http_failure.status == 404

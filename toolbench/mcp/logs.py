@@ -1,0 +1,93 @@
+"""What a server says through MCP's own logging, by level."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from time import time
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolbench.core.state import Secrets
+
+LEVELS = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
+"""MCP's levels, the least severe first. Source: RFC 5424."""
+
+_LONGEST = 10_000  # characters
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One log message of a server."""
+
+    time: float
+    """Seconds since the epoch."""
+    level: str
+    logger: str
+    text: str
+
+    def __str__(self) -> str:
+        where = f" {self.logger}" if self.logger else ""
+        return f"{self.level.upper()}{where}: {self.text}"
+
+
+class ServerLog:
+    """The last log messages of a server, oldest first."""
+
+    def __init__(
+        self,
+        secrets: Secrets | None = None,
+        *,
+        entries: int = 2000,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Keep the last *entries*; call *on_change* when there are new ones."""
+        self.secrets = secrets or Secrets()
+        self._entries: deque[LogEntry] = deque(maxlen=entries)
+        self._lock = Lock()
+        self._on_change = on_change
+        self.total = 0
+        """Messages in all, also those no longer kept."""
+
+    def __iter__(self) -> Iterator[LogEntry]:
+        with self._lock:
+            return iter(list(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def at_least(self, level: str) -> list[LogEntry]:
+        """Return the messages of *level* or worse; an unknown level counts as `info`."""
+        least = _rank(level)
+        return [entry for entry in self if _rank(entry.level) >= least]
+
+    def add(self, params: Mapping[str, Any]) -> None:
+        """Keep the message of a `notifications/message`."""
+        data = params.get("data")
+        text = data if isinstance(data, str) else to_json(data, fallback=str).decode()
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
+        entry = LogEntry(
+            time=time(),
+            level=str(params.get("level", "info")),
+            logger=str(params.get("logger") or ""),
+            text=self.secrets.mask(text),
+        )
+        with self._lock:
+            self._entries.append(entry)
+            self.total += 1
+        self._on_change()
+
+
+def _rank(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else LEVELS.index("info")

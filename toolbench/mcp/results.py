@@ -1,0 +1,264 @@
+"""What a server answers to a call, as an observation: nothing of it is lost."""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from json import loads
+from typing import Any
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.core.schema import Observation
+from toolbench.core.validation import clip, validator_of
+from toolbench.errors import MissingExtraError
+
+_EXTRA = "pandas"
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "image/webp"),
+    (b"BM", "image/bmp"),
+    (b"<svg", "image/svg+xml"),
+    (b"<?xml", "image/svg+xml"),
+)
+
+
+class MCPObservation(Observation):
+    """Something a server answered, its blocks as they came."""
+
+    blocks: list[dict[str, Any]] = Field(default_factory=list)
+    """Every block as the server sent it: text, images, audio, links, resources, unknown."""
+    structured: Any = None
+    """The structured content, as JSON."""
+    warnings: list[str] = Field(default_factory=list)
+    """What is wrong with the answer; it is shown all the same."""
+
+    @property
+    def data(self) -> Any:
+        """The answer as Python objects.
+
+        The structured content, out of its `{"result": ...}` wrapper; without one, what the
+        only text block holds as JSON, or that text itself.
+        """
+        if self.structured is not None:
+            return _unwrapped(self.structured)
+        texts = [block.get("text") for block in self.blocks if _is_text(block)]
+        if len(texts) != 1 or not isinstance(texts[0], str):
+            return None if not texts else self.text
+        try:
+            return loads(texts[0])
+        except (ValueError, RecursionError):
+            return texts[0]
+
+    @property
+    def df(self) -> Any:
+        """The answer as a pandas DataFrame, if it is a list of objects.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+            TypeError: If the answer is something else.
+        """
+        rows = _rows(self.data)
+        if rows is None:
+            msg = f"The answer is no list of objects, but {clip(self.data)}: use .data."
+            raise TypeError(msg)
+        try:
+            from pandas import DataFrame  # noqa: PLC0415 - optional, and slow to load
+        except ImportError as error:
+            raise MissingExtraError(_EXTRA) from error
+        return DataFrame(rows)
+
+
+class MCPToolObservation(MCPObservation):
+    """What came out of one call of a server's tool.
+
+    Source: OpenHands SDK, `MCPToolObservation`.
+    """
+
+    tool_name: str
+    meta: dict[str, Any] | None = None
+    """The `_meta` of the result."""
+
+
+def tool_observation(
+    tool: str, result: Mapping[str, Any], output_schema: Any = None
+) -> MCPToolObservation:
+    """Return *result*, as `tools/call` answered it, as an observation of *tool*.
+
+    Whatever is wrong with it becomes a warning, never an error.
+    """
+    warnings: list[str] = []
+    is_error = result.get("isError") is True
+    blocks = _blocks(result, warnings)
+    structured = result.get("structuredContent")
+    if not is_error:
+        _check(structured, output_schema, warnings, given="structuredContent" in result)
+    content = [item for block in blocks for item in describe(block, warnings)]
+    if not content:
+        content = _in_place_of_nothing(structured, result, is_error=is_error)
+    meta = result.get("_meta")
+    return MCPToolObservation(
+        tool_name=tool,
+        content=content,
+        is_error=is_error,
+        blocks=blocks,
+        structured=structured,
+        warnings=warnings,
+        meta=meta if isinstance(meta, dict) else None,
+    )
+
+
+def failed_observation(tool: str, text: str) -> MCPToolObservation:
+    """Return the observation of a call that got no result."""
+    return MCPToolObservation(
+        tool_name=tool, content=[TextContent(text=text)], is_error=True
+    )
+
+
+def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
+    content = result.get("content")
+    if content is None:
+        warnings.append("The result has no content list.")
+        return []
+    if isinstance(content, str):
+        warnings.append("The content is a text, not a list of blocks.")
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        warnings.append(f"The content is no list of blocks: {clip(content)}.")
+        return []
+    odd = [block for block in content if not isinstance(block, dict)]
+    warnings.extend(f"A block of the content is no object: {clip(b)}." for b in odd)
+    return [block if isinstance(block, dict) else {"value": block} for block in content]
+
+
+def _check(structured: Any, schema: Any, warnings: list[str], *, given: bool) -> None:
+    if schema is None:
+        return
+    if not given:
+        warnings.append("The tool promises structured content and sent none.")
+        return
+    warnings.extend(
+        f"The structured content does not fit the tool's output schema: {problem}."
+        for problem in validator_of(schema).problems(structured)
+    )
+
+
+def _in_place_of_nothing(
+    structured: Any, result: Mapping[str, Any], *, is_error: bool
+) -> list[Content]:
+    if structured is not None:
+        return [TextContent(text=_json(structured))]
+    rest = {k: v for k, v in result.items() if k not in _ENVELOPE}
+    if rest:
+        return [TextContent(text=_json(rest))]
+    return [
+        TextContent(
+            text="The tool failed and did not say why." if is_error else "Done."
+        )
+    ]
+
+
+_ENVELOPE = ("content", "isError", "_meta", "resultType", "ttlMs", "cacheScope")
+
+
+def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
+    """Return what a model reads of one content block."""
+    match block.get("type"):
+        case "text" if isinstance(block.get("text"), str):
+            return [TextContent(text=block["text"])]
+        case "image":
+            return [_image(block, warnings)]
+        case "audio":
+            return [
+                TextContent(text=f"[audio: {_kind(block)}, {_size(block, warnings)}]")
+            ]
+        case "resource_link":
+            return [TextContent(text=_link(block))]
+        case "resource" if isinstance(block.get("resource"), Mapping):
+            return [_resource(block["resource"], warnings)]
+    warnings.append(
+        f"A block of the unknown type {clip(block.get('type'))} is in the result."
+    )
+    return [TextContent(text=clip(block, 2000))]
+
+
+def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
+    data = _decoded(block.get("data"))
+    if data is None:
+        warnings.append("The data of an image is not base64.")
+        return TextContent(text=f"[image: {_kind(block)}, unreadable]")
+    found = next((kind for magic, kind in _IMAGES if data.startswith(magic)), None)
+    if found is None:
+        warnings.append(f"Something labelled {_kind(block)} is no image that is known.")
+        return TextContent(
+            text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]"
+        )
+    if found != block.get("mimeType"):
+        warnings.append(f"An image of type {found} is labelled {_kind(block)}.")
+    return ImageContent(image_urls=[f"data:{found};base64,{block['data']}"])
+
+
+def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
+    head = f"[resource {resource.get('uri')}: {_kind(resource)}"
+    if isinstance(resource.get("text"), str):
+        return TextContent(text=f"{head}]\n{resource['text']}")
+    data = _decoded(resource.get("blob"))
+    if data is None:
+        warnings.append(
+            f"The resource {clip(resource.get('uri'))} holds no readable data."
+        )
+        return TextContent(text=f"{head}, unreadable]")
+    if any(data.startswith(magic) for magic, _ in _IMAGES[:5]):
+        return _image({"data": resource["blob"], "mimeType": _kind(resource)}, warnings)
+    return TextContent(text=f"{head}, {len(data):,} bytes]")
+
+
+def _link(block: Mapping[str, Any]) -> str:
+    name = block.get("title") or block.get("name") or ""
+    note = f" — {block['description']}" if block.get("description") else ""
+    return f"[link to resource {name} <{block.get('uri')}>: {_kind(block)}{note}]"
+
+
+def _kind(block: Mapping[str, Any]) -> str:
+    return str(block.get("mimeType") or "unknown type")
+
+
+def _size(block: Mapping[str, Any], warnings: list[str]) -> str:
+    data = _decoded(block.get("data"))
+    if data is None:
+        warnings.append("The data of an audio block is not base64.")
+        return "unreadable"
+    return f"{len(data):,} bytes"
+
+
+def _decoded(data: Any) -> bytes | None:
+    try:
+        return b64decode(data, validate=True) if isinstance(data, str) else None
+    except ValueError:
+        return None
+
+
+def _is_text(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "text"
+
+
+def _unwrapped(structured: Any) -> Any:
+    """FastMCP and others wrap what is no object: `{"result": 3}`."""
+    if isinstance(structured, dict) and structured.keys() == {"result"}:
+        return structured["result"]
+    return structured
+
+
+def _rows(data: Any) -> list[dict[str, Any]] | None:
+    if isinstance(data, dict):
+        lists = [value for value in data.values() if isinstance(value, list)]
+        data = lists[0] if len(lists) == 1 else [data]
+    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        return data
+    return None
+
+
+def _json(value: Any) -> str:
+    return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()

@@ -1,0 +1,84 @@
+"""What a server writes on its stderr: the last lines, taken through a pipe."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Lock, Thread
+from typing import TextIO
+
+from toolbench.core.state import Secrets
+
+_LONGEST_LINE = 4000  # characters
+
+
+class StderrTail:
+    """The last lines a server wrote on its stderr, secrets masked."""
+
+    def __init__(
+        self,
+        secrets: Secrets | None = None,
+        *,
+        lines: int = 2000,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Keep the last *lines*; call *on_change* when there are new ones."""
+        self.secrets = secrets or Secrets()
+        self._lines: deque[str] = deque(maxlen=lines)
+        self._lock = Lock()
+        self._on_change = on_change
+        self.total = 0
+        """Lines written in all, also those no longer kept."""
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(list(self._lines))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @property
+    def text(self) -> str:
+        """The lines kept, as one text."""
+        return "\n".join(self)
+
+    def last(self, count: int, *, since: int = 0) -> list[str]:
+        """Return the last *count* lines that are not empty, of those after line *since*."""
+        new = list(self)[-max(self.total - since, 0) :] if self.total > since else []
+        return [line for line in new if line.strip()][-count:]
+
+    def add(self, line: str) -> None:
+        """Keep one more line."""
+        line = line.rstrip("\r\n")
+        if len(line) > _LONGEST_LINE:
+            line = f"{line[:_LONGEST_LINE]}… ({len(line):,} characters)"
+        with self._lock:
+            self._lines.append(self.secrets.mask(line))
+            self.total += 1
+        self._on_change()
+
+    @contextmanager
+    def pipe(self) -> Iterator[TextIO]:
+        """Give a file for a process to write to; what it wrote is here when the `with` ends.
+
+        A grandchild that lives on may hold the pipe open: that is not waited for.
+        """
+        reading, writing = os.pipe()
+        done = Event()
+
+        def drain() -> None:
+            with (
+                suppress(OSError),
+                open(reading, encoding="utf-8", errors="replace") as lines,  # noqa: PTH123 - a descriptor
+            ):
+                for line in lines:
+                    self.add(line)
+            done.set()
+
+        Thread(target=drain, name="toolbench-stderr", daemon=True).start()
+        with os.fdopen(writing, "w") as file:
+            try:
+                yield file
+            finally:
+                file.close()
+                done.wait(0.2)

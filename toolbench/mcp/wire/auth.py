@@ -1,0 +1,51 @@
+"""Who we are to an HTTP server: a bearer token, or OAuth through the browser."""
+
+import webbrowser
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+from fastmcp.client.auth import BearerAuth, OAuth
+from key_value.aio.stores.memory import MemoryStore
+
+from toolbench.mcp.entries import ServerEntry
+
+
+class BrowserOAuth(OAuth):
+    """FastMCP's OAuth that goes to the authorization page once, in the browser.
+
+    FastMCP itself requests the page a first time to look at it, which servers count as a
+    second authorization.
+    """
+
+    async def redirect_handler(self, authorization_url: str) -> None:
+        """Send the person to *authorization_url*."""
+        webbrowser.open(authorization_url)
+
+
+def auth_of(entry: ServerEntry) -> httpx2.Auth | None:
+    """Return what signs the requests to *entry*, if anything does.
+
+    `auth` is a bearer token, `"oauth"`, a mapping with the settings of FastMCP's `OAuth`
+    (`client_id`, `client_secret`, `scopes`, ...), or an httpx2 auth object.
+    """
+    auth = entry.auth
+    if auth is None or isinstance(auth, httpx2.Auth):
+        if isinstance(auth, OAuth):
+            auth._bind(entry.url)  # as FastMCP's own transport does
+        return auth
+    if auth == "oauth":
+        return _oauth(entry.url, {})
+    if isinstance(auth, Mapping):
+        return _oauth(entry.url, dict(auth))
+    return BearerAuth(str(auth))
+
+
+def _oauth(url: str, settings: dict[str, Any]) -> OAuth:
+    if settings.get("client_secret"):
+        # what most servers that hand out secrets register; `additional_client_metadata` decides
+        metadata = {"token_endpoint_auth_method": "client_secret_basic"}
+        metadata |= settings.get("additional_client_metadata") or {}
+        settings["additional_client_metadata"] = metadata
+    settings.setdefault("token_storage", MemoryStore())
+    return BrowserOAuth(url, client_name="toolbench", **settings)

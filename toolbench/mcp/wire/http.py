@@ -1,0 +1,85 @@
+"""A server behind a URL: streamable HTTP, with failures kept and results of any size."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from toolbench.mcp.calls import HttpFailure
+from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.inbox import Inbox
+from toolbench.mcp.wire.auth import auth_of
+
+_KEPT_BODY = 500  # characters of a body that is no message
+_LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
+
+
+@dataclass
+class HttpTransport(ClientTransport):
+    """Speaks streamable HTTP to one entry, for the time of one session."""
+
+    entry: ServerEntry
+    inbox: Inbox
+
+    @asynccontextmanager
+    async def connect_session(
+        self,
+        *,
+        transport_options: TransportOptions | None = None,
+        **session_kwargs: Any,
+    ) -> AsyncIterator[ClientSession]:
+        """Open the connection and yield the session with it; close both afterwards."""
+        make = (transport_options or TransportOptions()).session_class
+        async with (
+            http_client(self.entry, self.inbox) as client,
+            streamable_http_client(
+                self.entry.url, http_client=client, max_sse_event_size=_LONGEST_EVENT
+            ) as (incoming, outgoing),
+            make(incoming, outgoing, **session_kwargs) as session,
+        ):
+            yield session
+
+
+def http_client(
+    entry: ServerEntry, inbox: Inbox, **settings: Any
+) -> httpx2.AsyncClient:
+    """Return the client for *entry*: its headers, its auth, failures told to *inbox*.
+
+    A call has its own time limit, so reading has none here.
+    """
+
+    async def look(response: httpx2.Response) -> None:
+        if response.request.method == "POST" and response.request.url == entry.url:
+            inbox.note_http_failure(await _failure(response))
+
+    settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}
+    settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}
+    client = httpx2.AsyncClient(
+        auth=settings.pop("auth", None) or auth_of(entry), **settings
+    )
+    client.event_hooks["response"].append(look)
+    return client
+
+
+async def _failure(response: httpx2.Response) -> HttpFailure | None:
+    """What an answer says that is no message: an error status, a page for people."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if response.status_code < 400 and kind not in ("text/html", "text/plain"):
+        return None
+    body = ""
+    try:
+        await response.aread()
+        body = response.text[:_KEPT_BODY]
+    except httpx2.HTTPError:  # the status alone, then
+        pass
+    return HttpFailure(
+        status=response.status_code,
+        reason=response.reason_phrase,
+        body=body,
+        challenge=response.headers.get("www-authenticate", ""),
+    )

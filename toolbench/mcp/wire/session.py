@@ -1,0 +1,235 @@
+"""An SDK session that shows us every message, and every answer as it came."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Self
+
+import mcp_types
+from mcp import ClientSession, MCPError
+from mcp.client.session import ClientRequestContext
+from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import SessionMessage
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolbench.mcp.inbox import Inbox
+from toolbench.mcp.tap import Direction, Kind
+
+_answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def raw_answers() -> Iterator[list[dict[str, Any]]]:
+    """Collect the results that requests made in this `with` get, before anything is checked."""
+    collected: list[dict[str, Any]] = []
+    token = _answers.set(collected)
+    try:
+        yield collected
+    finally:
+        _answers.reset(token)
+
+
+def session_class(
+    inbox: Inbox, *, probe_seconds: float, roots: list[str]
+) -> type[ClientSession]:
+    """Return the class of sessions that report to *inbox*.
+
+    Args:
+        inbox: Where everything goes.
+        probe_seconds: How long a server may take to say whether it knows the newer protocol.
+        roots: File URLs told to the server; with none, it is not told that there are roots.
+    """
+    return type(
+        "TappedSession",
+        (_TappedSession,),
+        {"inbox": inbox, "probe_seconds": probe_seconds, "roots": roots},
+    )
+
+
+class _TappedSession(ClientSession):
+    inbox: Inbox
+    probe_seconds: float
+    roots: list[str]
+
+    def __init__(self, read_stream: Any, write_stream: Any, **settings: Any) -> None:
+        dispatcher = _Dispatcher(
+            _Reader(read_stream, self.inbox), _Writer(write_stream, self.inbox)
+        )
+        settings |= {
+            "elicitation_callback": self._elicit,
+            "sampling_callback": self._sample,
+            "list_roots_callback": self._list_roots if self.roots else None,
+            "logging_callback": None,  # the inbox has taken these already
+            "message_handler": None,
+        }
+        super().__init__(dispatcher=dispatcher, **settings)
+        dispatcher.is_modern = self._is_modern
+
+    def _is_modern(self) -> bool:
+        return self.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    async def validate_tool_result(self, name: str, result: Any) -> None:
+        """Leave the result as it is: a misfit is shown as a warning, with the result."""
+
+    async def send_discover(self, version: str) -> dict[str, Any]:
+        """Probe for the newer protocol, for no longer than is left for the older one."""
+        from anyio import fail_after  # noqa: PLC0415 - beside its only use
+
+        try:
+            with fail_after(self.probe_seconds):
+                return await super().send_discover(version)
+        except TimeoutError:
+            msg = "server/discover was not answered"
+            raise MCPError(mcp_types.REQUEST_TIMEOUT, msg) from None
+
+    async def _elicit(
+        self, context: ClientRequestContext, params: Any
+    ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
+        if isinstance(params, mcp_types.ElicitRequestURLParams):
+            answer = await self.inbox.ask_url(params.message, params.url)
+            return mcp_types.ElicitResult(action=answer.action)
+        answer = await self.inbox.ask_form(params.message, params.requested_schema)
+        content = answer.content if answer.action == "accept" else None
+        return mcp_types.ElicitResult(action=answer.action, content=content)
+
+    async def _sample(
+        self, context: ClientRequestContext, params: Any
+    ) -> mcp_types.CreateMessageResult | mcp_types.ErrorData:
+        asked = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = await self.inbox.ask_message(asked)
+        if answer.action != "accept":
+            msg = "Nobody here answers for a model, or the request was declined."
+            return mcp_types.ErrorData(code=-1, message=msg)
+        if isinstance(answer.content, dict):
+            return mcp_types.CreateMessageResult.model_validate(answer.content)
+        return mcp_types.CreateMessageResult(
+            role="assistant",
+            model="a person",
+            content=mcp_types.TextContent(type="text", text=str(answer.content)),
+        )
+
+    async def _list_roots(
+        self, context: ClientRequestContext
+    ) -> mcp_types.ListRootsResult:
+        return mcp_types.ListRootsResult.model_validate(
+            {"roots": [{"uri": uri} for uri in self.roots]}
+        )
+
+
+class _Dispatcher(JSONRPCDispatcher[Any]):
+    """Hands out answers as they came; keeps from the SDK what it would refuse as a whole."""
+
+    is_modern: Callable[[], bool]
+
+    async def send_raw_request(
+        self, method: str, *args: Any, **options: Any
+    ) -> dict[str, Any]:
+        raw = await super().send_raw_request(method, *args, **options)
+        if (collected := _answers.get()) is not None:
+            collected.append(raw)
+        if method == "tools/list":
+            return {**raw, "tools": self._header_tools(raw.get("tools"))}
+        return raw
+
+    def _header_tools(self, tools: Any) -> list[Any]:
+        """The tools the SDK must know of: those whose arguments go into HTTP headers."""
+        if not self.is_modern() or not isinstance(tools, list):
+            return []
+        return [tool for tool in tools if _has_headers(tool)]
+
+
+def _has_headers(tool: Any) -> bool:
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if not isinstance(schema, dict) or "x-mcp-header" not in repr(schema):
+        return False
+    return header_problem(schema) is None and bool(x_mcp_header_map(schema))
+
+
+def header_problem(schema: dict[str, Any]) -> str | None:
+    """Say why the `x-mcp-header` annotations of a tool forbid calling it, if they do."""
+    return find_invalid_x_mcp_header(schema)
+
+
+class _Stream:
+    """A stream of the SDK's, with its context manager and its `last_context`."""
+
+    def __init__(self, inner: Any, inbox: Inbox) -> None:
+        self._inner = inner
+        self._inbox = inbox
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._inner.__aexit__(*error)
+
+
+class _Reader(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        while True:
+            item = await self._inner.__anext__()
+            if not self._take(item):
+                return item
+
+    async def receive(self) -> Any:
+        while True:
+            item = await self._inner.receive()
+            if not self._take(item):
+                return item
+
+    def _take(self, item: Any) -> bool:
+        """Note *item*; say whether it has been dealt with."""
+        if isinstance(item, Exception):
+            self._inbox.note_noise(str(item))
+            return True
+        _note(self._inbox, "received", item.message)
+        message = item.message
+        return isinstance(message, mcp_types.JSONRPCNotification) and self._inbox.take(
+            message.method, message.params or {}
+        )
+
+
+class _Writer(_Stream):
+    async def send(self, item: SessionMessage) -> None:
+        _note(self._inbox, "sent", item.message)
+        await self._inner.send(item)
+
+
+def _note(inbox: Inbox, direction: Direction, message: Any) -> None:
+    kind, method = _kind_of(message)
+    inbox.traffic.note(
+        direction,
+        _text(message),
+        kind=kind,
+        method=method,
+        request_id=getattr(message, "id", None),
+    )
+    inbox.changes.note("traffic")
+
+
+def _text(message: Any) -> str:
+    try:
+        text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:  # nested too deeply for pydantic, not for Python
+        text = repr(message)
+    return text
+
+
+def _kind_of(message: Any) -> tuple[Kind, str]:
+    match message:
+        case mcp_types.JSONRPCRequest():
+            return "request", message.method
+        case mcp_types.JSONRPCNotification():
+            return "notification", message.method
+        case mcp_types.JSONRPCError():
+            return "error", ""
+        case _:
+            return "response", ""

@@ -1,0 +1,221 @@
+"""From an entry of a configuration to the transport that reaches it."""
+
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from fastmcp.client.transports import FastMCPTransport, SSETransport, StdioTransport
+from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from mcp import ClientSession
+
+from toolbench.errors import MissingExtraError, ServerError
+from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.inbox import Inbox
+from toolbench.mcp.wire.auth import auth_of
+from toolbench.mcp.wire.http import HttpTransport, http_client
+from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
+
+_EXTRA = "demo"  # brings FastMCP's server half
+
+
+@dataclass
+class Tapped(ClientTransport):
+    """Any transport, with sessions of our own class."""
+
+    inner: ClientTransport
+    session_class: type[ClientSession]
+
+    def __post_init__(self) -> None:
+        """Serve the eras the inner transport serves."""
+        self.legacy_only = self.inner.legacy_only
+
+    @asynccontextmanager
+    async def connect_session(
+        self,
+        *,
+        transport_options: TransportOptions | None = None,
+        **session_kwargs: Any,
+    ) -> AsyncIterator[ClientSession]:
+        """Yield a session of our class over the inner transport."""
+        options = replace(
+            transport_options or TransportOptions(), session_class=self.session_class
+        )
+        async with self.inner.connect_session(
+            transport_options=options, **session_kwargs
+        ) as session:
+            yield session
+
+    async def close(self) -> None:
+        """Close the inner transport."""
+        await self.inner.close()  # type: ignore[no-untyped-call]
+
+
+def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
+    """Return the transport that reaches *entry*, whose references are filled in.
+
+    Raises:
+        ServerError: If it names no server.
+        MissingExtraError: If it needs FastMCP's server half, which is not installed.
+    """
+    if entry.fastmcp is not None:
+        return _transformed(entry)
+    match entry.transport:
+        case "http":
+            return HttpTransport(entry, inbox)
+        case "sse":
+            return SSETransport(
+                entry.url,
+                headers=dict(entry.headers),
+                auth=auth_of(entry),
+                httpx_client_factory=partial(http_client, entry, inbox),
+            )
+        case "memory":
+            return FastMCPTransport(_server_object(entry))
+    return (
+        ProcessTransport(entry, inbox)
+        if is_supported()
+        else _PlainProcess(entry, inbox)
+    )
+
+
+@dataclass
+class _PlainProcess(ClientTransport):
+    """FastMCP's own process transport, for platforms without process groups."""
+
+    entry: ServerEntry
+    inbox: Inbox
+
+    @asynccontextmanager
+    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
+        with self.inbox.stderr.pipe() as stderr:
+            inner = StdioTransport(
+                self.entry.command,
+                list(self.entry.args),
+                env=dict(self.entry.env),
+                cwd=self.entry.cwd,
+                keep_alive=False,
+                log_file=stderr,
+            )
+            async with inner.connect_session(**settings) as session:
+                yield session
+
+
+def _transformed(entry: ServerEntry) -> ClientTransport:
+    from fastmcp.mcp_config import MCPConfig  # noqa: PLC0415 - few configurations use it
+
+    try:
+        config = MCPConfig.model_validate(
+            {"mcpServers": {"server": dict(entry.fastmcp or {})}}
+        )
+        return config.mcpServers["server"].to_transport()
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+
+
+def _server_object(entry: ServerEntry) -> Any:
+    """The FastMCP server an entry means: the object, a module's, or one made from OpenAPI."""
+    server = entry.server
+    if isinstance(server, Mapping) and "openapi" in server:
+        return _from_openapi(server, entry.base)
+    if isinstance(server, str):
+        return _from_module(server, entry.base)
+    if hasattr(server, "run") and hasattr(server, "name"):
+        return server
+    msg = f"A {type(server).__name__} is no MCP server: give a FastMCP object, a command or a URL."
+    raise ServerError(msg)
+
+
+def _from_module(target: str, base: Path) -> Any:
+    """The server in `file.py`, `file.py:name` or `package.module:name`."""
+    place, _, name = (
+        target.partition(":") if not target.endswith(".py") else (target, "", "")
+    )
+    module = (
+        _load_file(base / Path(place).expanduser()) if place.endswith(".py") else None
+    )
+    try:
+        module = module or import_module(place)
+    except ImportError as error:
+        msg = f"Cannot import {place!r}: {error}."
+        raise ServerError(msg) from None
+    for candidate in [name] if name else ["mcp", "server", "app"]:
+        if (found := getattr(module, candidate, None)) is not None:
+            return found
+    wanted = repr(name) if name else "a server called mcp, server or app"
+    msg = f"{place!r} has no {wanted}: name it, as in 'file.py:my_server'."
+    raise ServerError(msg)
+
+
+def _load_file(path: Path) -> Any:
+    if not path.is_file():
+        msg = f"There is no file {str(path)!r}."
+        raise ServerError(msg)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        msg = f"{str(path)!r} is no Python file."
+        raise ServerError(msg)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def _from_openapi(settings: Mapping[str, Any], base: Path) -> Any:
+    try:
+        from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+    document = settings["openapi"]
+    if not isinstance(document, Mapping):
+        document = _read_document(str(document), base)
+    url = settings.get("base_url") or _first_server(document)
+    client = httpx2.AsyncClient(base_url=url, headers=dict(settings.get("headers", {})))
+    title = str(document.get("info", {}).get("title", "openapi"))
+    return FastMCP.from_openapi(dict(document), client=client, name=title)
+
+
+def _read_document(place: str, base: Path) -> Mapping[str, Any]:
+    import yaml  # noqa: PLC0415 - only for documents
+
+    try:
+        if place.startswith(("http://", "https://")):
+            text = (
+                httpx2.get(place, timeout=30.0, follow_redirects=True)
+                .raise_for_status()
+                .text
+            )
+        else:
+            text = (base / os.path.expanduser(place)).read_text(encoding="utf-8")  # noqa: PTH111
+        document = (
+            json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
+        )
+    except (OSError, ValueError, yaml.YAMLError, httpx2.HTTPError) as error:
+        msg = f"The OpenAPI document {place!r} cannot be read: {error}."
+        raise ServerError(msg) from None
+    if not isinstance(document, Mapping):
+        msg = f"{place!r} holds no OpenAPI document."
+        raise ServerError(msg)
+    return document
+
+
+def _first_server(document: Mapping[str, Any]) -> str:
+    servers = document.get("servers") or [{}]
+    url = str(servers[0].get("url", ""))
+    if not url.startswith(("http://", "https://")):
+        msg = (
+            "The OpenAPI document names no server URL: say where it is with 'base_url'."
+        )
+        raise ServerError(msg)
+    return url

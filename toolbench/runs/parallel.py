@@ -1,0 +1,156 @@
+"""Run several calls side by side; those that share a resource, one after another."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any
+
+from toolbench.core.executor import FunctionExecutor
+from toolbench.core.functions import FunctionCall
+from toolbench.core.registry import resolve_one
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ArgumentsError
+from toolbench.runs.engine import active, perform, stop
+from toolbench.runs.questions import Answer, Question, ask_in_cell
+from toolbench.runs.run import Run, RunCancelled
+
+Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
+"""A tool, or the name it is registered under, and its arguments."""
+
+_ANYTHING = FunctionExecutor, FunctionCall  # plain functions hold nothing of their own
+
+
+def run_tools(
+    calls: Sequence[Call],
+    *,
+    max_parallel: int = 4,
+    executor: Executor | None = None,
+) -> list[Observation]:
+    """Run *calls* side by side and return their observations, in the order of *calls*.
+
+    Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one
+    after another, in order. Where nothing is declared, an executor object does one call at a
+    time; plain functions and read-only tools do as many as there are. Every run is recorded
+    in `history()`. An interrupt stops them all.
+
+    Args:
+        calls: Pairs of a tool and its arguments.
+        max_parallel: How many run at once.
+        executor: Does the work elsewhere: a process pool, `dask`'s or `ipyparallel`'s
+            executor. Tools and results travel there and back; locks and records stay here.
+
+    Raises:
+        ValueError: If *max_parallel* is less than one.
+        ToolNotFoundError: If no tool is registered under one of the names.
+        NotImplementedError: If a tool has no executor.
+    """
+    if max_parallel < 1:
+        msg = f"At least one call runs at once, not {max_parallel!r}."
+        raise ValueError(msg)
+    asking = Lock()
+    jobs = [_Job(tool, given, executor, asking) for tool, given in calls]
+    waiting, running = list(jobs), list[_Job]()
+    ended: SimpleQueue[_Job] = SimpleQueue()
+    try:
+        while waiting or running:
+            for job in _startable(waiting, running, max_parallel):
+                waiting.remove(job)
+                running.append(job)
+                job.start(ended.put)
+            running.remove(ended.get())
+    except (
+        BaseException
+    ):  # KeyboardInterrupt above all: nothing goes on behind its back
+        for job in running:
+            stop(job.run, "interrupted")
+        raise
+    return [job.run.observation or Observation() for job in jobs]
+
+
+class _Job:
+    """One call: its run, what it must not share, and how it is set going."""
+
+    def __init__(
+        self,
+        tool: ToolDefinition[Any, Any] | str,
+        given: Mapping[str, Any] | Action,
+        executor: Executor | None,
+        asking: Lock,
+    ) -> None:
+        tool = resolve_one(tool) if isinstance(tool, str) else tool
+        tool.as_executable()
+        arguments = given.to_arguments() if isinstance(given, Action) else given
+        self.run = Run(tool, arguments, source="python", asker=_one_at_a_time(asking))
+        self.keys = _keys(tool, given)
+        self._given = given
+        self._executor = executor
+
+    def start(self, ended: Callable[["_Job"], object]) -> None:
+        """Run in a thread of its own, and then call *ended*."""
+
+        def body() -> None:
+            try:
+                with suppress(RunCancelled):  # injected, but the run was over
+                    perform(self.run, execute=self._execute)
+            finally:
+                active.remove(self.run)
+                ended(self)
+
+        thread = Thread(
+            target=copy_context().run,
+            args=(body,),
+            name=f"toolbench-run-{self.run.id}",
+            daemon=True,
+        )
+        active.add(self.run, thread)
+        thread.start()
+
+    def _execute(self) -> Observation:
+        work: Callable[[Any], Observation] = self.run.tool.execute
+        if self._executor is None:
+            return work(self._given)
+        future: Future[Observation]
+        if isinstance(self._executor, ThreadPoolExecutor):  # the run is known there too
+            future = self._executor.submit(copy_context().run, work, self._given)
+        else:
+            future = self._executor.submit(work, self._given)
+        self.run.on_cancel(future.cancel)
+        return future.result()
+
+
+def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
+    """The jobs that can start now: none overtakes an earlier one with which it shares."""
+    taken = set().union(*(job.keys for job in running))
+    found: list[_Job] = []
+    for job in waiting:
+        if len(running) + len(found) < most and not job.keys & taken:
+            found.append(job)
+        taken |= job.keys
+    return found
+
+
+def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
+    try:
+        action = (
+            given if isinstance(given, Action) else tool.action_from_arguments(given)
+        )
+    except ArgumentsError:
+        return frozenset()  # the run will say so, and use nothing
+    resources = tool.declared_resources(action)
+    if resources.declared:
+        return frozenset(resources.keys)
+    if tool.hints.readOnlyHint or isinstance(tool.executor, _ANYTHING):
+        return frozenset()
+    return frozenset({id(tool.executor)})
+
+
+def _one_at_a_time(lock: Lock) -> Callable[[Question], Answer]:
+    def ask(question: Question) -> Answer:
+        with lock:
+            return ask_in_cell(question)
+
+    return ask

@@ -1,0 +1,41 @@
+"""Why a run of a tool failed, as the one sentence a model reads and acts on."""
+
+import errno
+
+_ADVICE = {
+    errno.EACCES: "permission denied. Choose another path",
+    errno.EPERM: "permission denied. Choose another path",
+    errno.ENOENT: "there is no such file or directory. Look at the directory above it",
+    errno.ENOTDIR: "a part of the path is a file, not a directory. Check the path",
+    errno.EISDIR: "it is a directory, not a file. Give the path of a file",
+    errno.ELOOP: "its symbolic links lead in a circle. Give the path of the file itself",
+    errno.ENAMETOOLONG: "the name is too long for this file system. Choose a shorter one",
+    errno.ENOSPC: "the disk is full. Free some space and try again",
+    errno.EDQUOT: "the disk quota is used up. Free some space and try again",
+    errno.EFBIG: "this process may not write so large a file. Write less",
+    errno.EROFS: "the file system is read-only. Choose another path",
+}
+
+
+class RunError(Exception):
+    """A run that failed. Its text says what happened and what to do next."""
+
+
+def run_error(error: OSError, doing: str) -> RunError:
+    """Return what to tell of *error*, which happened on *doing* something to a path."""
+    reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
+    return RunError(f"Could not {doing}: {reason}.")
+
+
+def readable(text: str) -> str:
+    r"""Return *text* with every undecodable byte in it written as `\xff`."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return text
+
+
+def count(number: int, noun: str) -> str:
+    """`1 line`, `2,000 lines`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

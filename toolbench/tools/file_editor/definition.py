@@ -1,0 +1,156 @@
+"""The file editor as a model and a form see it: what goes in, what comes out, how it is made."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.tools.file_editor.diff import diff
+
+Command = Literal["view", "create", "str_replace", "insert", "undo_edit"]
+
+
+class FileEditorAction(Action):
+    """One command on one file."""
+
+    command: Command = Field(description="What to do.")
+    path: str = Field(
+        description="Absolute path of the file; `view` also takes a directory."
+    )
+    file_text: str | None = Field(
+        default=None, description="For `create`: the whole text of the new file."
+    )
+    old_str: str | None = Field(
+        default=None,
+        description="For `str_replace`: the text to replace, exactly as it stands in the "
+        "file, with enough lines around it to occur there only once.",
+    )
+    new_str: str | None = Field(
+        default=None,
+        description="For `str_replace`: what takes its place; left out, the text is "
+        "deleted. For `insert`: the lines to insert.",
+    )
+    insert_line: int | None = Field(
+        default=None,
+        ge=0,
+        description="For `insert`: the number of the line to insert after; 0 for the top.",
+    )
+    view_range: list[int] | None = Field(
+        default=None,
+        min_length=2,
+        max_length=2,
+        description="For `view` of a file: the first and last line to show, counted from "
+        "1, as in [11, 20]. The last may be -1: the end of the file.",
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The command and its path; for `str_replace`, what would change."""
+        shown = Text.assemble((self.command, "bold"), " ", (self.path, "cyan"))
+        if self.view_range:
+            shown.append(f" lines {self.view_range[0]} to {self.view_range[1]}")
+        if self.insert_line is not None:
+            shown.append(f" after line {self.insert_line}")
+        before, after = self.old_str or "", self.new_str or self.file_text or ""
+        if before or after:
+            shown.append("\n").append_text(diff(before, after))
+        return shown
+
+
+class FileEditorObservation(Observation):
+    """What a command showed or changed."""
+
+    command: Command = Field(description="The command that ran.")
+    path: str | None = Field(default=None, description="The file it ran on.")
+    prev_exist: bool = Field(
+        default=True, description="Whether the file was there before."
+    )
+    old_content: str | None = Field(
+        default=None, description="The text before the edit."
+    )
+    new_content: str | None = Field(default=None, description="The text after it.")
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What changed, line by line; for other results, the text."""
+        changed = self.old_content != self.new_content
+        if self.is_error or not changed:
+            return super().visualize
+        head = Text.assemble(
+            (self.command, "bold"), " ", (self.path or "", "cyan"), "\n"
+        )
+        return head.append_text(diff(self.old_content or "", self.new_content or ""))
+
+
+_DESCRIPTION = """\
+Reads and edits text files, one command a call; edits stay until they are undone.
+
+Commands:
+- `view`: a file with line numbers (`view_range` for a part), a directory two levels deep \
+without hidden entries, or an image (png, jpg, gif, webp, bmp) as an image.
+- `create`: a new file with `file_text`, and the directories it needs. An existing file is \
+refused: edit it instead.
+- `str_replace`: replaces `old_str`, which must occur exactly once in the file, by `new_str`. \
+Copy it from a view, white space included and line numbers not, with enough lines around it \
+to be unique.
+- `insert`: puts `new_str` on lines of its own after line `insert_line`.
+- `undo_edit`: takes back the last edit of that file; up to 10, one a call.
+
+Limits: paths are absolute. Files over 10 MB and binary files are refused. A view is cut in \
+the middle at about 16,000 characters and says which lines are missing. Encoding, byte order \
+mark, line ends and file mode stay as they are. A failed edit changes nothing.
+
+Do not use it to run programs, to search many files, or to move and delete files.
+
+Examples:
+{"command": "view", "path": "/repo/app.py", "view_range": [1, 40]}
+{"command": "str_replace", "path": "/repo/app.py", "old_str": "    return a - b\\n", \
+"new_str": "    return a + b\\n"}
+{"command": "insert", "path": "/repo/app.py", "insert_line": 0, "new_str": "import os"}"""
+
+
+class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
+    """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # each tool names its own parameters
+        cls,
+        conv_state: Any = None,
+        *,
+        workspace_root: str | Path | None = None,
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Whose working directory relative paths are explained by.
+            workspace_root: The only directory the tool may touch, links followed; the whole
+                file system if left out.
+        """
+        from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            FileEditorExecutor,
+        )
+
+        executor = FileEditorExecutor(conv_state, workspace_root=workspace_root)
+        where = f"\n\nThe working directory is {executor.places.working_dir}."
+        if executor.places.root:
+            where = f"\n\nOnly files inside {executor.places.root} can be used."
+        return [
+            cls(
+                description=_DESCRIPTION + where,
+                action_type=FileEditorAction,
+                observation_type=FileEditorObservation,
+                annotations=ToolAnnotations(
+                    title="File editor",
+                    destructiveHint=True,
+                    idempotentHint=False,
+                    openWorldHint=False,
+                ),
+                executor=executor,
+            )
+        ]

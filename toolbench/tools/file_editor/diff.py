@@ -1,0 +1,63 @@
+"""Show how a text changed, line by line, for a person."""
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from rich.text import Text
+
+CONTEXT = 2
+"""How many unchanged lines are shown around a change."""
+MAX_LINES = 200
+"""The most lines a diff shows."""
+_MAX_COMPARED = 2_000  # matching is quadratic: longer changes show as all old, all new
+_STYLES = {"-": "red", "+": "green", " ": "dim"}
+
+_Change = tuple[str, int, int, int, int]
+
+
+def diff(old: str, new: str) -> Text:
+    """Return what changed from *old* to *new*: line numbers, `-` and `+`, context around."""
+    shown = Text()
+    for index, (sign, number, line) in enumerate(_lines(_split(old), _split(new))):
+        if index == MAX_LINES:
+            shown.append("… more changes are not shown", style="dim")
+            break
+        shown.append(f"{number:6} {sign} {line}\n", style=_STYLES[sign])
+    shown.rstrip()
+    return shown
+
+
+def _split(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:
+    for tag, i, i_end, j, j_end in _changes(old, new):
+        if tag == "equal":
+            for number in range(j, j_end):
+                yield " ", number + 1, new[number]
+        else:
+            for number in range(i, i_end):
+                yield "-", number + 1, old[number]
+            for number in range(j, j_end):
+                yield "+", number + 1, new[number]
+
+
+def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
+    """Yield `SequenceMatcher` operations that cover the changes and their context."""
+    shorter = min(len(old), len(new))
+    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    rest = shorter - head
+    tail = next((n for n in range(rest) if old[~n] != new[~n]), rest)
+    i_end, j_end = len(old) - tail, len(new) - tail
+    before, after = min(head, CONTEXT), min(tail, CONTEXT)
+    yield "equal", head - before, head, head - before, head
+    if i_end + j_end - 2 * head > _MAX_COMPARED:
+        yield "replace", head, i_end, head, j_end
+    else:
+        matcher = SequenceMatcher(
+            None, old[head:i_end], new[head:j_end], autojunk=False
+        )
+        for tag, i, i2, j, j2 in matcher.get_opcodes():
+            yield tag, i + head, i2 + head, j + head, j2 + head
+    yield "equal", i_end, i_end + after, j_end, j_end + after

@@ -1,0 +1,114 @@
+"""Change a text: replace what occurs once, insert lines."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolbench.tools.failure import RunError, count
+from toolbench.tools.file_editor.excerpt import around, line_count, offset_of
+from toolbench.tools.files.textfile import TextFile
+
+_AROUND = 4  # lines shown before and after a change
+_MAX_NAMED = 100  # line numbers named when a text occurs too often
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A changed text, where the new part lies in it, and what to say about it."""
+
+    text: str
+    start: int
+    end: int
+    line: int
+    note: str = ""
+
+    @property
+    def surroundings(self) -> str:
+        """The new lines and some around them, numbered."""
+        if not self.text:
+            return "(the file is empty now)"
+        end = max(self.end - self.text.endswith("\n", self.start, self.end), self.start)
+        return around(self.text, self.start, end, self.line, _AROUND)
+
+
+def replacement(file: TextFile, old: str, new: str) -> Change:
+    """Replace *old*, which occurs once, by *new*; line ends become those of the file.
+
+    If *old* occurs only without the white space around it, that is replaced, and said.
+
+    Raises:
+        RunError: If *old* is empty, equals *new*, or does not occur exactly once.
+    """
+    if not old:
+        msg = (
+            "old_str is empty. Give the text to replace, or use `insert` to add lines."
+        )
+        raise RunError(msg)
+    if old == new:
+        msg = "old_str and new_str are the same, so nothing would change. Give another new_str."
+        raise RunError(msg)
+    for wanted, note in _readings(old):
+        at = file.text.find(wanted)
+        if at >= 0:
+            _check_unique(file.text, wanted, at)
+            crlf = "\r\n" in wanted or file.newline == "\r\n"
+            put = _crlf(new) if crlf else new
+            changed = file.text.replace(wanted, put, 1)  # one copy of a large text
+            line = file.text.count("\n", 0, at) + 1
+            return Change(changed, at, at + len(put), line, note)
+    msg = (
+        "old_str does not occur in the file; nothing was changed. View the file and copy the "
+        "text exactly, white space included and line numbers not."
+    )
+    raise RunError(msg)
+
+
+def insertion(file: TextFile, line: int, new: str) -> Change:
+    """Put *new* on lines of its own after *line*; 0 is the top.
+
+    Raises:
+        RunError: If the file has no such line.
+    """
+    text, total = file.text, line_count(file.text)
+    if line > total:
+        msg = f"There is no line {line}: the file has {count(total, 'line')}. Give an insert_line from 0 to {total}."
+        raise RunError(msg)
+    at = offset_of(text, line + 1)
+    unfinished = at == len(text) and text and not text.endswith("\n")
+    lines = "\n" + new if unfinished else new.removesuffix("\n") + "\n"
+    if file.newline == "\r\n":
+        lines = _crlf(lines)
+    changed = "".join((text[:at], lines, text[at:]))
+    return Change(changed, at + bool(unfinished), at + len(lines), line + 1)
+
+
+def _readings(old: str) -> Iterator[tuple[str, str]]:
+    """Yield what *old* may mean, the likeliest first, and what to say if it does."""
+    bare = old.strip()
+    for text, note in (
+        (old, ""),
+        (bare, ", old_str without the white space around it"),
+    ):
+        if text:
+            lf = text.replace("\r\n", "\n")
+            yield from ((spelt, note) for spelt in dict.fromkeys((text, _crlf(lf), lf)))
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _check_unique(text: str, wanted: str, at: int) -> None:
+    lines: list[int] = []
+    number, start = 1, 0
+    while at >= 0 and len(lines) <= _MAX_NAMED:
+        number += text.count("\n", start, at)
+        lines.append(number)
+        start, at = at, text.find(wanted, at + 1)
+    if len(lines) > 1:
+        named = ", ".join(map(str, lines[:_MAX_NAMED]))
+        more = " and more" if len(lines) > _MAX_NAMED else ""
+        msg = (
+            f"old_str occurs more than once, in lines {named}{more}; nothing was changed. "
+            "Add the lines before or after the one you mean."
+        )
+        raise RunError(msg)

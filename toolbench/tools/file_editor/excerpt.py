@@ -1,0 +1,83 @@
+"""Show lines of a text with their numbers, as `cat -n` does, in a bounded number of characters."""
+
+MAX_CHARACTERS = 16_000
+"""About the longest text a model is shown of a file."""
+_HALF = MAX_CHARACTERS // 2
+_NUMBER = 8  # what a number and a line end add to a line
+_STEP = 64 * 1024
+
+
+def line_count(text: str) -> int:
+    """Return how many lines *text* has; an unfinished last line is one."""
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
+
+
+def offset_of(text: str, line: int) -> int:
+    """Return where *line*, counted from 1, begins; past the last one, the end of *text*.
+
+    Whole stretches are counted, not split: a search through 10 MB takes a few milliseconds.
+    """
+    wanted, start = line - 1, 0
+    while wanted and start < len(text):
+        found = text.count("\n", start, start + _STEP)
+        if found >= wanted:
+            return _forward(text, start, wanted)
+        wanted, start = wanted - found, start + _STEP
+    return min(start, len(text))
+
+
+def around(text: str, start: int, end: int, first: int, lines: int) -> str:
+    """Return what lies from *start*, in line *first*, to *end*, and some *lines* around it."""
+    begin = text.rfind("\n", 0, start) + 1
+    for _ in range(min(lines, first - 1)):
+        begin = text.rfind("\n", 0, begin - 1) + 1
+        first -= 1
+    return excerpt(text, begin, _forward(text, end, lines + 1), first)
+
+
+def excerpt(text: str, start: int, end: int, first: int) -> str:
+    """Return the lines of *text* from *start* to *end*, numbered from *first* on.
+
+    If they are too long, the middle is left out, and a note in its place says which lines
+    are missing and how to see them.
+    """
+    end -= text.endswith("\n", start, end)
+    lines = text.count("\n", start, end) + 1
+    if end - start + _NUMBER * lines <= MAX_CHARACTERS:
+        return _numbered(text[start:end].split("\n"), first)
+    head = _fitting(text[start : start + _HALF].split("\n"))
+    tail = _fitting(text[end - _HALF : end].split("\n")[::-1])[::-1]
+    below = first + lines - len(tail)
+    left = start + sum(map(len, head)) + len(head) - 1
+    right = end - sum(map(len, tail)) - len(tail) + 1
+    lost_from = first + len(head) - (text[left] != "\n")
+    lost_to = below - (text[right - 1] == "\n")
+    note = (
+        f"[{right - left:,} characters left out: lines {lost_from:,} to {lost_to:,}. "
+        f"See them in parts with view_range, from {lost_from} on.]"
+    )
+    return f"{_numbered(head, first)}\n{note}\n{_numbered(tail, below)}"
+
+
+def _forward(text: str, start: int, lines: int) -> int:
+    """Return where the line begins that is *lines* below the one of *start*."""
+    for _ in range(lines):
+        start = text.find("\n", start) + 1
+        if not start:
+            return len(text)
+    return start
+
+
+def _numbered(lines: list[str], first: int) -> str:
+    pairs = ((n, line.removesuffix("\r")) for n, line in enumerate(lines, first))
+    return "\n".join(f"{n:6}\t{line}" for n, line in pairs)
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """Return the first of *lines* that fit in half the space; at least one, or a piece."""
+    used = 0
+    for index, line in enumerate(lines):
+        used += len(line) + _NUMBER
+        if used > _HALF:
+            return lines[:index] or lines[:1]
+    return lines

@@ -1,0 +1,53 @@
+"""What files held before they were edited, so that edits can be taken back."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from toolbench.tools.files.disk import Stamp
+
+DEPTH = 10
+"""How many edits of one file can be taken back."""
+MAX_BYTES = 64 * 1024 * 1024
+"""How much is kept of all files together; the oldest edits are forgotten first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edit:
+    """One edit of a file: its bytes and stamp before (`None`: it was not there), its stamp after."""
+
+    path: Path
+    before: bytes | None
+    found: Stamp | None
+    left: Stamp | None
+
+
+class History:
+    """The edits made by one editor, oldest first. They live as long as it does."""
+
+    def __init__(self) -> None:
+        """Begin without edits."""
+        self._edits: list[Edit] = []
+
+    def add(self, edit: Edit) -> None:
+        """Remember *edit*, and forget the oldest ones that are too many or too much."""
+        self._edits.append(edit)
+        of_file = [e for e in self._edits if e.path == edit.path]
+        for old in of_file[:-DEPTH]:
+            self._edits.remove(old)
+        while sum(len(e.before or b"") for e in self._edits) > MAX_BYTES:
+            del self._edits[0]
+
+    def last(self, path: Path) -> Edit | None:
+        """Return the last edit of *path*, if one is remembered."""
+        return next((e for e in reversed(self._edits) if e.path == path), None)
+
+    def forget(self, edit: Edit, stamp: Stamp | None) -> None:
+        """Drop *edit*, which was taken back and left the file with *stamp*.
+
+        The edit before it can be taken back next, if nobody else wrote between the two.
+        """
+        self._edits.remove(edit)
+        previous = self.last(edit.path)
+        if previous is not None and previous.left == edit.found:
+            at = self._edits.index(previous)
+            self._edits[at] = replace(previous, left=stamp)

@@ -1,0 +1,1 @@
+"""Files on disk, as the tools that edit them need them: found, read as text, written safely."""

@@ -1,0 +1,115 @@
+"""Text as it lies in a file: decoded for editing, and encoded back without losing a byte."""
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from toolbench.tools.failure import RunError
+
+_BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE = 64 * 1024
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+_FOREIGN = re.compile("[^\0-\x7f\udc80-\udcff]")
+
+
+class BinaryError(ValueError):
+    """The bytes are no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The text of a file, and how to write it: encoding, byte order mark, line ends."""
+
+    text: str = ""
+    encoding: str = "utf-8"
+    bom: bytes = b""
+    errors: str = "strict"
+
+    @property
+    def newline(self) -> str:
+        r"""The line end the whole file uses: `\r\n` if it uses nothing else."""
+        if "\r" not in self.text:  # found out much faster than counted
+            return "\n"
+        crlf = self.text.count("\r\n")
+        return "\r\n" if crlf and crlf == self.text.count("\n") else "\n"
+
+    @property
+    def traits(self) -> str:
+        """What is unusual about the file, for a reader: `, cp1252, CRLF line ends`."""
+        unusual = [] if self.encoding == "utf-8" else [self.encoding]
+        unusual += ["byte order mark"] * bool(self.bom)
+        unusual += ["some bytes are no UTF-8"] * (self.errors != "strict")
+        unusual += ["CRLF line ends"] * (self.newline == "\r\n")
+        return "".join(f", {trait}" for trait in unusual)
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of *text*, written as this file is.
+
+        Raises:
+            RunError: If the encoding has no place for a character.
+        """
+        try:
+            return self.bom + text.encode(self.encoding, self.errors)
+        except UnicodeEncodeError as error:
+            character = text[error.start]
+            msg = (
+                f"The file is written in {self.encoding}, which has no {character!a}; nothing "
+                "was changed. Use other characters, or convert the file to UTF-8 first."
+            )
+            raise RunError(msg) from None
+
+
+def decode(data: bytes) -> TextFile:
+    """Return the text that *data* is: by its mark, as UTF-8, or by a guess that loses nothing.
+
+    Raises:
+        BinaryError: If it is none.
+    """
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return _marked(data, bom, encoding)
+    if b"\0" in data:
+        raise BinaryError
+    try:
+        return TextFile(data.decode())
+    except UnicodeDecodeError:
+        return _guessed(data)
+
+
+def _marked(data: bytes, bom: bytes, encoding: str) -> TextFile:
+    try:
+        return TextFile(data[len(bom) :].decode(encoding), encoding, bom)
+    except UnicodeDecodeError:
+        raise BinaryError from None
+
+
+def _guessed(data: bytes) -> TextFile:
+    damaged = data.decode(errors="surrogateescape")
+    if len(_FOREIGN.findall(damaged)) > len(_UNDECODABLE.findall(damaged)):
+        return TextFile(damaged, errors="surrogateescape")
+    encoding = _guess(data)
+    try:
+        text = data.decode(encoding)
+        if text.encode(encoding) == data:
+            return TextFile(text, encoding)
+    except UnicodeError:
+        pass
+    return TextFile(data.decode("latin-1"), "latin-1")
+
+
+def _guess(data: bytes) -> str:
+    """Name the likeliest encoding; latin-1, which fits everything, without the guesser."""
+    try:
+        from charset_normalizer import (  # noqa: PLC0415 - optional, slow, seldom needed
+            from_bytes,
+        )
+    except ImportError:
+        return "latin-1"
+    best = from_bytes(data[:_SAMPLE]).best()
+    return "latin-1" if best is None else best.encoding

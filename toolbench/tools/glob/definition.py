@@ -1,0 +1,98 @@
+"""Glob as a model and a form see it: what goes in, what comes out, how it is made."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+
+class GlobAction(Action):
+    """Find files by their paths."""
+
+    pattern: str = Field(
+        description="The glob to match, such as `**/*.py` or `src/**/*.{ts,tsx}`."
+    )
+    path: str | None = Field(
+        default=None,
+        description="The directory to search; the working directory if left out.",
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The pattern, and where."""
+        shown = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
+        return shown.append(f" in {self.path}") if self.path else shown
+
+
+class GlobObservation(Observation):
+    """The files that match."""
+
+    files: list[str] = Field(
+        default=[], description="Absolute paths, those changed last first."
+    )
+    pattern: str = Field(description="The glob that was matched.")
+    search_path: str = Field(description="The directory that was searched.")
+    truncated: bool = Field(
+        default=False, description="Whether there are more files than these."
+    )
+
+
+_DESCRIPTION = """\
+Finds files by their names and paths; returns absolute paths, those changed last first.
+
+Patterns: `*` and `?` match within a name, `**` any number of directories, `[a-z]` and `[!a]` \
+one character, `{py,pyi}` either text. A pattern without a slash is looked for at any depth, \
+one with a slash begins at `path`. Case matters.
+
+Left out: directories; what .gitignore files exclude; names beginning with a dot, unless the \
+pattern writes the dot, as in `.github/**/*.yml`. To search an ignored directory, name it: \
+`dist/**/*.js`, or give it as `path`. Links to directories are not followed.
+
+At most 100 files are returned; narrow the pattern if there are more. Use grep to look for \
+text inside files, and file_editor to list one directory.
+
+Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
+{"pattern": "src/**/index.ts", "path": "/repo/web"}"""
+
+
+class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
+    """Finds files by glob patterns. Source of the names: OpenHands, `glob`."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # each tool names its own parameters
+        cls, conv_state: Any = None, *, working_dir: str | Path | None = None
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Its working directory is searched when a call gives no path.
+            working_dir: The directory to search instead.
+        """
+        from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            GlobExecutor,
+        )
+
+        executor = GlobExecutor(conv_state, working_dir=working_dir)
+        where = f"\n\nThe working directory is {executor.working_dir}."
+        return [
+            cls(
+                description=_DESCRIPTION + where,
+                action_type=GlobAction,
+                observation_type=GlobObservation,
+                annotations=ToolAnnotations(
+                    title="Glob",
+                    readOnlyHint=True,
+                    destructiveHint=False,
+                    idempotentHint=True,
+                    openWorldHint=False,
+                ),
+                executor=executor,
+            )
+        ]

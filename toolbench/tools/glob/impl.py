@@ -1,0 +1,77 @@
+"""Glob at work: one walk, and the newest of what it finds."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.tools.failure import RunError, readable
+from toolbench.tools.files.paths import working_dir_of
+from toolbench.tools.glob.definition import GlobAction, GlobObservation
+from toolbench.tools.search.globs import path_regex
+from toolbench.tools.search.interrupts import Interrupts, interrupted
+from toolbench.tools.search.newest import CAP, newest_first, report
+from toolbench.tools.search.place import place_of, split_pattern
+from toolbench.tools.search.walk import Walk
+
+
+class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
+    """Finds files; any number of calls may run at once."""
+
+    def __init__(
+        self, conv_state: Any = None, *, working_dir: str | Path | None = None
+    ) -> None:
+        """Search the working directory of *conv_state*, or *working_dir*, by default."""
+        self.working_dir = working_dir_of(conv_state, working_dir)
+        self._interrupts = Interrupts()
+
+    def __call__(self, action: GlobAction, conversation: Any = None) -> GlobObservation:
+        """Return the files that match the pattern of *action*."""
+        try:
+            return self._search(action)
+        except RunError as failure:
+            return GlobObservation.from_text(
+                str(failure),
+                is_error=True,
+                pattern=action.pattern,
+                search_path=str(action.path or self.working_dir),
+            )
+
+    def interrupt(self) -> None:
+        """Stop the searches under way."""
+        self._interrupts.add()
+
+    def _search(self, action: GlobAction) -> GlobObservation:
+        pattern = split_pattern(action.pattern)
+        top = place_of(action.path, self.working_dir)
+        if Path(pattern.directory).is_absolute():
+            top = Path(pattern.directory).resolve()
+        if not top.is_dir():
+            msg = f"{readable(str(top))} is not a valid directory. Give a directory as path."
+            raise RunError(msg)
+        base = (top / pattern.directory).resolve()
+        stopped = self._interrupts.since_now()
+        walk = Walk(
+            base,
+            top,
+            wanted=path_regex(pattern.rest),
+            hidden=pattern.names_hidden,
+            stopped=stopped,
+        )
+        found = list(islice(newest_first(walk.absolute()), CAP + 1))
+        if stopped():
+            raise interrupted()
+        more = f"[There are more than these {CAP}: narrow the pattern to see others.]"
+        text = report(
+            found[:CAP],
+            none=f"No file in {readable(str(top))} matches {action.pattern!r}.",
+            more=more if len(found) > CAP else "",
+            unreadable=walk.unreadable,
+        )
+        return GlobObservation.from_text(
+            text,
+            files=[readable(file) for file in found[:CAP]],
+            pattern=action.pattern,
+            search_path=readable(str(top)),
+            truncated=len(found) > CAP,
+        )

@@ -1,0 +1,127 @@
+"""Glob patterns as regular expressions: `*`, `?`, `[a-z]`, `{a,b}` and `**`."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from toolbench.tools.failure import RunError
+
+_MAGIC = re.compile(r"[*?\[{\\]")
+_TOKEN = re.compile(
+    r"""(?P<star>\*+)|(?P<one>\?)|\\(?P<escaped>.)
+    |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]|(?P<plain>[^\[\\])""",
+    re.VERBOSE | re.DOTALL,
+)
+_IN_SET = re.compile(
+    r"\\(.)|[\[\]&~|^]", re.DOTALL
+)  # what a set of `re` takes otherwise
+_NOT_HIDDEN = r"(?!\.)"
+_MAX_CHOICES = 1_000
+
+
+def is_magic(part: str) -> bool:
+    """Tell whether *part* of a path is a pattern, not a name."""
+    return _MAGIC.search(part) is not None
+
+
+@lru_cache(maxsize=256)
+def path_regex(pattern: str) -> re.Pattern[str]:
+    """Return what fully matches the relative paths that *pattern* means.
+
+    Without a slash it means names at any depth. A wildcard never matches a slash, nor a dot
+    that begins a name; `**` between slashes matches any number of directories.
+
+    Raises:
+        RunError: If the pattern is not well formed.
+    """
+    anywhere = "" if "/" in pattern else "**/"
+    paths = [_path(anywhere + choice, _NOT_HIDDEN) for choice in _choices(pattern)]
+    return re.compile("|".join(paths))
+
+
+def rule_regex(pattern: str) -> re.Pattern[str]:
+    """Return what fully matches the paths that *pattern* of a .gitignore means.
+
+    There, braces are nothing special, and wildcards match dots too.
+
+    Raises:
+        RunError: If the pattern is not well formed.
+    """
+    return re.compile(_path(pattern, ""))
+
+
+def _choices(pattern: str) -> list[str]:
+    """Return *pattern* once for every choice its braces leave."""
+    depth, cuts, at = 0, [0], 0
+    while at < len(pattern):
+        match pattern[at]:
+            case "\\":
+                at += 1
+            case "{":
+                cuts = cuts if depth else [at]
+                depth += 1
+            case "," if depth == 1:
+                cuts.append(at)
+            case "}" if depth == 1:
+                ends = pairwise([*cuts, at])
+                inner = [pattern[a + 1 : b] + pattern[at + 1 :] for a, b in ends]
+                found = [pattern[: cuts[0]] + c for i in inner for c in _choices(i)]
+                if len(found) > _MAX_CHOICES:
+                    msg = (
+                        f"The braces of {pattern!r} leave too many choices. Use fewer."
+                    )
+                    raise RunError(msg)
+                return found
+            case "}" if depth:
+                depth -= 1
+        at += 1
+    if depth:
+        raise _malformed(pattern, "a brace is not closed")
+    return [pattern]
+
+
+def _path(pattern: str, guard: str) -> str:
+    """Return the regular expression of one path; *guard* stands before leading wildcards."""
+    *above, name = [p for p in pattern.split("/") if p not in ("", ".")] or ["**"]
+    regex = "".join(
+        f"(?:{guard}[^/]+/)*" if part == "**" else f"{_name(part, guard)}/"
+        for part in above
+    )
+    if name == "**":
+        return f"{regex}(?:{guard}[^/]+/)*{guard}[^/]+"
+    return regex + _name(name, guard)
+
+
+def _name(part: str, guard: str) -> str:
+    regex, at = "", 0
+    while at < len(part):
+        token = _TOKEN.match(part, at)
+        if token is None:
+            raise _malformed(part, "a bracket is not closed, or a backslash ends it")
+        is_wildcard = token.lastgroup in ("star", "one", "members")
+        regex += guard + _token(token) if at == 0 and is_wildcard else _token(token)
+        at = token.end()
+    return regex
+
+
+def _token(token: re.Match[str]) -> str:
+    if token["star"]:
+        return "[^/]*"
+    if token["one"]:
+        return "[^/]"
+    if token["members"] is None:
+        return re.escape(token["escaped"] or token["plain"])
+    members = _IN_SET.sub(lambda m: re.escape(m[1] or m[0]), token["members"])
+    regex = f"(?!/)[{'^' * bool(token['negated'])}{members}]"
+    try:
+        re.compile(regex)
+    except re.error as error:
+        raise _malformed(token.group(), error.msg) from None
+    return regex
+
+
+def _malformed(pattern: str, why: str) -> RunError:
+    return RunError(
+        f"{pattern!r} is no glob pattern: {why}. Put a backslash before a character that is "
+        "meant as it stands."
+    )

@@ -1,0 +1,150 @@
+"""The rules of .gitignore files, as git reads them: the last one that matches decides."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from toolbench.tools.failure import RunError
+from toolbench.tools.search.globs import is_magic, rule_regex
+
+_EXTENSION = re.compile(r"\*(\.[^*?\[\\.]+)")
+
+
+class _Rule(NamedTuple):
+    pattern: str
+    ignores: bool
+    only_directories: bool
+    anchored: bool
+
+
+class _Matcher:
+    """Rules of one kind at once. Most are names or extensions, which need no regex."""
+
+    def __init__(self, rules: Iterable[_Rule]) -> None:
+        names, extensions, name_regexes, path_regexes = set(), set(), [], []
+        for rule in rules:
+            extension = _EXTENSION.fullmatch(rule.pattern)
+            if rule.anchored:
+                path_regexes.append(rule_regex(rule.pattern).pattern)
+            elif extension:
+                extensions.add(extension[1])
+            elif is_magic(rule.pattern):
+                name_regexes.append(rule_regex(rule.pattern).pattern)
+            else:
+                names.add(rule.pattern)
+        self._names = frozenset(names)
+        self._extensions = frozenset(extensions)
+        self._name = re.compile("|".join(name_regexes)) if name_regexes else None
+        self._path = re.compile("|".join(path_regexes)) if path_regexes else None
+
+    def matches(self, name: str, path: str) -> bool:
+        """Tell whether a rule fits *name*, or *path*, which ends in it."""
+        return (
+            name in self._names
+            or name[name.rfind(".") :] in self._extensions
+            or (self._name is not None and self._name.fullmatch(name) is not None)
+            or (self._path is not None and self._path.fullmatch(path) is not None)
+        )
+
+
+class _Run(NamedTuple):
+    """Rules one after the other that all ignore, or all do not."""
+
+    ignores: bool
+    files: _Matcher
+    directories: _Matcher
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreFile:
+    """The rules of one .gitignore, for paths relative to an origin above it."""
+
+    runs: tuple[_Run, ...]
+    cut: int
+    """How many characters of such a path lead to the .gitignore."""
+
+    def verdict(self, name: str, path: str, is_directory: bool) -> bool | None:  # noqa: FBT001 - called for every file
+        """Tell whether *path*, whose last part is *name*, is ignored; `None` if no rule says."""
+        for run in self.runs:
+            matcher = run.directories if is_directory else run.files
+            if matcher.matches(name, path[self.cut :]):
+                return run.ignores
+        return None
+
+
+def read_rules(origin: Path, below: str) -> IgnoreFile | None:
+    """Return the rules of the .gitignore in *below*, which is empty or ends in a slash."""
+    try:
+        text = (origin / below / ".gitignore").read_text("utf-8-sig", "surrogateescape")
+    except OSError:
+        return None
+    rules = [rule for line in text.split("\n") if (rule := _rule(line))]
+    runs = [_run(ignores, list(run)) for ignores, run in groupby(rules, _ignores)]
+    return IgnoreFile(tuple(reversed(runs)), len(below)) if runs else None
+
+
+def is_ignored(
+    rules: Sequence[IgnoreFile],
+    name: str,
+    path: str,
+    is_directory: bool,  # noqa: FBT001 - called for every file
+) -> bool:
+    """Tell whether *rules*, innermost last, ignore *path*, whose last part is *name*."""
+    for file in reversed(rules):
+        verdict = file.verdict(name, path, is_directory)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def origin_of(base: Path, top: Path) -> Path:
+    """Return from where down rules hold in *base*: its repository, else *top*, else itself."""
+    above = (base, *base.parents)
+    outermost = next((d for d in above if (d / ".git").exists()), top)
+    return outermost if outermost in above else base
+
+
+def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
+    """Return the rules that hold in the directory *parts* lead to, from *origin* down to it.
+
+    The directory's own rules are not among them. If it is ignored itself, whoever asked for
+    it wants to see what is in it, and none hold.
+    """
+    rules: list[IgnoreFile] = []
+    for depth, name in enumerate(parts):
+        above = "".join(f"{part}/" for part in parts[:depth])
+        own = read_rules(origin, above)
+        rules += [own] if own else []
+        if is_ignored(rules, name, above + name, True):  # noqa: FBT003 - it is one
+            return []
+    return rules
+
+
+def _ignores(rule: _Rule) -> bool:
+    return rule.ignores
+
+
+def _run(ignores: bool, rules: list[_Rule]) -> _Run:  # noqa: FBT001 - the key of the run
+    files = [rule for rule in rules if not rule.only_directories]
+    return _Run(ignores, _Matcher(files), _Matcher(rules))
+
+
+def _rule(line: str) -> _Rule | None:
+    """Return the rule on *line*; blank lines, comments and broken patterns are none."""
+    line = line.removesuffix("\r")
+    text = re.sub(r"(?<!\\) +$", "", line)
+    if not text or text.startswith("#"):
+        return None
+    pattern = text.removeprefix("!")
+    ignores = pattern is text
+    pattern, only_directories = pattern.removesuffix("/"), pattern.endswith("/")
+    anchored = "/" in pattern
+    pattern = pattern.removeprefix("/")
+    try:
+        rule_regex(pattern)
+    except RunError:
+        return None
+    return _Rule(pattern, ignores, only_directories, anchored) if pattern else None

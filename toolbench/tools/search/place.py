@@ -1,0 +1,50 @@
+"""Where a search begins: what a model gives as path and pattern, as a directory and a rest."""
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from toolbench.tools.failure import RunError, readable
+from toolbench.tools.search.globs import is_magic
+
+_NAMES_HIDDEN = re.compile(r"(?:^|[/{,])\.(?![./]|$)")
+
+
+class Pattern(NamedTuple):
+    """A glob, taken apart: the directories it names, and what it says of those below."""
+
+    directory: str
+    rest: str
+
+    @property
+    def names_hidden(self) -> bool:
+        """Whether the rest asks for names that begin with a dot."""
+        return _NAMES_HIDDEN.search(self.rest) is not None
+
+
+def split_pattern(pattern: str) -> Pattern:
+    """Return *pattern* taken apart; `src/*.py` begins in `src`, and means just that directory."""
+    pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's raises for ~nobody
+    *above, name = pattern.split("/")
+    names = next((n for n, part in enumerate(above) if is_magic(part)), len(above))
+    if not names:
+        return Pattern("", pattern or "**")
+    rest = "/".join([*above[names:], name or "**"])
+    return Pattern("/".join(above[:names]) or "/", f"./{rest}")
+
+
+def place_of(path: str | None, working_dir: Path) -> Path:
+    """Return the file or directory *path* names, links followed.
+
+    Raises:
+        RunError: If it does not exist.
+    """
+    asked = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
+    if "\0" in asked or not (found := working_dir / asked).exists():
+        msg = (
+            f"{path!r} is not a valid directory: there is no such path. Give an absolute one; "
+            f"without a path the search begins in {readable(str(working_dir))!r}."
+        )
+        raise RunError(msg)
+    return found.resolve()

@@ -1,0 +1,99 @@
+"""Walk through directories, past what is hidden or ignored, without following links."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from toolbench.tools.search.ignore import (
+    IgnoreFile,
+    is_ignored,
+    origin_of,
+    read_rules,
+    rules_above,
+)
+
+_KERNEL = frozenset(("proc", "sys", "dev"))  # in /: no files, and some never end
+
+_Rules = tuple[IgnoreFile, ...]
+
+
+class Walk:
+    """All files below a directory, links to files too, as paths relative to it, unordered."""
+
+    def __init__(
+        self,
+        base: Path,
+        top: Path,
+        *,
+        wanted: re.Pattern[str] | None = None,
+        hidden: bool = False,
+        stopped: Callable[[], bool] = bool,
+    ) -> None:
+        """Walk from *base*.
+
+        Args:
+            base: Where to begin, links resolved; it may itself be hidden or ignored.
+            top: Up to where .gitignore files hold, outside a repository.
+            wanted: What the paths of the files match fully; all files if left out.
+            hidden: Whether to visit what begins with a dot; `.git` is never visited.
+            stopped: Asked before each directory; true ends the walk.
+        """
+        self._origin = origin_of(base, top)
+        parts = base.relative_to(self._origin).parts
+        self._start = "".join(f"{part}/" for part in parts)
+        self._rules = tuple(rules_above(self._origin, parts))
+        self._wanted = wanted.fullmatch if wanted is not None else None
+        self._hidden = hidden
+        self._stopped = stopped
+        self.unreadable = 0
+        """How many directories could not be read."""
+
+    def absolute(self) -> Iterator[str]:
+        """Yield the files as absolute paths."""
+        base = f"{str(self._origin).rstrip('/')}/{self._start}"
+        return (base + path for path in self)
+
+    def __iter__(self) -> Iterator[str]:
+        begin = len(self._start)
+        stack: list[tuple[str, _Rules]] = [(self._start, self._rules)]
+        while stack and not self._stopped():
+            below, rules = stack.pop()
+            entries = self._entries(below)
+            if any(entry.name == ".gitignore" for entry in entries):
+                own = read_rules(self._origin, below)
+                rules = (*rules, own) if own else rules
+            for entry in entries:
+                name, path = entry.name, below + entry.name
+                if name[0] == "." and (name == ".git" or not self._hidden):
+                    continue
+                is_directory = entry.is_dir(follow_symlinks=False)
+                if not is_directory and self._wanted and not self._wanted(path[begin:]):
+                    continue
+                if rules and is_ignored(rules, name, path, is_directory):
+                    continue
+                if is_directory:
+                    stack.append((path + "/", rules))
+                elif entry.is_file(follow_symlinks=False) or _leads_to_file(entry):
+                    yield path[begin:]
+
+    def _entries(self, below: str) -> list[os.DirEntry[str]]:
+        directory = f"{self._origin}/{below}"
+        try:
+            with os.scandir(directory) as found:
+                entries = list(found)
+        except FileNotFoundError:
+            return []
+        except OSError:
+            self.unreadable += 1
+            return []
+        if directory == "//":
+            entries = [entry for entry in entries if entry.name not in _KERNEL]
+        return entries
+
+
+def _leads_to_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_symlink() and entry.is_file()
+    except OSError:  # a link in a circle
+        return False

@@ -1,0 +1,155 @@
+"""The task tracker as a model and a form see it: tasks, what goes in, what comes out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+_ALIASES = {
+    "to_do": "todo",
+    "pending": "todo",
+    "completed": "done",
+    "complete": "done",
+}
+_ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
+
+
+def _status(value: Any) -> Any:
+    """Return the status that *value*, as models write it, stands for."""
+    if not isinstance(value, str):
+        return value
+    name = value.strip().lower().replace("-", "_").replace(" ", "_")
+    return _ALIASES.get(name, name)
+
+
+Status = Annotated[Literal["todo", "in_progress", "done"], BeforeValidator(_status)]
+Command = Literal["view", "plan"]
+
+
+class TaskItem(BaseModel):
+    """One task. Fields it does not know, as the `id` of older lists, are left out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str = Field(description="What is to be done, in a few words.")
+    notes: str = Field(
+        default="", description="Details: files, findings, what is left."
+    )
+    status: Status = Field(default="todo", description="How far it is.")
+
+
+class TaskTrackerAction(Action):
+    """Look at the task list, or replace it."""
+
+    command: Command = Field(
+        default="view",
+        description="`view` shows the list; `plan` replaces it by `task_list`.",
+    )
+    task_list: list[TaskItem] = Field(
+        default=[],
+        description="For `plan`: all tasks in order, unchanged ones too; [] clears the list.",
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What is asked; for `plan`, the tasks."""
+        if self.command == "view":
+            return Text("View the task list", style="bold")
+        return Text("Plan\n", style="bold").append_text(checklist(self.task_list))
+
+
+class TaskTrackerObservation(Observation):
+    """The task list after the command."""
+
+    command: Command = Field(description="The command that ran.")
+    task_list: list[TaskItem] = Field(default=[], description="The tasks, in order.")
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The tasks; for an error, the text."""
+        if self.is_error or not self.task_list:
+            return super().visualize
+        head = Text(summary(self.task_list) + "\n", style="bold")
+        return head.append_text(checklist(self.task_list))
+
+
+def summary(tasks: Sequence[TaskItem]) -> str:
+    """`3 tasks: 1 done, 1 in progress, 1 to do`."""
+    states = [task.status for task in tasks]
+    named = {"done": "done", "in_progress": "in progress", "todo": "to do"}
+    parts = [f"{states.count(s)} {n}" for s, n in named.items() if s in states]
+    return f"{len(tasks)} task{'s' * (len(tasks) != 1)}: {', '.join(parts) or 'none'}"
+
+
+def checklist(tasks: Sequence[TaskItem]) -> Text:
+    """Return *tasks* for a person, a line each, notes below."""
+    shown = Text()
+    for number, task in enumerate(tasks, 1):
+        shown.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
+        if task.notes:
+            notes = task.notes.replace("\n", "\n      ")
+            shown.append(f"      {notes}\n", style="italic dim")
+    shown.rstrip()
+    return shown
+
+
+_DESCRIPTION = """\
+Keeps the list of tasks of a longer piece of work, in order, with notes and a status each.
+
+- `view` shows the list.
+- `plan` replaces the whole list by `task_list`: send every task again, also those that did \
+not change. `[]` clears the list.
+
+A task has a `title`, optional `notes`, and a `status`: `todo`, `in_progress` or `done`.
+
+Use it for work of three or more steps, when the user gives several requests, and whenever a \
+step is begun, finished or found on the way. Keep one task `in_progress`, and set it `done` \
+only when it is finished and checked. Do not use it for a single step or a question, and not \
+to store files or results.
+
+Example:
+{"command": "plan", "task_list": [{"title": "Reproduce the crash", "status": "done"}, \
+{"title": "Fix the parser", "status": "in_progress", "notes": "tokens.py, empty input"}, \
+{"title": "Add a test"}]}"""
+
+
+class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation]):
+    """Shows and replaces a list of tasks. Source of the names: OpenHands, `task_tracker`."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # each tool names its own parameters
+        cls, conv_state: Any = None, *, save_dir: str | Path | None = None
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Its persistence directory is where the list is kept, in `TASKS.json`.
+            save_dir: Where to keep it instead. Without either it lives as long as the tool.
+        """
+        from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            TaskTrackerExecutor,
+        )
+
+        if save_dir is None and conv_state is not None:
+            save_dir = conv_state.persistence_dir
+        return [
+            cls(
+                description=_DESCRIPTION,
+                action_type=TaskTrackerAction,
+                observation_type=TaskTrackerObservation,
+                annotations=ToolAnnotations(
+                    title="Task tracker",
+                    destructiveHint=False,
+                    idempotentHint=True,
+                    openWorldHint=False,
+                ),
+                executor=TaskTrackerExecutor(save_dir),
+            )
+        ]

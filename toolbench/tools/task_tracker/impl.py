@@ -1,0 +1,110 @@
+"""The task tracker at work: the list in memory, or in TASKS.json."""
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.tools.failure import RunError, run_error
+from toolbench.tools.files import disk
+from toolbench.tools.task_tracker.definition import (
+    TaskItem,
+    TaskTrackerAction,
+    TaskTrackerObservation,
+    summary,
+)
+
+_TASKS = TypeAdapter(list[TaskItem])
+_MARKS = {"todo": " ", "in_progress": ">", "done": "x"}
+
+
+class _Loaded(NamedTuple):
+    tasks: list[TaskItem]
+    stamp: disk.Stamp | None = None
+    note: str = ""
+
+
+class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation]):
+    """Keeps a list of tasks. One kept in a file is read from there at every call."""
+
+    def __init__(self, save_dir: str | Path | None = None) -> None:
+        """Keep the list in `TASKS.json` in *save_dir*, or in memory."""
+        self._file = None if save_dir is None else Path(save_dir) / "TASKS.json"
+        self._tasks: list[TaskItem] = []
+        self._lock = Lock()
+
+    def __call__(
+        self, action: TaskTrackerAction, conversation: Any = None
+    ) -> TaskTrackerObservation:
+        """Show the list, or replace it."""
+        command = action.command
+        try:
+            with self._lock:
+                note = self._view() if command == "view" else self._plan(action)
+                tasks = self._tasks
+        except RunError as failure:
+            return TaskTrackerObservation.from_text(
+                str(failure), is_error=True, command=command
+            )
+        return TaskTrackerObservation.from_text(
+            note + _listed(tasks), command=command, task_list=tasks
+        )
+
+    def _view(self) -> str:
+        if self._file is None:
+            return ""
+        self._tasks, _, note = _load(self._file)
+        return note
+
+    def _plan(self, action: TaskTrackerAction) -> str:
+        if "task_list" not in action.model_fields_set:
+            msg = "`plan` needs `task_list`: call it again with all tasks, or [] to clear the list."
+            raise RunError(msg)
+        note = ""
+        if self._file is not None:
+            _, stamp, note = _load(self._file)
+            data = _TASKS.dump_json(action.task_list, indent=2) + b"\n"
+            disk.write(self._file, data, stamp)
+        self._tasks = action.task_list
+        return note + "Saved. "
+
+
+def _load(file: Path) -> _Loaded:
+    """Read *file*. One that holds no tasks is renamed, so that it is never written over.
+
+    Raises:
+        RunError: If it cannot be read or renamed.
+    """
+    if disk.Stamp.of(file) is None:
+        return _Loaded([])
+    found = disk.read(file)
+    try:
+        return _Loaded(_TASKS.validate_json(found.data), found.stamp)
+    except ValidationError as error:
+        aside = _set_aside(file)
+        why = error.errors(include_url=False)[0]["msg"]
+        note = f"{file} held no task list ({why}); it is kept as {aside}. "
+        return _Loaded([], note=note)
+
+
+def _set_aside(file: Path) -> Path:
+    names = (file.with_name(f"TASKS.corrupt-{n}.json") for n in count(1))
+    aside = next(name for name in names if not name.exists())
+    try:
+        return file.rename(aside)
+    except OSError as error:
+        raise run_error(error, f"set the corrupt {file} aside") from None
+
+
+def _listed(tasks: Sequence[TaskItem]) -> str:
+    if not tasks:
+        return "The list is empty."
+    lines = [f"{summary(tasks)}."]
+    for number, task in enumerate(tasks, 1):
+        lines.append(f"{number}. [{_MARKS[task.status]}] {task.title}")
+        lines += [f"   {line}" for line in task.notes.splitlines()]
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""Keep the first and the last part of a stream of any length, and all of it in a file."""
+
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+HALF = 15_000  # bytes kept of either end of an output: a model reads no more
+
+
+class Kept(NamedTuple):
+    """What there is of a stream: its first part, how much was dropped, its last part."""
+
+    head: bytes
+    dropped: int
+    tail: bytes
+
+
+class HeadAndTail:
+    """Takes bytes in and keeps the first and the last of them in memory."""
+
+    def __init__(self, file: Path | None = None, *, half: int = HALF) -> None:
+        """Hold nothing yet.
+
+        Args:
+            half: How many bytes to keep of either end.
+            file: Gets everything; made when it is needed, because something was dropped or
+                taken before the end.
+        """
+        self._half = half
+        self._file = file
+        self._out: BinaryIO | None = None
+        self.saved: Path | None = None
+        """The file that has everything, if it was needed."""
+        self.total = 0
+        """How many bytes ever came."""
+        self.last = b""
+        """The newest of them, one at least if any came."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_size = self._dropped = 0
+
+    def write(self, data: bytes) -> None:
+        """Take *data*, at least one byte."""
+        self.last = data
+        self.total += len(data)
+        if self._out is not None:
+            self._save([data])
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        if data:
+            self._tail.append(data)
+            self._tail_size += len(data)
+            while self._tail_size - len(self._tail[0]) >= self._half:
+                self._drop()
+
+    def _drop(self) -> None:
+        self._open()
+        gone = self._tail.popleft()
+        self._tail_size -= len(gone)
+        self._dropped += len(gone)
+
+    def _open(self) -> None:
+        if self._file is None or self.saved is not None:
+            return
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._out = self._file.open("wb", buffering=0)
+        except OSError:  # no place to keep it: what is shown does not depend on it
+            self._file = None
+        else:
+            self.saved = self._file
+            self._save([bytes(self._head), *self._tail])
+
+    def _save(self, parts: Iterable[bytes]) -> None:
+        try:
+            for part in parts:
+                if self._out is not None:
+                    self._out.write(part)
+        except OSError:  # the disk is full: a file with holes is worse than none
+            self.close()
+            if self.saved is not None:
+                self.saved.unlink(missing_ok=True)
+            self._file = self.saved = None
+
+    def take(self) -> Kept:
+        """Return what came since the last time, and go on with empty hands."""
+        tail = b"".join(self._tail)
+        surplus = max(0, len(tail) - self._half)
+        if surplus:
+            self._open()
+        kept = Kept(bytes(self._head), self._dropped + surplus, tail[surplus:])
+        self._clear()
+        return kept
+
+    def keep_on(self) -> None:
+        """Note that more will come after what is taken next: it all goes to the file."""
+        self._open()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._out is not None:
+            self._out.close()
+            self._out = None

@@ -1,0 +1,219 @@
+"""The terminal as a tool: what goes in, what comes out, what a model is told."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.content import Content, TextContent
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.core.usability import Unusable
+
+SILENCE = 30.0  # seconds without output after which a call returns
+RUNNING = -1  # exit code of a command that has not ended
+
+
+class TerminalAction(Action):
+    """A command, or something typed at the one that runs."""
+
+    command: str = Field(
+        description=(
+            "What to run: any bash, of any number of lines. Empty: wait on for the command "
+            "that is still running. With is_input: text for it, or the name of a key."
+        )
+    )
+    is_input: bool = Field(
+        default=False,
+        description="Type `command` at the running command instead of running it.",
+    )
+    timeout: float | None = Field(
+        default=None,
+        ge=0,
+        description=(
+            "Seconds to wait at most, output or not. The command goes on when they are "
+            f"over. Without it, {SILENCE:g} seconds of silence end the wait."
+        ),
+    )
+    reset: bool = Field(
+        default=False,
+        description="First end the shell and all it started, and start a new one.",
+    )
+
+    @model_validator(mode="after")
+    def _nothing_to_type_at(self) -> Self:
+        if self.reset and self.is_input:
+            msg = "is_input has nothing to type at after a reset: leave one of them out"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The command after a prompt, as in a terminal."""
+        shown = Text()
+        if self.reset:
+            shown.append("reset\n", style="yellow")
+        shown.append("> " if self.is_input else "$ ", style="bold green")
+        return shown.append(self.command or "(wait)")
+
+
+class CmdOutputMetadata(BaseModel):
+    """Where a command left the shell."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    exit_code: int = RUNNING
+    """The exit code of the command; -1 while it runs."""
+    pid: int = -1
+    """The process group that runs, or the newest background job; -1 if there is neither."""
+    username: str | None = None
+    hostname: str | None = None
+    working_dir: str | None = None
+    py_interpreter_path: str | None = None
+    """The `python` that the shell would start."""
+    prefix: str = ""
+    """A sentence to be read before the output."""
+    suffix: str = ""
+    """A sentence to be read after it."""
+
+
+class TerminalObservation(Observation):
+    """What a command printed and how it ended."""
+
+    command: str | None = Field(
+        default=None, description="The command; None where the call had none."
+    )
+    exit_code: int | None = Field(
+        default=None,
+        description="Its exit code; -1 while it runs, None if none was run.",
+    )
+    timeout: bool = Field(
+        default=False,
+        description="Whether the time to wait was over before the command.",
+    )
+    metadata: CmdOutputMetadata = Field(default_factory=CmdOutputMetadata)
+    full_output_save_dir: str | None = Field(
+        default=None, description="Where outputs too long to show are kept whole."
+    )
+
+    @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """The output between what is to be said before and after it."""
+        said = [TextContent(text=self.metadata.prefix + "\n")] * bool(
+            self.metadata.prefix
+        )
+        last = [TextContent(text="\n" + self.metadata.suffix)] * bool(
+            self.metadata.suffix
+        )
+        head = [TextContent(text=self.ERROR_MESSAGE_HEADER)] * self.is_error
+        return [*head, *said, *self.content, *last]
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The output, and in grey how it ended; never read as markup."""
+        shown = Text()
+        if self.is_error:
+            shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+        if self.metadata.prefix:
+            shown.append(self.metadata.prefix + "\n", style="bright_black")
+        shown.append(self.text)
+        if self.metadata.suffix:
+            if self.text and not self.text.endswith("\n"):
+                shown.append("\n")
+            failed = self.exit_code not in (0, RUNNING, None)
+            shown.append(
+                self.metadata.suffix, style="red" if failed else "bright_black"
+            )
+        return shown
+
+
+_DESCRIPTION = f"""\
+Runs bash commands in one shell that stays: the directory, variables, functions and \
+background jobs of one call are there in the next.
+
+- A call returns when the command ends, with its output, exit code and directory. It returns \
+earlier, and the command goes on, after {SILENCE:g} seconds without output, after `timeout` \
+seconds, or when a prompt seems to wait for an answer; the exit code is then -1.
+- While a command runs no other is accepted. Wait on with an empty `command`, answer with \
+`is_input`: text (Enter is added), or a key: C-c to interrupt, C-d for end of input, C-z to \
+suspend, UP, DOWN, LEFT, RIGHT, TAB, ESC, ENTER, BS. C-c, C-d and C-z need no `is_input`.
+- Several lines, heredocs and functions are run as they stand. Join steps that depend on each \
+other with `&&`.
+- Put servers and other things that do not end in the background, output in a file: \
+`python3 -m http.server 8000 > server.log 2>&1 &`.
+- Of an output over 30,000 characters the first and last part are shown.
+- `exit` ends the shell; the next command gets a new one where the first began. `reset` does \
+the same when it does not react any more.
+
+Do not use it for full-screen programs (vim, top), nor to edit files where an editing tool is \
+at hand. It is no Python prompt: write `python3 -c '...'` or a heredoc.
+
+Examples:
+{{"command": "cd /repo && git status --short"}}
+{{"command": "make test", "timeout": 600}}
+{{"command": "yes", "is_input": true}}
+{{"command": "C-c", "is_input": true}}"""
+
+
+class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
+    """Runs commands in a persistent shell."""
+
+    @classmethod
+    def is_usable(cls) -> bool | Unusable:
+        """Tell whether there is a bash and a system with pseudo-terminals."""
+        if os.name != "posix":
+            return Unusable(
+                "The terminal needs the pseudo-terminals of Linux or macOS: use WSL."
+            )
+        if shutil.which("bash") is None:
+            return Unusable("The terminal needs bash, and there is none on the PATH.")
+        return True
+
+    @classmethod
+    def create(
+        cls,
+        conv_state: Any = None,
+        *,
+        working_dir: str | Path | None = None,
+        **params: Any,
+    ) -> Sequence[Self]:
+        """Return the tool; its shell starts with the first command.
+
+        Args:
+            conv_state: Whose working directory the shell starts in, and under whose
+                persistence directory long outputs are kept whole.
+            working_dir: Where to start instead.
+            **params: What `TerminalExecutor` takes beside it.
+        """
+        from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            TerminalExecutor,
+        )
+
+        workspace = getattr(conv_state, "workspace", None)
+        if kept := getattr(conv_state, "persistence_dir", None):
+            params.setdefault("full_output_save_dir", Path(kept) / "terminal")
+        executor = TerminalExecutor(
+            working_dir or getattr(workspace, "working_dir", None), **params
+        )
+        return [
+            cls(
+                description=_DESCRIPTION
+                + f"\n\nThe shell starts in {executor.setting.working_dir}.",
+                action_type=TerminalAction,
+                observation_type=TerminalObservation,
+                annotations=ToolAnnotations(
+                    title="Terminal",
+                    readOnlyHint=False,
+                    destructiveHint=True,
+                    idempotentHint=False,
+                    openWorldHint=True,
+                ),
+                executor=executor,
+            )
+        ]

@@ -1,0 +1,39 @@
+"""Names of keys, as a model writes them, and the bytes a terminal sends for them."""
+
+import re
+
+_NAMED = {
+    "BS": b"\x7f",
+    "DEL": b"\x1b[3~",
+    "DOWN": b"\x1b[B",
+    "END": b"\x1b[F",
+    "ENTER": b"\n",
+    "ESC": b"\x1b",
+    "HOME": b"\x1b[H",
+    "LEFT": b"\x1b[D",
+    "PGDN": b"\x1b[6~",
+    "PGUP": b"\x1b[5~",
+    "RIGHT": b"\x1b[C",
+    "TAB": b"\t",
+    "UP": b"\x1b[A",
+}
+_CONTROL = re.compile(r"(?:C-|Ctrl[-+]|\^)([A-Za-z\\\]^_@\[])", re.IGNORECASE)
+
+INTERRUPT = b"\x03"
+
+
+def key(name: str) -> bytes | None:
+    """Return the bytes of the key called *name*, or None if it names no key.
+
+    `C-c`, `C-d`, `C-z` and any other `C-` letter; arrows, TAB, ESC, ENTER, BS, DEL, HOME,
+    END, PGUP, PGDN. Letters count in either case only after `C-`.
+    """
+    control = _CONTROL.fullmatch(name)
+    if control is not None:
+        return bytes([ord(control[1].upper()) & 0x1F])
+    return _NAMED.get(name)
+
+
+def is_control(name: str) -> bool:
+    """Tell whether *name* can only mean a key: `C-c` is no command anybody has."""
+    return _CONTROL.fullmatch(name) is not None

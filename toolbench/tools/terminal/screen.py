@@ -1,0 +1,74 @@
+"""Raw terminal output -> the text a person would have seen."""
+
+import re
+
+from toolbench.tools.terminal.buffer import Kept
+
+MARK = re.compile(rb"\x1e[0-9a-f]{16}\x1e")
+
+_CLEAR_LINE = re.compile(r"\x1b\[2K")
+_CLEAR_REST = re.compile(r"\x1b\[0?K")
+_SEQUENCE = re.compile(
+    r"\x1b(?:"
+    r"\[[0-?]*[ -/]*[@-~]?"  # colours, cursor movements
+    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
+    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # strings for devices
+    r"|[ -/]*[0-~]?"
+    r")"
+)
+_ERASE = "\x18"  # stands for: clear from here to the end of the line
+_INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")
+_MOVE = re.compile(r"([\r\b\x18])")
+
+
+def clean(raw: bytes) -> str:
+    """Return *raw* as text: no escape sequences, overwritten lines as they ended up.
+
+    Bytes that are no UTF-8 become U+FFFD; control characters vanish, NUL among them.
+    """
+    text = MARK.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
+    text = text.replace(_ERASE, "")
+    text = _CLEAR_LINE.sub("\r" + _ERASE, text)
+    text = _SEQUENCE.sub("", _CLEAR_REST.sub(_ERASE, text))
+    text = _INVISIBLE.sub("", text)
+    if _MOVE.search(text) is None:
+        return text
+    return "\n".join(map(_overwritten, text.split("\n")))
+
+
+def _overwritten(line: str) -> str:
+    """Return what is left to see of *line* after all moves back and erasures in it."""
+    if _MOVE.search(line) is None:
+        return line
+    seen, at = "", 0
+    for part in _MOVE.split(line):
+        match part:
+            case "\r":
+                at = 0
+            case "\b":
+                at = max(0, at - 1)
+            case "\x18":
+                seen = seen[:at]
+            case _:
+                seen = seen[:at].ljust(at) + part + seen[at + len(part) :]
+                at += len(part)
+    return seen
+
+
+def shown(kept: Kept, where: str) -> str:
+    """Return what a reader gets of an output, cut at line ends if something was dropped.
+
+    Args:
+        kept: The output.
+        where: What to say of where the rest is.
+    """
+    if not kept.dropped:
+        return clean(kept.head + kept.tail).rstrip("\n")
+    head, tail = kept.head, kept.tail
+    if (end := head.rfind(b"\n") + 1) > len(head) // 2:
+        head = head[:end]
+    if 0 <= (start := tail.find(b"\n")) < len(tail) // 2:
+        tail = tail[start + 1 :]
+    missing = kept.dropped + len(kept.head) - len(head) + len(kept.tail) - len(tail)
+    note = f"[… {missing:,} bytes are left out here.{where} …]"
+    return f"{clean(head).rstrip()}\n{note}\n{clean(tail)}".rstrip("\n")

@@ -1,0 +1,1 @@
+"""The panels, forms and explorers people see: ipywidgets live here and nowhere else."""

@@ -1,0 +1,196 @@
+"""One of several known values: a list to pick from, in which "nothing" is a choice as well."""
+
+from collections import Counter
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from ipywidgets import Checkbox, Combobox, Dropdown, Widget
+
+from toolbench.errors import did_you_mean
+from toolbench.widgets.equality import same
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Editor
+from toolbench.widgets.fields.text import TextBox, UnreadableError
+
+
+def values_of(schema: dict[str, Any]) -> list[Any]:
+    """Return the values *schema* lists: its constant, its enum, or true and false."""
+    if "const" in schema:
+        return [schema["const"]]
+    if schema.get("type") == "null":
+        return [None]
+    if schema.get("type") == "boolean" and "enum" not in schema:
+        return [True, False]
+    return list(schema["enum"])
+
+
+def labels_of(schema: dict[str, Any], values: Sequence[Any]) -> list[str]:
+    """Return how the values are called in a list, no two alike."""
+    names = schema.get("enumNames")
+    if not isinstance(names, list) or len(names) != len(values):
+        names = [None] * len(values)
+    return _told_apart(
+        [notes.option(v, name) for v, name in zip(values, names, strict=True)]
+    )
+
+
+def _told_apart(labels: list[str]) -> list[str]:
+    many = Counter(labels)
+    if len(many) == len(labels):
+        return labels
+    seen: Counter[str] = Counter()
+    told = []
+    for label in labels:
+        seen[label] += 1
+        told.append(f"{label} ({seen[label]})" if many[label] > 1 else label)
+    return told
+
+
+class Choice(Editor):
+    """A Dropdown: no value, one of the values, or null where that is accepted.
+
+    A required constant is chosen from the start.
+    """
+
+    owns_null = True
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._values = values_of(self.schema)
+        if slot.node.nullable:
+            self._values.append(None)
+        only = len(self._values) == 1 and slot.required
+        self._index: int | None = 0 if only else None
+
+    def read(self) -> Any:
+        """Return the chosen value."""
+        return UNSET if self._index is None else deepcopy(self._values[self._index])
+
+    def write(self, value: Any) -> bool:
+        """Choose *value*, when it is listed."""
+        for index, known in enumerate(self._values):
+            if same(known, value):
+                self._choose(index)
+                return True
+        return False
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        self._choose(None)
+
+    @property
+    def static(self) -> str:
+        """A required constant needs no list."""
+        only = len(self._values) == 1 and self._index == 0 and self.slot.required
+        return labels_of(self.schema, self._values)[0] if only else ""
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """Leave the list out where there is nothing to choose."""
+        return () if self.static else super().cells
+
+    def _choose(self, index: int | None) -> None:
+        self._index = index
+        if self._widget is not None:
+            self._widget.index = 0 if index is None else index + 1
+
+    def _picked(self) -> None:
+        picked = self.widget.index or 0
+        self._index = picked - 1 if picked else None
+
+    def build(self) -> Widget:
+        """Make the list; its first line is "nothing"."""
+        labels = [self._nothing(), *labels_of(self.schema, self._listed())]
+        if self.slot.node.nullable:
+            labels.append("null")
+        star = ("tb-required",) if self.slot.starred else ()
+        widget = self.make(
+            Dropdown,
+            "tb-field",
+            *star,
+            description=notes.label(self.slot.label),
+            options=list(zip(labels, range(-1, len(labels) - 1), strict=True)),
+            index=0 if self._index is None else self._index + 1,
+        )
+        self.hear(widget, "index", self._picked)
+        return widget
+
+    def _listed(self) -> list[Any]:
+        return self._values[:-1] if self.slot.node.nullable else self._values
+
+    def _nothing(self) -> str:
+        if self.slot.default is not UNSET:
+            return f"— default: {notes.option(self.slot.default)} —"
+        return "— choose —" if self.slot.required else "— not sent —"
+
+
+class Tick(Editor):
+    """A Checkbox, for a boolean that is there in any case."""
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._value: Any = False if slot.settled else UNSET
+
+    def read(self) -> Any:
+        """Return whether it is ticked."""
+        return self._value
+
+    def write(self, value: Any) -> bool:
+        """Tick the box or not."""
+        if not isinstance(value, bool):
+            return False
+        self._put(value)
+        return True
+
+    def clear(self) -> None:
+        """Hold no value; the box is not ticked."""
+        self._put(UNSET)
+
+    def _put(self, value: Any) -> None:
+        self._value = value
+        if self._widget is not None:
+            self._widget.value = value is True
+
+    def _ticked(self) -> None:
+        self._value = bool(self.widget.value)
+
+    def build(self) -> Widget:
+        """Make the box."""
+        widget = self.make(
+            Checkbox,
+            "tb-tick",
+            description=notes.label(self.slot.label),
+            value=self._value is True,
+            indent=False,
+        )
+        self.hear(widget, "value", self._ticked)
+        return widget
+
+
+class Search(TextBox):
+    """One of very many values: type a part of it and pick."""
+
+    kind = Combobox
+    nothing = "type to search"
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        values = values_of(self.schema)
+        self._known = dict(zip(labels_of(self.schema, values), values, strict=True))
+
+    def parse(self, text: str) -> Any:
+        """Return the value that goes by this name."""
+        if text in self._known:
+            return deepcopy(self._known[text])
+        hint = did_you_mean(text, self._known)
+        msg = f"{text!r:.60} is none of the {len(self._known)} values.{hint}"
+        raise UnreadableError(msg)
+
+    def render(self, value: Any) -> str | None:
+        """Return the name of *value*, when it is listed."""
+        return next((k for k, known in self._known.items() if same(known, value)), None)
+
+    def options(self) -> dict[str, Any]:
+        """Offer every name."""
+        return {"options": tuple(self._known)}

@@ -1,0 +1,58 @@
+"""Any ipywidget with a `value` as an editor: what a user's own rule may return."""
+
+from typing import Any
+
+from ipywidgets import Widget
+from traitlets import TraitError
+
+from toolbench.widgets.equality import same
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Editor
+
+
+class WidgetEditor(Editor):
+    """Wraps a widget: it has no value before it was set or changed."""
+
+    def __init__(self, slot: Any, widget: Widget) -> None:
+        """Edit *slot* with *widget*.
+
+        Raises:
+            TypeError: If *widget* has no `value`.
+        """
+        super().__init__(slot)
+        if not isinstance(widget, Widget) or not widget.has_trait("value"):
+            msg = f"A field's editor needs a widget with a value, not {widget!r:.80}."
+            raise TypeError(msg)
+        self._inner = widget
+        self._blank = widget.value
+        self._there = slot.settled
+        self.frame.pool.adopt(widget)
+        self._made.append(widget)
+        self.hear(widget, "value", self._changed)
+
+    def build(self) -> Widget:
+        """Give the widget its name, when it has none."""
+        if self._inner.has_trait("description") and not self._inner.description:
+            self._inner.description = notes.label(self.slot.label)
+        return self._inner
+
+    def read(self) -> Any:
+        """Return the widget's value, once there is one."""
+        return self._inner.value if self._there else UNSET
+
+    def write(self, value: Any) -> bool:
+        """Set the widget; what it refuses or changes is shown as JSON."""
+        try:
+            self._inner.value = value
+        except (TraitError, TypeError, ValueError):
+            return False
+        self._there = True
+        return same(self._inner.value, value)
+
+    def clear(self) -> None:
+        """Show what the widget showed at first."""
+        self._inner.value = self._blank
+        self._there = False
+
+    def _changed(self) -> None:
+        self._there = True

@@ -1,0 +1,218 @@
+"""What every editor of a field can do: show a value, hold it exactly, or say that it cannot."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from ipywidgets import Widget
+
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
+
+if TYPE_CHECKING:  # a slot makes its editor
+    from toolbench.widgets.fields.slot import Slot
+
+
+class Unset(Enum):
+    """The type of `UNSET`: no value at all, which is neither `null` nor empty."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET: Final = Unset.UNSET
+
+
+class Editor(ABC):
+    """Edits the value of one slot.
+
+    The value lives in the editor, not in its widget: a widget is built when it is first
+    shown, and may never be.
+
+    Attributes:
+        labelled: Whether the widget itself carries the name of the field.
+        structured: Whether it holds slots; where optional, those start closed.
+        owns_null: Whether `null` is one of its values.
+        notes_itself: Whether it shows the help and the errors of its slot, once built.
+        wider: The editor to try next when this one cannot hold a value exactly.
+    """
+
+    labelled: ClassVar[bool] = True
+    structured: ClassVar[bool] = False
+    owns_null: ClassVar[bool] = False
+    notes_itself: ClassVar[bool] = False
+    wider: ClassVar["type[Editor] | None"] = None
+
+    def __init__(self, slot: "Slot") -> None:
+        self.slot = slot
+        self.frame = slot.frame
+        self.schema = slot.node.schema
+        self._made: list[Widget] = []
+        self._widget: Widget | None = None
+
+    # --- the value ----------------------------------------------------------------
+
+    @abstractmethod
+    def read(self) -> Any:
+        """Return the value, or `UNSET` when there is none (or none that can be read)."""
+
+    @abstractmethod
+    def write(self, value: Any) -> bool:
+        """Show *value*; return False when this editor cannot hold exactly that."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Show no value."""
+
+    @property
+    def trouble(self) -> str:
+        """Why what was typed is no value; empty when it is one, or nothing was typed."""
+        return ""
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether an empty value still lacks something a person has to give."""
+        return True
+
+    def send_empty(self) -> bool:
+        """Hold the empty value of this type; return False when it has none."""
+        return False
+
+    def masked(self) -> Any:
+        """Return the value as it may be shown: without secrets."""
+        return self.read()
+
+    def secrets(self) -> Iterable[str]:
+        """Give the secrets this editor holds."""
+        return ()
+
+    # --- the widget ---------------------------------------------------------------
+
+    @abstractmethod
+    def build(self) -> Widget:
+        """Make the widget, showing the present value."""
+
+    @property
+    def widget(self) -> Widget:
+        """The widget, built on first use."""
+        if self._widget is None:
+            self._widget = self.build()
+        return self._widget
+
+    @property
+    def built(self) -> bool:
+        """Whether the widget exists."""
+        return self._widget is not None
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The widget, and what stands beside it on the same line."""
+        return (self.widget,)
+
+    @property
+    def static(self) -> str:
+        """The value in words, where there is nothing to choose; the widget is then left out."""
+        return ""
+
+    @property
+    def hint(self) -> str:
+        """One more remark for the help of the field."""
+        return ""
+
+    def refresh(self) -> None:
+        """Show again what depends on the state of the slot: the ghost, the error mark."""
+        if self._widget is not None:
+            classes = ("tb-invalid",) if self.slot.errors else ()
+            kept = [c for c in self._widget._dom_classes if c != "tb-invalid"]
+            self._widget._dom_classes = (*kept, *classes)
+            if self.labelled and self._widget.has_trait("description"):
+                self._widget.description = notes.label(self.slot.label)
+
+    def make(self, kind: type[Widget], *classes: str, **state: Any) -> Any:
+        """Return a new widget that is closed with this editor."""
+        widget = self.frame.pool.make(kind, *classes, **state)
+        self._made.append(widget)
+        return widget
+
+    def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
+        """Call *react* when a person changed *widget*; the slot then counts as edited."""
+
+        def edited() -> None:
+            react()
+            self.slot.edited()
+
+        self.frame.hear(widget, names, edited)
+
+    def close(self) -> None:
+        """Close the widgets of this editor and of the slots it holds."""
+        for slot in self.slots():
+            slot.close()
+        self.frame.pool.drop(self._made)
+        self._made.clear()
+        self._widget = None
+
+    # --- the slots inside ---------------------------------------------------------
+
+    def slots(self) -> Iterable["Slot"]:
+        """Give the slots inside that exist."""
+        return ()
+
+    def child(self, step: Any) -> "Slot | None":
+        """Return the slot inside for one *step* of a path."""
+        return None
+
+
+class Container(Editor):
+    """An editor that shows slots one under the other."""
+
+    labelled: ClassVar[bool] = False
+    structured: ClassVar[bool] = True
+    notes_itself: ClassVar[bool] = True
+    classes: ClassVar[tuple[str, ...]] = ()
+
+    _grid: Grid | None = None
+
+    @abstractmethod
+    def entries(self) -> Iterable[Entry]:
+        """Give the lines to show."""
+
+    def build(self) -> Widget:
+        """Make the grid."""
+        self._grid = Grid(self.make, *self.classes, lines=self.lines())
+        return self._grid.widget
+
+    def draw(self) -> None:
+        """Bring the lines up to date; what did not change is not sent."""
+        if self._grid is not None:
+            self._grid.show(self.lines())
+
+    def lines(self) -> Lines:
+        """Return what to show: the help and errors of the slot, then the entries."""
+        return arrange(self.slot.note(), self.entries())
+
+    def stale(self) -> None:
+        """Have this container drawn again at the end of the edit."""
+        self.frame.stale(self)
+
+    def masked(self) -> Any:
+        """Return the value without the secrets of the slots inside."""
+        return self.gather(lambda slot: slot.masked())
+
+    def read(self) -> Any:
+        """Return the value of the slots inside."""
+        return self.gather(lambda slot: slot.read())
+
+    @abstractmethod
+    def gather(self, part: Callable[["Slot"], Any]) -> Any:
+        """Put together what *part* says of each slot inside."""
+
+    def secrets(self) -> Iterable[str]:
+        """Give the secrets of the slots inside."""
+        for slot in self.slots():
+            yield from slot.secrets()

@@ -1,0 +1,99 @@
+"""What text of a known format looks like: a hint while typing, never a verdict."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from ipywidgets import Button, Widget
+
+from toolbench.widgets.fields.text import Line
+
+_TIME = r"\d{2}:\d{2}:\d{2}(\.\d+)?"
+_ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
+
+
+class Format(NamedTuple):
+    """How text of a format looks, an example, and how to make a fresh one."""
+
+    pattern: str
+    example: str
+    button: str = ""
+    fresh: Callable[[], str] | None = None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+FORMATS = {
+    "date": Format(r"\d{4}-\d{2}-\d{2}", "2026-11-21"),
+    "date-time": Format(
+        rf"\d{{4}}-\d{{2}}-\d{{2}}[tT ]{_TIME}{_ZONE}?",
+        "2026-11-21T10:30:00Z",
+        "Now",
+        _now,
+    ),
+    "duration": Format(r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?", "P1DT2H"),
+    "email": Format(r"[^@\s]+@[^@\s]+", "ada@example.org"),
+    "ipv4": Format(r"(\d{1,3}\.){3}\d{1,3}", "192.0.2.1"),
+    "ipv6": Format(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", "2001:db8::1"),
+    "time": Format(rf"{_TIME}{_ZONE}?", "10:30:00"),
+    "uri": Format(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+", "https://example.org"),
+    "uuid": Format(
+        r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+        "",
+        "New",
+        lambda: str(uuid4()),
+    ),
+}
+
+
+def is_known_format(schema: dict[str, Any]) -> bool:
+    """Tell whether *schema* names a format this module knows."""
+    named = schema.get("format")
+    return isinstance(named, str) and named in FORMATS
+
+
+class Formatted(Line):
+    """A line of text of a known format; where one can be made up, a button does."""
+
+    @property
+    def _format(self) -> Format:
+        return FORMATS[self.schema["format"]]
+
+    @property
+    def nothing(self) -> str:  # type: ignore[override]
+        """Show an example."""
+        example = self._format.example
+        return f"e.g. {example}" if example else str(self.schema["format"])
+
+    @property
+    def hint(self) -> str:
+        """Name the format, and say when the text does not look like it."""
+        named = str(self.schema["format"])
+        if self.text and not re.fullmatch(self._format.pattern, self.text):
+            return f"this does not look like a {named}"
+        return named
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The box, and the button that fills it."""
+        if self._format.fresh is None:
+            return (self.widget,)
+        if self._button is None:
+            self._button = self.make(Button, "tb-side", description=self._format.button)
+            self.hear(self._button, "", self._fill)
+        return (self.widget, self._button)
+
+    _button: Widget | None = None
+
+    def _fill(self) -> None:
+        if self._format.fresh is not None:
+            self.write(self._format.fresh())
+
+    def close(self) -> None:
+        """Close the box and the button."""
+        super().close()
+        self._button = None

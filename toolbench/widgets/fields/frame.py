@@ -1,0 +1,96 @@
+"""What the fields of one form share: the schema, the widgets, the lock, and when to redraw."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from ipywidgets import Button, Widget
+
+from toolbench.errors import Path, Problem
+from toolbench.widgets.fields.view import SchemaView
+from toolbench.widgets.pool import Pool
+
+if TYPE_CHECKING:  # they import the frame
+    from toolbench.widgets.fields.editor import Container
+    from toolbench.widgets.fields.rules import Registry
+
+Settle = Callable[[], Iterable[Callable[[], None]]]
+
+
+class Frame:
+    """The common ground of a form's fields.
+
+    Callbacks arrive on the main thread or on a subshell's; every edit happens under one
+    lock, and what it changed is drawn once, when the outermost edit ends.
+    """
+
+    def __init__(self, schema: Any, registry: "Registry", settle: Settle) -> None:
+        """Share *schema* and *registry*; *settle* is called once after every edit.
+
+        It returns whom to tell, once the lock is free again.
+        """
+        self.view = SchemaView(schema)
+        self.registry = registry
+        self.pool = Pool()
+        self.lock = RLock()
+        self.revealed = False
+        self.outside: list[Problem] = []
+        self._settle = settle
+        self._depth = 0
+        self._stale: dict[Container, None] = {}
+
+    @contextmanager
+    def edit(self) -> Iterator[bool]:
+        """Hold the lock; when the outermost edit is done, settle it and tell who listens.
+
+        Yields whether this edit is the outermost one.
+        """
+        tell: Iterable[Callable[[], None]] = ()
+        with self.lock:
+            self._depth += 1
+            try:
+                yield self._depth == 1
+            finally:
+                if self._depth == 1:
+                    tell = self._settle()
+                self._depth -= 1
+        for listener in tell:  # without the lock: a listener may hold one of its own
+            listener()
+
+    def touched(self, path: Path) -> None:
+        """Forget what somebody else said about the value at *path*: it has changed."""
+        near = len(path)
+        self.outside = [
+            problem
+            for problem in self.outside
+            if problem.path[:near] != path[: len(problem.path)]
+        ]
+
+    def stale(self, container: "Container | None") -> None:
+        """Have *container* drawn again at the end of this edit."""
+        if container is not None:
+            self._stale[container] = None
+
+    def draw(self) -> None:
+        """Draw what is stale now."""
+        while self._stale:
+            container = next(iter(self._stale))
+            del self._stale[container]
+            container.draw()
+
+    def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
+        """Call *react* after a person changed the trait *names* of *widget*, or clicked it.
+
+        What the form itself writes into its widgets is not heard.
+        """
+
+        def heard(_: Any) -> None:
+            with self.edit() as outermost:
+                if outermost:
+                    react()
+
+        if isinstance(widget, Button):
+            widget.on_click(heard)
+        else:
+            widget.observe(heard, names)

@@ -1,0 +1,113 @@
+"""The words around a field: its name, its help, what it accepts, what is wrong with it."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from toolbench.core.validation import clip
+from toolbench.display.escape import Html, escape, visible
+
+if TYPE_CHECKING:  # a slot asks for its notes
+    from toolbench.widgets.fields.slot import Slot
+
+_LABEL = 120
+_HELP = 260
+_TAMED = {ord("$"): "\uff04", ord("\\"): "\uff3c"}
+_LIMITS = (
+    ("minimum", "at least {}"),
+    ("exclusiveMinimum", "more than {}"),
+    ("maximum", "at most {}"),
+    ("exclusiveMaximum", "less than {}"),
+    ("multipleOf", "a multiple of {}"),
+    ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"),
+    ("minItems", "at least {} items"),
+    ("maxItems", "at most {} items"),
+    ("pattern", "matches {}"),
+)
+
+
+def line(text: Any) -> str:
+    """Return *text* as one line in which nothing is hidden: what a box or a list may show."""
+    shown = " ".join(visible(str(text)).split())
+    return f"{shown[:_LABEL]}…" if len(shown) > _LABEL else shown or '""'
+
+
+def label(text: Any) -> str:
+    """Return *text* as the label of a widget, which the front end would typeset as maths."""
+    shown = line(text)
+    is_maths = shown.count("$") > 1 or "\\" in shown
+    return shown.translate(_TAMED) if is_maths else shown
+
+
+def ghost(value: Any) -> str:
+    """Return *value* as it stands in an empty box."""
+    return line(value if isinstance(value, str) else clip(value, _LABEL))
+
+
+def option(value: Any, name: Any = None) -> str:
+    """Return *value* as an option of a list: text as it is, the rest as JSON."""
+    if isinstance(name, str) and name:
+        return line(name)
+    if isinstance(value, str) and value.strip() and not _looks_like_json(value):
+        return line(value)
+    return line(clip(value, _LABEL))
+
+
+def _looks_like_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def heading(slot: "Slot") -> Html:
+    """Return the name of *slot* for an editor whose widget does not carry it."""
+    name = f'<span class="tb-name">{escape(slot.label)}</span>'
+    if slot.editor.static:
+        return Html(f"{name} <code>{escape(slot.editor.static)}</code>")
+    return Html(f'{name}<span class="tb-star">*</span>' if slot.starred else name)
+
+
+def remarks(slot: "Slot") -> Html:
+    """Return help and errors of *slot*."""
+    lines = [f'<div class="tb-help">{text}</div>' for text in _help(slot) if text]
+    lines += [
+        f'<div class="tb-error">{escape(said[:1].upper() + said[1:])}</div>'
+        for said in slot.errors
+    ]
+    return Html("".join(lines))
+
+
+def _help(slot: "Slot") -> list[str]:
+    said = [_shortened(slot.help), escape(", ".join(facts(slot)))]
+    if all(said) and len(slot.help) <= _HELP:
+        said = [f"{said[0].rstrip('.')}. {said[1][:1].upper()}{said[1][1:]}."]
+    if slot.node.notice:
+        said.append(f"This field {escape(slot.node.notice)}: type JSON.")
+    return said
+
+
+def _shortened(text: str) -> str:
+    text = text.strip()
+    if len(text) <= _HELP + 40:
+        return escape(text)
+    cut = text.rfind(" ", 0, _HELP)
+    cut = cut if cut > 0 else _HELP
+    return (
+        f"<details><summary>{escape(text[:cut])}…</summary>"
+        f"{escape(text[cut:].strip())}</details>"
+    )
+
+
+def facts(slot: "Slot") -> list[str]:
+    """List what the schema says about the value, in words."""
+    schema = slot.node.schema
+    said = [slot.editor.hint] if slot.editor.hint else []
+    for key, words in _LIMITS:
+        limit = schema.get(key)
+        if isinstance(limit, int | float | str) and not isinstance(limit, bool):
+            said.append(words.format(limit))
+    if schema.get("uniqueItems") is True:
+        said.append("no item twice")
+    return said

@@ -1,0 +1,220 @@
+"""An object with known properties, and a place for the keys nobody declared."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ipywidgets import Button, Combobox
+
+from toolbench.display.escape import Html
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Container
+from toolbench.widgets.fields.folding import required_of
+from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.slot import Slot
+
+SHOWN = 12  # fields an object shows at once; the others wait behind a search box
+
+
+class ObjectEditor(Container):
+    """Shows each property as a field, in the order of the schema."""
+
+    classes = ("tb-object",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._properties = _declared(self.schema)
+        self._required = [n for n in required_of(self.schema) if n in self._properties]
+        self._slots: dict[str, Slot] = {}
+        self._others: Slot | None = None
+        self._keys: list[str] = []
+        self._asked: set[str] = set()
+        self._search: Any = None
+        self._all: Any = None
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def wants_more(self) -> bool:
+        """An object without required properties is complete when it is empty."""
+        return bool(self._required)
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Return the object: the keys in the order they were set, new ones after them."""
+        there: dict[str, Any] = {}
+        for name in self._properties:
+            if name in self._slots or name in self._required:
+                value = part(self._slot(name))
+                if value is not UNSET:
+                    there[name] = value
+        if self._others is not None:
+            others = part(self._others)
+            there.update({} if others is UNSET else others)
+        return {key: there.pop(key) for key in self._keys if key in there} | there
+
+    def write(self, value: Any) -> bool:
+        """Give every key to its field; those nobody declared are kept together."""
+        if not isinstance(value, dict):
+            return False
+        if any(not isinstance(key, str) for key in value):
+            return False
+        self._keys = list(value)
+        for name in self._properties:
+            if name in value or name in self._slots or name in self._required:
+                self._slot(name).write(value.get(name, UNSET))
+        rest = {k: item for k, item in value.items() if k not in self._properties}
+        if rest or self._others is not None:
+            self._other_keys().write(rest or UNSET)
+        self.stale()
+        return True
+
+    def clear(self) -> None:
+        """Forget every key."""
+        self.write({})
+
+    def send_empty(self) -> bool:
+        """Send `{}`."""
+        return self.write({})
+
+    # --- the fields -----------------------------------------------------------------
+
+    def _slot(self, name: str) -> Slot:
+        if name not in self._slots:
+            self._slots[name] = Slot(
+                self.frame,
+                self._properties[name],
+                name,
+                parent=self,
+                label=_title(name, self._properties[name]),
+                required=name in self._required,
+            )
+        return self._slots[name]
+
+    def _other_keys(self) -> Slot:
+        if self._others is None:
+            beside = self.schema.get("additionalProperties")
+            schema = {
+                "type": "object",
+                "additionalProperties": beside if isinstance(beside, dict) else {},
+                "patternProperties": self.schema.get("patternProperties", {}),
+                "toolbench": {"widget": "map"},
+            }
+            self._others = Slot(self.frame, schema, parent=self, label="other keys")
+        return self._others
+
+    def slots(self) -> Iterable[Slot]:
+        """Give the fields that exist, in the order of the schema."""
+        for name in self._properties:
+            if name in self._slots:
+                yield self._slots[name]
+        if self._others is not None:
+            yield self._others
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the field of a property, or of an undeclared key that is there."""
+        if step in self._properties:
+            return self._slot(step)
+        return None if self._others is None else self._others.child(step)
+
+    def offer_other_keys(self) -> None:
+        """Let a person add keys the schema does not declare."""
+        self._other_keys().open()
+        self.stale()
+
+    # --- what is shown ----------------------------------------------------------------
+
+    def entries(self) -> Iterable[Entry]:
+        """Give the fields; past a dozen, those without a value wait behind a search box."""
+        names = sorted(self._properties, key=self._place)
+        shown = self._shown(names)
+        for name in names:
+            if name in shown:
+                yield self._slot(name).entry()
+        if self._lists_others():
+            yield self._other_keys().entry()
+        waiting = [n for n in names if n not in shown and not self._slot_hidden(n)]
+        if waiting or self._search is not None:
+            yield self._search_entry(waiting)
+        if not names and not self._lists_others():
+            nothing = Html('<span class="tb-help">There is nothing to fill in.</span>')
+            yield Entry(nothing, (), Html(""))
+
+    def _shown(self, names: list[str]) -> set[str]:
+        shown = {n for n in names if n in self._required or n in self._asked}
+        shown |= {n for n, slot in self._slots.items() if slot.read() is not UNSET}
+        shown |= {n for n, slot in self._slots.items() if slot.touched or slot.errors}
+        for name in names:
+            if len(shown) >= SHOWN and len(names) > SHOWN + 3:
+                break
+            shown.add(name)
+        self._asked = shown  # what was shown stays
+        return shown
+
+    def _slot_hidden(self, name: str) -> bool:
+        asked = _extension(self._properties[name])
+        return asked.get("hidden") is True
+
+    def _place(self, name: str) -> tuple[float, int]:
+        order = _extension(self._properties[name]).get("order")
+        if isinstance(order, int | float):
+            return order, 0
+        return list(self._properties).index(name), 1
+
+    def _lists_others(self) -> bool:
+        if self._others is not None and self._others.is_open:
+            return True
+        if "additionalProperties" in self.schema:
+            return self.schema["additionalProperties"] is not False
+        return not isinstance(self.schema.get("properties"), dict)
+
+    def _search_entry(self, waiting: list[str]) -> Entry:
+        if self._search is None:
+            self._search = self.make(
+                Combobox,
+                "tb-field",
+                "tb-search",
+                description="Add a field",
+                placeholder="type to search",
+                continuous_update=False,
+            )
+            self.frame.hear(self._search, "value", self._searched)
+            self._all = self.make(Button, "tb-side", description="Show all")
+            self.frame.hear(self._all, "", self._show_all)
+        options = tuple(notes.line(name) for name in waiting)
+        if self._search.options != options:
+            self._search.options = options
+        many = Html(f'<div class="tb-help">{len(waiting)} more fields</div>')
+        return Entry(Html(""), (self._search, self._all) if waiting else (), many)
+
+    def _searched(self) -> None:
+        for name in self._properties:
+            if notes.line(name) == self._search.value:
+                self._asked = self._asked | {name}
+                self._search.value = ""
+                self.stale()
+
+    def _show_all(self) -> None:
+        self._asked = set(self._properties)
+        self.stale()
+
+
+def _declared(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    declared = dict(properties) if isinstance(properties, dict) else {}
+    for name in required_of(schema):
+        beside = schema.get("additionalProperties")
+        declared.setdefault(name, beside if isinstance(beside, dict) else {})
+    return declared
+
+
+def _extension(schema: Any) -> dict[str, Any]:
+    asked = schema.get("toolbench") if isinstance(schema, dict) else None
+    return asked if isinstance(asked, dict) else {}
+
+
+def _title(name: str, schema: Any) -> str:
+    """Return the title when a person wrote it, else the name: made-up titles say less."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if not isinstance(title, str) or not title.strip():
+        return name
+    letters = [c for c in title.casefold() if c.isalnum()]
+    return name if letters == [c for c in name.casefold() if c.isalnum()] else title

@@ -1,0 +1,99 @@
+"""Any JSON value as text: the editor of last resort, and the one a person can ask for."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ipywidgets import Textarea
+
+from toolbench.widgets.fields.masking import mask, unmask
+from toolbench.widgets.fields.text import TextBox, UnreadableError
+
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"
+    "\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def to_text(value: Any) -> str:
+    """Write *value* as indented JSON in which every hidden character is spelled out."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def from_text(text: str) -> Any:
+    """Read JSON as a person wrote it.
+
+    Raises:
+        UnreadableError: If it is no JSON, or a key stands in one object twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        msg = f"Not JSON yet: {error.msg} (line {error.lineno}, column {error.colno})."
+        raise UnreadableError(msg) from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, UnreadableError):
+            raise
+        msg = f"Not readable as JSON: {error}."
+        raise UnreadableError(msg) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"The key {twice!r:.60} stands there twice."
+        raise UnreadableError(msg)
+    return read
+
+
+def _refuse(name: str) -> Any:
+    msg = f"{name} is not JSON."
+    raise UnreadableError(msg)
+
+
+class Raw(TextBox):
+    """A box of JSON text."""
+
+    kind = Textarea
+    classes = ("tb-field", "tb-area", "tb-json")
+    owns_null = True
+    nothing = "JSON"
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._kept: dict[Any, str] = {}
+        self._unwritable: list[Any] = []
+
+    def parse(self, text: str) -> Any:
+        """Read the JSON, with the secrets the text only hints at put back."""
+        if self._unwritable:
+            return self._unwritable[0]
+        return unmask(from_text(text), self._kept)
+
+    def render(self, value: Any) -> str | None:
+        """Write the JSON, secrets left out."""
+        self._unwritable = []
+        try:
+            shown, self._kept = mask(value, self.slot.key, self.schema)
+            return to_text(shown)
+        except (ValueError, RecursionError):  # too deep, or a number JSON cannot write
+            self._unwritable = [value]
+            return "…"
+
+    def _typed(self) -> None:
+        super()._typed()
+        self._unwritable = []
+        if not self.text.strip():
+            self.text = ""
+
+    def secrets(self) -> Iterable[str]:
+        """Give what the keys of the value call secret."""
+        return mask(self.read(), self.slot.key, self.schema)[1].values()
+
+    def masked(self) -> Any:
+        """Return the value without what its keys call secret."""
+        return mask(self.read(), self.slot.key, self.schema)[0]

@@ -1,0 +1,84 @@
+"""Which editor a schema gets: rules with ranks, of which the highest that applies wins."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ipywidgets import Widget
+
+from toolbench.errors import Path
+from toolbench.widgets.fields.custom import WidgetEditor
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.raw import Raw
+from toolbench.widgets.fields.view import SchemaView
+
+if TYPE_CHECKING:  # a slot asks the registry
+    from toolbench.widgets.fields.slot import Slot
+
+Predicate = Callable[[SchemaView, dict[str, Any], Path], bool]
+Factory = Callable[["Slot"], Editor | Widget]
+
+
+class Rule(NamedTuple):
+    """Use *factory* where *predicate* holds; the higher *rank* goes first."""
+
+    rank: float
+    predicate: Predicate
+    factory: Factory
+
+
+class Registry:
+    """A table of rules, and the names by which a field can ask for an editor itself."""
+
+    def __init__(
+        self, rules: tuple[Rule, ...] = (), named: Mapping[str, Factory] | None = None
+    ) -> None:
+        """Start with *rules*, and with the editors *named* for `{"widget": name}`."""
+        self._rules = sorted(rules, key=lambda rule: -rule.rank)
+        self._named = dict(named or {})
+
+    def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
+        """Have *factory* make the editor of every field for which *predicate* holds.
+
+        The built-in rules have ranks from 0 to 90; of equal ranks the newest wins.
+
+        Args:
+            rank: Rules are asked from the highest rank down.
+            predicate: Called with the schema view, the simplified schema (references
+                followed, `null` taken out) and the path of the field.
+            factory: Called with the slot. Returns an `Editor`, or any ipywidget with a
+                `value`: it is then the field's own.
+        """
+        place = next(
+            (i for i, rule in enumerate(self._rules) if rule.rank <= rank),
+            len(self._rules),
+        )
+        self._rules.insert(place, Rule(rank, predicate, factory))
+
+    def remove(self, factory: Factory) -> None:
+        """Take out every rule that uses *factory*."""
+        self._rules = [rule for rule in self._rules if rule.factory is not factory]
+
+    def copy(self) -> "Registry":
+        """Return a registry with the same rules, to change for one form only."""
+        return Registry(tuple(self._rules), self._named)
+
+    def editor(self, slot: "Slot") -> Editor:
+        """Return the editor for *slot*; a rule that fails gives way to JSON text."""
+        try:
+            made = self._factory(slot)(slot)
+        except Exception as error:  # noqa: BLE001 - a user's rule must not break the form
+            slot.complain(f"its own editor failed ({type(error).__name__}: {error})")
+            return Raw(slot)
+        return made if isinstance(made, Editor) else WidgetEditor(slot, made)
+
+    def _factory(self, slot: "Slot") -> Factory:
+        asked = slot.extra.get("widget")
+        if isinstance(asked, str) and asked in self._named:
+            return self._named[asked]
+        if slot.too_deep:
+            return Raw
+        schema, path = slot.node.schema, slot.path
+        for rule in self._rules:
+            if rule.predicate(slot.frame.view, schema, path):
+                return rule.factory
+        return Raw

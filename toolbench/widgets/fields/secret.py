@@ -1,0 +1,49 @@
+"""A secret: typed into a password box, kept in the kernel, shown nowhere again."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ipywidgets import Password
+
+from toolbench.core.secrecy import HIDDEN
+from toolbench.widgets.fields.text import Line
+
+
+class Secret(Line):
+    """A password box that is emptied as soon as its text has arrived.
+
+    The secret is never part of a widget's state, so no saved notebook holds it.
+    """
+
+    kind = Password
+    wider = None  # none that shows it
+
+    def render(self, value: Any) -> str | None:
+        """Hold any text: none is shown."""
+        return value if isinstance(value, str) else None
+
+    def display(self, text: str) -> str:
+        """Show nothing of the secret."""
+        return ""
+
+    @property
+    def ghost(self) -> str:
+        """Say that there is a secret, and no more."""
+        return f"{HIDDEN} (type to replace it)" if self.text else super().ghost
+
+    def options(self) -> dict[str, Any]:
+        """Wait for the whole text: the box is emptied when it arrives."""
+        return {"continuous_update": False}
+
+    def _typed(self) -> None:
+        if self.widget.value:
+            super()._typed()
+            self.put(self.text)
+
+    def masked(self) -> Any:
+        """Tell only whether there is a secret."""
+        return HIDDEN if self.text else self.read()
+
+    def secrets(self) -> Iterable[str]:
+        """Give the secret."""
+        return (self.text,) if self.text else ()

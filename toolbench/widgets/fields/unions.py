@@ -1,0 +1,234 @@
+"""One of several kinds of value: a list of the kinds, and the field of the chosen one."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ipywidgets import Dropdown, Widget
+
+from toolbench.display.escape import Html
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import UNSET, Container
+from toolbench.widgets.fields.grid import Entry, Lines, arrange
+from toolbench.widgets.fields.match import admits, constants_agree, has_type
+from toolbench.widgets.fields.slot import Slot
+
+_NOUNS = {
+    "array": "list",
+    "boolean": "true or false",
+    "null": "null",
+    "object": "object",
+    "string": "text",
+}
+_PYTHON = {
+    "array": "list",
+    "boolean": "bool",
+    "integer": "int",
+    "number": "float",
+    "object": "dict",
+    "string": "str",
+}
+
+
+class Union(Container):
+    """Shows which alternative is chosen, and its field; the others are built when chosen.
+
+    What was typed into an alternative is still there when a person comes back to it.
+    """
+
+    labelled = True
+    structured = False
+    owns_null = True
+    classes = ("tb-union",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._branches: list[Any] = self.schema["anyOf"]
+        self._slots: dict[int, Slot] = {}
+        self._chosen: int | None = None
+        self._null = False
+        self._list: Widget | None = None
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Slot | None:
+        """The field of the chosen alternative."""
+        return None if self._chosen is None else self._branch(self._chosen)
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Return the value of the chosen alternative."""
+        if self._null:
+            return None
+        return UNSET if self.chosen is None else part(self.chosen)
+
+    def write(self, value: Any) -> bool:
+        """Choose the alternative *value* belongs to, and show it there."""
+        if value is None and self.slot.node.nullable:
+            self._choose(None, null=True)
+            return True
+        place = self._home(value)
+        if place is None:
+            return False
+        self._choose(place)
+        self._branch(place).write(value)
+        return True
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        self._choose(None)
+
+    def _home(self, value: Any) -> int | None:
+        """Find the alternative for *value*: the first valid one, else the likeliest."""
+        view, places = self.frame.view, range(len(self._branches))
+        likely = [i for i in places if admits(view, self._branches[i], value)]
+        if len(likely) > 1:
+            valid = (i for i in likely if view.fits(self._branches[i], value))
+            return next(valid, likely[0])
+        if not likely:
+            tests = (constants_agree, _has_type)
+            likely = [
+                i for t in tests for i in places if t(view, self._branches[i], value)
+            ]
+        return likely[0] if likely else None
+
+    # --- the alternatives -------------------------------------------------------------
+
+    def _branch(self, place: int) -> Slot:
+        if place not in self._slots:
+            self._slots[place] = Slot(
+                self.frame,
+                self._branches[place],
+                parent=self,
+                label=f"{self.slot.label} ({self._names()[place]})",
+                settled=True,
+            )
+        return self._slots[place]
+
+    def slots(self) -> Iterable[Slot]:
+        """Give the field of the chosen alternative: the others hold drafts only."""
+        return () if self.chosen is None else (self.chosen,)
+
+    def child(self, step: Any) -> Slot | None:
+        """Look inside the chosen alternative."""
+        return None if self.chosen is None else self.chosen.child(step)
+
+    def swallows(self, step: Any) -> bool:
+        """Tell whether *step* is how pydantic calls the chosen alternative."""
+        return self._chosen is not None and step in self._tags(self._chosen)
+
+    def is_about_another(self, step: Any) -> bool:
+        """Tell whether *step* is how pydantic calls an alternative that is not chosen."""
+        others = (i for i in range(len(self._branches)) if i != self._chosen)
+        return not self.swallows(step) and any(step in self._tags(i) for i in others)
+
+    def _choose(self, place: int | None, *, null: bool = False) -> None:
+        self._chosen, self._null = place, null
+        if self._list is not None:
+            self._list.index = self._line()
+        self.stale()
+
+    def _line(self) -> int:
+        if self._null:
+            return len(self._branches) + 1
+        return 0 if self._chosen is None else self._chosen + 1
+
+    def _picked(self) -> None:
+        line = self._list.index if self._list is not None else 0
+        null = line == len(self._branches) + 1
+        self._choose(line - 1 if line and not null else None, null=null)
+
+    # --- names ------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        names = [self._name(branch) for branch in self._branches]
+        return [
+            f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
+            for i, name in enumerate(names)
+        ]
+
+    def _name(self, branch: Any) -> str:
+        schema = self.frame.view.node(branch).schema
+        if isinstance(title := schema.get("title"), str) and title.strip():
+            return notes.label(title)
+        if mark := self._discriminator(schema):
+            return f"{notes.label(mark[0])} = {notes.option(mark[1])}"
+        if isinstance(branch, dict) and isinstance(ref := branch.get("$ref"), str):
+            return notes.label(ref.rpartition("/")[2])
+        if "const" in schema:
+            return notes.option(schema["const"])
+        kind = schema.get("type")
+        if kind == "array" and isinstance(schema.get("items"), dict):
+            return f"list of {self._name(schema['items'])}"
+        if isinstance(kind, str):
+            return _NOUNS.get(kind, kind)
+        return "one of a list" if "enum" in schema else "anything"
+
+    def _discriminator(self, schema: dict[str, Any]) -> tuple[str, Any] | None:
+        properties = schema.get("properties")
+        for name, sub in (properties if isinstance(properties, dict) else {}).items():
+            found = self.frame.view.node(sub).schema
+            enum = found.get("enum")
+            if "const" in found:
+                return name, found["const"]
+            if isinstance(enum, list) and len(enum) == 1:
+                return name, enum[0]
+        return None
+
+    def _tags(self, place: int) -> set[Any]:
+        """Return what pydantic may call an alternative in the path of an error."""
+        branch = self._branches[place]
+        schema = self.frame.view.node(branch).schema
+        tags: set[Any] = {self._name(branch), schema.get("title")}
+        if isinstance(branch, dict) and isinstance(ref := branch.get("$ref"), str):
+            tags.add(ref.rpartition("/")[2])
+        if mark := self._discriminator(schema):
+            tags.add(str(mark[1]))
+        tags.add(self._python_name(schema))
+        return tags - {None}
+
+    def _python_name(self, schema: dict[str, Any]) -> str | None:
+        kind = schema.get("type")
+        name = _PYTHON.get(kind) if isinstance(kind, str) else None
+        if name == "list" and isinstance(schema.get("items"), dict):
+            inner = self._python_name(self.frame.view.node(schema["items"]).schema)
+            return f"list[{inner or 'any'}]"
+        return name
+
+    # --- what is shown ----------------------------------------------------------------
+
+    def lines(self) -> Lines:
+        """Show help and errors under the list, not above its name."""
+        return arrange(Html(""), self.entries())
+
+    def entries(self) -> Iterable[Entry]:
+        """Give the list, and the field of the chosen alternative."""
+        yield Entry(Html(""), (self._choices(),), self.slot.note())
+        if self.chosen is not None:
+            yield self.chosen.entry()
+
+    def _choices(self) -> Widget:
+        if self._list is None:
+            nothing = "— choose —" if self.slot.required else "— not sent —"
+            null = ["null"] if self.slot.node.nullable else []
+            labels = [nothing, *self._names(), *null]
+            star = ("tb-required",) if self.slot.starred else ()
+            self._list = self.make(
+                Dropdown,
+                "tb-field",
+                *star,
+                description=notes.label(self.slot.label),
+                options=list(zip(labels, range(len(labels)), strict=True)),
+                index=self._line(),
+            )
+            self.hear(self._list, "index", self._picked)
+        return self._list
+
+    def close(self) -> None:
+        """Close every alternative that was built."""
+        for slot in self._slots.values():
+            slot.close()
+        super().close()
+
+
+def _has_type(view: Any, schema: Any, value: Any) -> bool:
+    return has_type(view.node(schema).schema.get("type"), value)

@@ -1,0 +1,104 @@
+"""Read a JSON Schema the way a form sees it: references followed, `null` and `allOf` folded in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from toolbench.core.validation import validator_of
+from toolbench.errors import SchemaError
+from toolbench.widgets.fields.folding import fold_all_of, fold_alternatives, guess_type
+
+_HOPS = 40
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Node:
+    """One position of a schema, simplified.
+
+    Attributes:
+        schema: The schema without `$ref`, `allOf` and the `null` alternative. Its
+            `anyOf`, if any, holds at least two real alternatives.
+        nullable: Whether `null` is accepted beside *schema*.
+        notice: What could not be read, in words; empty when all is well.
+    """
+
+    schema: dict[str, Any]
+    nullable: bool = False
+    notice: str = ""
+
+
+class SchemaView:
+    """A whole schema and its parts, simplified on demand; it never raises and never recurses."""
+
+    def __init__(self, root: Any) -> None:
+        """Look at *root*, whatever it is: a broken schema reads as "anything goes"."""
+        self.root = root
+        self._nodes: dict[int, tuple[Any, Node]] = {}  # the schema keeps its id taken
+
+    def node(self, schema: Any) -> Node:
+        """Return *schema*, a part of the root, simplified."""
+        known = self._nodes.get(id(schema))
+        if known is None:
+            known = self._nodes[id(schema)] = (schema, self._simplify(schema, _HOPS))
+        return known[1]
+
+    def resolve(self, schema: Any) -> tuple[Any, str]:
+        """Follow the references of *schema*; return where they end, and what went wrong."""
+        for _ in range(_HOPS):
+            if not isinstance(schema, dict) or "$ref" not in schema:
+                return schema, ""
+            beside = {key: item for key, item in schema.items() if key != "$ref"}
+            target = self._target(schema["$ref"])
+            if target is _MISSING:
+                return beside, f"refers to {schema['$ref']!r}, which is not there"
+            schema = {**target, **beside} if isinstance(target, dict) else target
+        return {}, "refers to itself"
+
+    def fits(self, schema: Any, value: Any) -> bool | None:
+        """Tell whether *value* is valid under *schema*; None when that cannot be told."""
+        try:
+            return validator_of(self.standalone(schema)).is_valid(value)
+        except SchemaError:
+            return None
+
+    def standalone(self, schema: Any) -> Any:
+        """Return *schema* with the definitions of the root, fit for a validator."""
+        if not isinstance(schema, dict) or not isinstance(self.root, Mapping):
+            return schema
+        shared = ("$schema", "$defs", "definitions")
+        return {**{k: self.root[k] for k in shared if k in self.root}, **schema}
+
+    def _target(self, ref: Any) -> Any:
+        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
+            return _MISSING
+        here: Any = self.root
+        for step in ref.split("/")[1:]:
+            name = unquote(step).replace("~1", "/").replace("~0", "~")
+            if isinstance(here, Mapping) and name in here:
+                here = here[name]
+            elif isinstance(here, list) and name.isdecimal() and int(name) < len(here):
+                here = here[int(name)]
+            else:
+                return _MISSING
+        return here
+
+    def _simplify(self, schema: Any, fuel: int) -> Node:
+        schema, notice = self.resolve(schema)
+        if schema is True or schema == {}:
+            return Node({}, notice=notice)
+        if schema is False:
+            return Node({"not": {}}, notice="nothing is allowed here")
+        if not isinstance(schema, dict):
+            return Node({}, notice=f"is no schema: {schema!r:.60}")
+        schema = fold_all_of(schema, lambda part: self.resolve(part)[0])
+        folded = fold_alternatives(schema, lambda part: self.resolve(part)[0])
+        if folded.only is not None and fuel > 0:
+            inner = self._simplify(folded.only, fuel - 1)
+            nullable = inner.nullable or folded.nullable
+            return Node(inner.schema, nullable, notice or inner.notice)
+        schema, unknown = guess_type(folded.schema)
+        if unknown:
+            notice = notice or f"has a type no JSON Schema knows: {unknown!r:.60}"
+        return Node(schema, folded.nullable, notice)

@@ -1,0 +1,255 @@
+"""A form for any JSON Schema: what it shows is exactly the value it holds."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from ipywidgets import HTML, VBox, Widget
+from traitlets import Bunch
+
+from toolbench.core.validation import validator_of
+from toolbench.display.escape import Html, escape
+from toolbench.errors import Path, Problem, SchemaError
+from toolbench.widgets.fields.frame import Frame
+from toolbench.widgets.fields.rules import Registry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.table import registry as default_registry
+from toolbench.widgets.form_options import FieldOptions
+from toolbench.widgets.form_style import STYLE
+from toolbench.widgets.json_tab import JsonTab
+from toolbench.widgets.placement import locate, placed
+
+Validate = Callable[[dict[str, Any]], list[Problem]]
+Observer = Callable[[Bunch], None]
+
+
+class SchemaForm:
+    """A form over a JSON Schema.
+
+    Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`, with
+    `true` and `1`, `1` and `1.0` kept apart, and keys in their order. Every position is
+    unset, null or a value; what nobody touched is not in the value.
+    """
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any],
+        value: dict[str, Any] | None = None,
+        *,
+        registry: Registry | None = None,
+        validate: Validate | None = None,
+    ) -> None:
+        """Make a form for *schema*, showing *value*.
+
+        Args:
+            schema: Any JSON Schema; what cannot be read in it becomes a JSON field.
+            value: What to start with; None for a form nobody has touched.
+            registry: The rules that choose editors; `fields.registry` when None.
+            validate: Lists what is wrong with a value, instead of the JSON Schema.
+        """
+        self.frame = Frame(schema, registry or default_registry, self._settle)
+        self._validate = validate
+        self._tab = JsonTab(self)
+        self._options: FieldOptions | None = None
+        self._root = Slot(self.frame, schema, required=True, settled=True)
+        self._observers: list[Observer] = []
+        self._widget: Any = None
+        self._head: Any = None
+        self._notice = self._root.node.notice
+        self._told: Any = None
+        if value is not None:
+            self.value = value
+
+    def __repr__(self) -> str:
+        return f"<SchemaForm of {len(list(self._root.walk())) - 1} fields>"
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The value: a new dict of the keys that are there."""
+        with self.frame.lock:
+            return _dict(self._root.read())
+
+    @value.setter
+    def value(self, value: dict[str, Any]) -> None:
+        if not isinstance(value, dict):
+            msg = f"A form holds a dict, not {value!r:.80}."
+            raise TypeError(msg)
+        with self.frame.edit():
+            self.write(value)
+
+    def write(self, value: dict[str, Any]) -> None:
+        """Hold *value*, in the course of an edit."""
+        self.frame.outside.clear()
+        self._root.write(value)
+
+    @property
+    def json(self) -> str:
+        """The value as JSON text, secrets hidden; while text is typed, that text.
+
+        Setting it is typing it: text that is no JSON object stays, and blocks.
+        """
+        with self.frame.lock:
+            return self._tab.text
+
+    @json.setter
+    def json(self, text: str) -> None:
+        with self.frame.edit():
+            self._tab.put(text)
+
+    @property
+    def masked(self) -> dict[str, Any]:
+        """The value with its secrets hidden: what may be shown, logged and saved."""
+        with self.frame.lock:
+            return _dict(self._root.masked())
+
+    @property
+    def secrets(self) -> list[str]:
+        """The secrets the value holds."""
+        with self.frame.lock:
+            return list(self._root.secrets())
+
+    def observe(self, fn: Observer) -> Callable[[], None]:
+        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the last.
+
+        Drafts that cannot be read change `errors` and `blocked`, and are told as well.
+
+        Returns:
+            A function that ends it.
+        """
+        self._observers.append(fn)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._observers.remove(fn)
+
+        return stop
+
+    # --- what is wrong ----------------------------------------------------------------
+
+    @property
+    def errors(self) -> list[tuple[Path, str]]:
+        """Everything that is wrong: drafts that cannot be read, and what validation says."""
+        with self.frame.lock:
+            return [(p.path, p.message) for _, p in self._problems()]
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something typed cannot be read, so that there is nothing to send."""
+        with self.frame.lock:
+            return next(self._drafts(), None) is not None
+
+    def reveal_errors(self) -> None:
+        """Show the errors of every field, not only of those that were touched."""
+        with self.frame.edit():
+            self.frame.revealed = True
+
+    def show_problems(self, problems: list[Problem]) -> None:
+        """Show *problems* somebody else found on their fields, until these are edited."""
+        with self.frame.edit():
+            self.frame.outside = list(problems)
+
+    def _drafts(self) -> Iterator[Problem]:
+        if self._tab.trouble:
+            yield Problem((), self._tab.trouble)
+        yield from self._root.troubles()
+
+    def _problems(self) -> list[tuple[Slot, Problem]]:
+        drafts = list(self._drafts())
+        unread = {problem.path for problem in drafts}
+        value = self._root.read()
+        explain = None if self._validate else self._explain
+        found = placed(self._root, self._check(_dict(value)), explain)
+        said = [(locate(self._root, p.path).slot, p) for p in drafts]
+        return [*said, *((s, p) for s, p in found if p.path not in unread)]
+
+    def _check(self, value: dict[str, Any]) -> list[Problem]:
+        if self._validate is not None:
+            return self._validate(value)
+        return self._explain(self.frame.view.root, value)
+
+    def _explain(self, schema: Any, value: Any) -> list[Problem]:
+        try:
+            return validator_of(self.frame.view.standalone(schema)).problems(value)
+        except SchemaError as error:
+            self._notice = str(error)
+            return []
+
+    # --- what is shown ----------------------------------------------------------------
+
+    @property
+    def widget(self) -> Widget:
+        """The fields."""
+        if self._widget is None:
+            with self.frame.lock:
+                make = self.frame.pool.make
+                self._options = FieldOptions(self.frame, self._root)
+                _, cells, note = self._root.entry()
+                self._head = make(HTML, "tb-top", value=self._top(note))
+                children = (self._head, *cells, *self._options.widgets)
+                self._widget = make(VBox, "tb-form", children=children)
+        return self._widget
+
+    @property
+    def json_widget(self) -> Widget:
+        """The JSON text of the value, and what is wrong with it."""
+        with self.frame.lock:
+            return self._tab.widget
+
+    def _arrange(self) -> None:
+        if self._widget is not None and self._options is not None:
+            _, cells, note = self._root.entry()
+            children = (self._head, *cells, *self._options.widgets)
+            if self._widget.children != children:
+                self._widget.children = children
+            top = self._top(note)
+            if self._head.value != top:
+                self._head.value = top
+
+    def _top(self, note: Html) -> Html:
+        """Say what concerns the whole form, and how many fields are wrong."""
+        said = f'<div class="tb-notice">{escape(self._notice)}</div>'
+        count = sum(bool(slot.errors) for slot in self._root.walk())
+        fields = "One field needs" if count == 1 else f"{count} fields need"
+        alert = f'<div class="tb-sr" role="alert">{fields} attention.</div>'
+        parts = (said if self._notice else "", note, alert if count else "")
+        return Html(f"<style>{STYLE}</style>{''.join(parts)}")
+
+    def close(self) -> None:
+        """Close every widget of the form; its value can still be read."""
+        with self.frame.lock:
+            self._observers.clear()
+            self._root.close()
+            self.frame.pool.close()
+
+    def _settle(self) -> list[Callable[[], None]]:
+        """Show the errors that may be shown; return whom to tell."""
+        self._show_faults()
+        self.frame.draw()
+        self._tab.follow()
+        if self._options is not None:
+            self._options.follow()
+            self._arrange()
+        if not self._observers:
+            return []
+        value, before = self.value, self._told
+        change = Bunch(name="value", old=before, new=value, owner=self, type="change")
+        self._told = value
+        return [partial(fn, change) for fn in self._observers]
+
+    def _show_faults(self) -> None:
+        slots = list(self._root.walk())
+        outside, revealed = self.frame.outside, self.frame.revealed
+        faults: dict[Slot, list[str]] = {}
+        if revealed or outside or any(slot.touched for slot in slots):
+            shown = [(s, p) for s, p in self._problems() if revealed or s.touched]
+            for slot, problem in [*shown, *placed(self._root, outside)]:
+                faults.setdefault(slot, []).append(problem.message)
+        for slot in slots:
+            slot.fault(faults.get(slot, []))
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

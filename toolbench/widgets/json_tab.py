@@ -1,0 +1,83 @@
+"""The whole value as JSON text: the same value the fields show, and a draft while it is typed."""
+
+from typing import TYPE_CHECKING, Any
+
+from ipywidgets import HTML, Textarea, VBox, Widget
+
+from toolbench.display.escape import escape
+from toolbench.widgets.fields.masking import hidden_in, unmask
+from toolbench.widgets.fields.raw import from_text, to_text
+from toolbench.widgets.fields.text import UnreadableError
+from toolbench.widgets.form_style import STYLE
+
+if TYPE_CHECKING:  # the form owns its tab
+    from toolbench.widgets.form import SchemaForm
+
+
+class JsonTab:
+    """Text that follows the form until a person types into it, and then leads it.
+
+    Text that is no JSON object stays as typed; `trouble` says what is wrong with it.
+    Secrets are hidden in the text and kept in the value.
+    """
+
+    def __init__(self, form: "SchemaForm") -> None:
+        self._form = form
+        self._typed: str | None = None
+        self._leads = False
+        self.trouble = ""
+        self._area: Any = None
+        self._message: Any = None
+        self._widget: Widget | None = None
+
+    @property
+    def text(self) -> str:
+        """What was typed, as long as no field was edited since; else the value."""
+        return to_text(self._form.masked) if self._typed is None else self._typed
+
+    def put(self, text: str) -> None:
+        """Take *text* as typed; give its value to the form when it is a JSON object."""
+        self._typed, self._leads, self.trouble = text, True, ""
+        try:
+            value = from_text(text) if text.strip() else {}
+        except UnreadableError as reason:
+            self.trouble = str(reason)
+            return
+        if not isinstance(value, dict):
+            self.trouble = "The arguments are an object: { … }."
+            return
+        kept = hidden_in(self._form.value, self._form.masked)
+        self._form.write(unmask(value, kept))
+
+    def follow(self) -> None:
+        """Show the value again, unless the edit that just ended came from here."""
+        if not self._leads:
+            self._typed, self.trouble = None, ""
+        self._leads = False
+        if self._area is not None:
+            if self._area.value != self.text:
+                self._area.value = self.text
+            said = escape(self.trouble)
+            self._message.value = f'<div class="tb-error" role="alert">{said}</div>'
+
+    @property
+    def widget(self) -> Widget:
+        """The text box and the sentence under it, built on first use."""
+        if self._widget is None:
+            frame = self._form.frame
+            make = frame.pool.make
+            self._area = make(
+                Textarea,
+                "tb-field",
+                "tb-area",
+                "tb-json",
+                description="Arguments as JSON",
+                value=self.text,
+                rows=14,
+            )
+            self._message = make(HTML, "tb-note")
+            head = make(HTML, value=f"<style>{STYLE}</style>")
+            children = (head, self._area, self._message)
+            self._widget = make(VBox, "tb-form", children=children)
+            frame.hear(self._area, "value", lambda: self.put(self._area.value))
+        return self._widget

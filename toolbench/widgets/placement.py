@@ -1,0 +1,101 @@
+"""Find the field an error belongs to, whoever reported it: JSON Schema or pydantic."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from toolbench.errors import Path, Problem
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unions import Union
+
+_KEY = "[key]"  # how pydantic says that the key of a map is wrong, and not its value
+
+Explain = Callable[[Any, Any], list[Problem]]
+
+
+class Place(NamedTuple):
+    """Where a path leads.
+
+    Attributes:
+        slot: The innermost slot on the way.
+        path: The path as a person understands it: keys and indexes only.
+        rest: What of the path led nowhere.
+        other: The union of which the path names an alternative that is not chosen.
+    """
+
+    slot: Slot
+    path: Path
+    rest: Path
+    other: Slot | None = None
+
+
+def locate(root: Slot, path: Path) -> Place:
+    """Walk *path* from *root* as far as there are slots.
+
+    Names of union branches, which pydantic puts into its paths, are passed over.
+    """
+    slot, steps = root, list(path)
+    clear: list[str | int] = []
+    named = False  # the alternative of one union is named once
+    while steps:
+        editor = slot.editor
+        if isinstance(editor, Union) and not named:
+            if editor.is_about_another(steps[0]):
+                return Place(slot, tuple(clear), tuple(steps[1:]), slot)
+            if editor.swallows(steps[0]):
+                steps.pop(0)
+                named = True
+                continue
+        inner = slot.child(steps[0]) if slot.is_open else None
+        if inner is None:
+            break
+        slot, named = inner, False
+        clear.append(steps.pop(0))
+    return Place(slot, (*clear, *steps), tuple(steps))
+
+
+def placed(
+    root: Slot, problems: Iterable[Problem], explain: Explain | None = None
+) -> list[tuple[Slot, Problem]]:
+    """Return each of *problems* with its slot, its path and its sentence made plain.
+
+    Of a union, only what is wrong with the chosen alternative is kept. *explain* lists
+    what is wrong with a value under a part of the schema: "fits none" becomes that.
+    """
+    located = [(locate(root, problem.path), problem) for problem in problems]
+    direct = [place.path for place, _ in located if place.other is None]
+    found = []
+    for place, problem in located:
+        if place.other is not None and _about(direct, place.other):
+            continue
+        narrow = list(_narrowed(place, explain)) if explain else []
+        if narrow:
+            here = [p for p in narrow if p.path == place.path]
+            found += [(place.slot, p) for p in here]
+            found += placed(root, [p for p in narrow if p not in here], explain)
+        else:
+            found.append(_plain(place, problem))
+    return list(dict.fromkeys(found))
+
+
+def _about(paths: list[Path], union: Slot) -> bool:
+    above = union.path
+    return any(path[: len(above)] == above for path in paths)
+
+
+def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
+    if place.rest == (_KEY,):
+        return place.slot, Problem(place.path[:-1], f"the key {problem.message}")
+    if place.rest and place.other is None:
+        said = str(Problem(place.rest, problem.message))
+        return place.slot, Problem(place.path, said)
+    return place.slot, Problem(place.path, problem.message)
+
+
+def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
+    """Say what is wrong with the chosen alternative, instead of "it fits none"."""
+    union = place.slot.editor
+    if place.rest or not isinstance(union, Union) or union.chosen is None:
+        return
+    for problem in explain(union.chosen.raw, union.chosen.read()):
+        if problem.path or not isinstance(union.chosen.editor, Union):
+            yield Problem((*place.path, *problem.path), problem.message)
