@@ -40,7 +40,7 @@ browser: .venv/.ready
 	$(BIN)/python -m pytest -q tests/browser
 
 bench: .venv/.ready
-	$(BIN)/python -m pytest -q -p benchmark bench
+	$(BIN)/python -m pytest -q -p pytest_benchmark.plugin -o python_files="bench_*.py" bench
 
 constraints: .venv/.ready   ## resolve the newest versions of everything (no download hosts in the file)
 	$(UV) pip compile -q --universal --upgrade --no-annotate --no-header --all-extras --group dev pyproject.toml -o constraints.txt

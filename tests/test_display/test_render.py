@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Group
 from rich.control import Control
+from rich.layout import Layout
 from rich.panel import Panel
 from rich.style import Style
 from rich.table import Table
@@ -96,6 +97,11 @@ class TestHtml:
             '<span style="color:color-mix(in srgb,currentColor 72%,transparent)">x</span>'
         )
 
+    def test_dim_colours_are_greyer(self):
+        """Golden: halfway to grey, where opacity would fall below the contrast."""
+        assert "#c85050 75%" in to_html(Text("x", style="rgb(200,80,80)"))
+        assert "#a46868 75%" in to_html(Text("x", style="dim rgb(200,80,80)"))
+
     def test_the_base_style_of_a_text_counts(self):
         """With spans and without."""
         text = Text("ab", style="bold")
@@ -138,12 +144,15 @@ class TestDeterminism:
         """Neither the environment nor an earlier call has a say."""
         parts = Group(_files(), Panel("x"), Text("y", style="link https://a.b red"))
         first = bundle(parts)
-        monkeypatch.setenv("COLUMNS", "40")
-        monkeypatch.setenv("JUPYTER_COLUMNS", "40")
-        monkeypatch.setenv("NO_COLOR", "1")
+        for name in ("COLUMNS", "LINES", "JUPYTER_COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.setenv(name, "40")
         monkeypatch.setenv("TERM", "dumb")
         again = Group(_files(), Panel("x"), Text("y", style="link https://a.b red"))
         assert bundle(again) == first
+
+    def test_what_fills_a_screen_fills_fifty_lines(self):
+        """However many lines the terminal has that the kernel was started from."""
+        assert len(to_html(Layout(Text("x"))).split("\n")) == 51
 
 
 def _hostile() -> dict[str, str]:

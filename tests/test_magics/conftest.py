@@ -4,7 +4,6 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from toolbench import history
-from toolbench.extension import load_ipython_extension, unload_ipython_extension
 
 TOOLS = '''
 from typing import Literal
@@ -38,8 +37,8 @@ def fail() -> str:
 @pytest.fixture
 def shell():
     shell = InteractiveShell()
-    load_ipython_extension(shell)
+    shell.run_line_magic("load_ext", "toolbench")
     shell.run_cell(TOOLS).raise_error()
     yield shell
-    unload_ipython_extension(shell)
+    shell.run_line_magic("unload_ext", "toolbench")
     history().clear()

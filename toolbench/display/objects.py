@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.blocks import blocks_html, blocks_text
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, key_values, notice, side_by_side
 from toolbench.display.render import to_html, to_text
@@ -25,7 +25,7 @@ def tool_html(tool: ToolDefinition[Any, Any]) -> Html:
     marks = badge(tool.source) + marks
     about = markdown_html(tool.description) if tool.description.strip() else ""
     return Html(
-        f'<div><div style="margin-bottom:4px">{title}{name} {marks}</div>{about}</div>'
+        f'<div {NO_MATHS}><div style="margin-bottom:4px">{title}{name} {marks}</div>{about}</div>'
     )
 
 
@@ -100,7 +100,7 @@ def result_html(observation: Observation, action: Action | None = None) -> Html:
     seen += _safely(to_html, visualized(observation))
     seen += _pictures(observation)
     return side_by_side(
-        [(PERSON, Html(seen)), (MODEL, blocks_html(read_by_model(observation)))]
+        [(PERSON, Html(seen)), (MODEL, blocks_html(read_by_model(observation), verbatim=True))]
     )
 
 
@@ -120,7 +120,7 @@ def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> s
 def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return a result as text and as HTML that needs no kernel."""
     text = f"{PERSON}:\n{_safely(to_text, visualized(observation))}"
-    text += f"\n\n{MODEL}:\n{blocks_text(read_by_model(observation))}"
+    text += f"\n\n{MODEL}:\n{blocks_text(read_by_model(observation), verbatim=True)}"
     return {"text/plain": text, "text/html": result_html(observation)}
 
 

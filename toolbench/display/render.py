@@ -133,7 +133,6 @@ def _console(width: int, *, markup: bool = True) -> Console:
         color_system="truecolor",
         markup=markup,
         highlight=False,
-        _environ={},
     )
 
 
