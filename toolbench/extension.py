@@ -10,7 +10,8 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
 from toolbench.magics.tool_magics import ToolMagics
-from toolbench.runs.engine import active, forget_calls, record_calls, stop
+from toolbench.runs.active import active
+from toolbench.runs.calls import forget_calls, record_calls
 from toolbench.widgets.panel import ToolPanel, open_panels
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ class Workbench:
 
     def unload(self) -> None:
         """Take out what `load` put in; stop runs and servers. Panels and history stay."""
-        for run in active:
-            stop(run, "stopped: toolbench was unloaded")
+        active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
         self._shell.events.unregister("post_run_cell", _look_for_news)
         for kind, show in self._displaced.items():

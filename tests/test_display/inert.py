@@ -36,6 +36,7 @@ _ATTRIBUTES = {
     "href",
     "open",
     "rel",
+    "rowspan",
     "src",
     "start",
     "style",

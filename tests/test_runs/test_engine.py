@@ -1,17 +1,26 @@
-import os
 import sys
 import threading
-import warnings
-from io import StringIO
+from asyncio import CancelledError
+from pathlib import Path
 
 import pytest
 
+import toolbench
 from test_runs import tools
-from toolbench import current_run, history, run_tool
-from toolbench.runs import engine
-from toolbench.runs.engine import active, perform, start, stop
+from toolbench import SecurityRisk, history, run_tool, tool
+from toolbench.runs import calls
+from toolbench.runs.active import active
+from toolbench.runs.engine import perform, start
+from toolbench.runs.policy import policy
 from toolbench.runs.questions import preset
 from toolbench.runs.run import Run
+
+
+class Odd(BaseException):
+    """An error that cannot say what it is."""
+
+    def __str__(self):
+        return ""
 
 
 def background(tool, arguments=None, **options):
@@ -58,9 +67,9 @@ class TestRunTool:
 class TestPlainCalls:
     @pytest.fixture(autouse=True)
     def _recorded(self):
-        engine.record_calls()
+        calls.record_calls()
         yield
-        engine.forget_calls()
+        calls.forget_calls()
 
     def test_are_recorded(self):
         """`tool(action)` is a run like any other once toolbench is loaded."""
@@ -81,158 +90,180 @@ class TestBackground:
         assert run.done.wait(20)
         assert (run.state, run.observation.result) == ("ok", 2)
 
-    def test_keeps_what_is_printed(self):
-        """What the tool and threads it starts print belongs to the run, in order."""
-        run, _ = background(tools.talk)
-        assert run.done.wait(20)
-        expected = "printed\ncomplained\nprinted in a thread\ninfo: logged\n"
-        assert run.output.text == expected
 
-    def test_leaves_the_streams_as_they_were(self, monkeypatch):
-        """Other code prints where it always did, during a run and after."""
-        mine = StringIO()
-        monkeypatch.setattr(sys, "stdout", mine)
-        steps = tools.Steps()
-        run, thread = background(steps.tool)
-        assert steps.begun.wait(20)
-        print("from a cell")
-        steps.go_on.set()
-        thread.join(20)
-        assert mine.getvalue() == "from a cell\n"
-        assert sys.stdout is mine
-        assert run.output.text == ""
+class TestWhateverIsRaised:
+    """A tool may raise anything; a run always ends, and the model is told."""
 
-    def test_keeps_warnings_and_logs(self):
-        """Warnings and log messages of libraries belong to the run too."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            run, thread = background(tools.warn)
-            thread.join(20)
-        assert "soon gone" in run.output.text
-        assert "low on memory" in run.output.text
-
-    def test_leave_nothing_behind(self):
-        """When all runs are over no thread of theirs is left."""
-        started = [background(tools.add, {"a": n}) for n in range(50)]
-        for run, thread in started:
-            assert run.done.wait(20)
-            thread.join(20)
-        assert {run.state for run, _ in started} == {"ok"}
-        assert len(active) == 0
-        left = [t.name for t in threading.enumerate() if "toolbench-run" in t.name]
-        assert left == []
-
-
-class TestCancel:
-    def test_asks_first(self):
-        """A tool that listens ends by itself, and what it returns is kept."""
-        steps = tools.Steps()
-        run, _ = background(steps.tool)
-        assert steps.begun.wait(20)
-        stop(run)
-        assert run.done.wait(20)
-        assert steps.told.is_set()
-        assert (run.state, run.observation.text) == ("cancelled", "stopped early")
-
-    def test_then_breaks_off(self, monkeypatch):
-        """A tool that does not listen is broken off."""
-        monkeypatch.setattr("toolbench.runs.cancel.GRACE", 0.05)
-        spinner = tools.Spinner()
-        run, thread = background(spinner.tool)
-        assert spinner.begun.wait(20)
-        stop(run)
-        assert run.done.wait(20)
-        thread.join(20)
-        assert run.state == "cancelled"
-
-    @pytest.mark.skipif(
-        sys.platform != "linux", reason="only Linux tells whose child it is"
+    @pytest.mark.parametrize(
+        "error",
+        [SystemExit(3), GeneratorExit(), CancelledError(), KeyError("x"), Odd()],
+        ids=repr,
     )
-    def test_kills_processes_the_tool_waits_for(self, monkeypatch):
-        """A tool that waits for a process ends, and the process with it."""
-        monkeypatch.setattr("toolbench.runs.cancel.GRACE", 0.05)
-        sleeper = tools.Sleeper()
-        run, _ = background(sleeper.tool)
-        assert sleeper.begun.wait(20)
-        stop(run)
-        assert run.done.wait(20)
-        with pytest.raises(ProcessLookupError):
-            os.kill(sleeper.pid, 0)
+    def test_becomes_an_observation(self, error):
+        """Also what is no Exception: the page and the kernel go on."""
 
-    def test_after_a_timeout(self):
-        """A run that takes too long is cancelled, and says so."""
-        steps = tools.Steps()
-        run = Run(steps.tool, {}, source="button")
-        start(run, timeout=0.05)
-        assert run.done.wait(20)
-        assert (run.state, run.reason) == ("cancelled", "timed out after 0.05 s")
+        def raising(action):
+            raise error
 
-    def test_of_a_finished_run_changes_nothing(self):
-        """Cancelling what is over is fine."""
-        run, _ = background(tools.add, {"a": 1})
-        assert run.done.wait(20)
-        stop(run)
-        assert run.state == "ok"
+        run, thread = background(tools.add.set_executor(raising), {"a": 1})
+        thread.join(20)
+        assert run.done.is_set()
+        assert run.state == "error"
+        assert run.observation.text.startswith(type(error).__name__)
+        assert history()[-1].state == "error"
 
+    def test_in_a_button_run_a_keyboard_interrupt_is_an_error_like_any_other(self):
+        """Only the main thread is interrupted by a keyboard."""
 
-class TestQuestions:
-    def test_are_answered_by_whoever_asks(self):
-        """The run's asker answers; the tool gets the content."""
-        run = Run(tools.ask_name, {}, source="magic", asker=preset({"name": "Ada"}))
-        assert perform(run).text == "Hello Ada."
+        def raising(action):
+            raise KeyboardInterrupt
 
-    def test_are_declined_where_nobody_can_answer(self):
-        """A background run without anybody to ask goes on with a decline."""
-        run, _ = background(tools.ask_name)
-        assert run.done.wait(20)
-        assert run.observation.text == "Nobody: decline."
+        run, thread = background(tools.add.set_executor(raising), {"a": 1})
+        thread.join(20)
+        assert run.state == "error"
 
-    def test_go_through_input_in_a_cell(self, monkeypatch):
-        """In a cell each field is asked for by input(), again while it does not fit."""
-        said = iter(["x", "Ada"])
-        monkeypatch.setattr("builtins.input", lambda prompt: next(said))
-        assert run_tool(tools.ask_name).text == "Hello Ada."
+    def test_of_another_tool_is_not_blamed_on_the_arguments(self):
+        """Only what is wrong with this tool's arguments lands on its form."""
 
-    def test_are_declined_without_input(self, monkeypatch):
-        """Where the front end has no input(), as under nbconvert, a question is declined."""
+        @tool
+        def outer() -> str:
+            """Call another tool wrongly."""
+            return tools.add({"a": "many"})
 
-        def no_input(prompt):
-            raise EOFError
+        run, thread = background(outer)
+        thread.join(20)
+        assert run.problems == ()
+        assert "many" in run.observation.text
+        assert run.traceback
 
-        monkeypatch.setattr("builtins.input", no_input)
-        assert run_tool(tools.ask_name).text == "Nobody: decline."
-
-    def test_outside_a_run_find_nobody(self):
-        """An executor that asks works anywhere: outside a run it is declined."""
-        assert not current_run().ask("Really?")
+    def test_in_our_own_code_keeps_its_traceback(self):
+        """What fails inside a runtime tool of ours is still shown with a traceback."""
+        inside = str(Path(toolbench.__file__).parent / "tools" / "x.py")
+        code = compile("def f(action):\n    1 / 0", inside, "exec")
+        namespace = {}
+        exec(code, namespace)
+        run, thread = background(tools.add.set_executor(namespace["f"]), {"a": 1})
+        thread.join(20)
+        assert "ZeroDivisionError" in run.traceback
+        assert "tools/x.py" in run.traceback
 
 
 class TestConsent:
     @pytest.mark.parametrize(
-        ("answer", "state", "text"),
+        ("answer", "state", "text", "decision"),
         [
-            ({"answer": True}, "ok", "erased x"),
-            ({"answer": False}, "denied", "erase was not run: nobody agreed"),
-            (None, "denied", "erase was not run: nobody agreed"),
+            (True, "ok", "erased x", "agreed to"),
+            (False, "denied", "erase was not run: nobody agreed", "declined"),
+            (None, "denied", "erase was not run: nobody agreed", "declined"),
         ],
     )
-    def test_is_asked_for_before_something_is_destroyed(self, answer, state, text):
+    def test_is_asked_for_before_something_is_destroyed(
+        self, answer, state, text, decision
+    ):
         """A destructive tool runs only if somebody agreed; the record says what was decided."""
-        asker = preset(*([answer] if answer else []))
-        run = Run(tools.erase, {"path": "x"}, source="button", asker=asker)
-        observation = perform(run, confirm=True)
+        run = Run(tools.erase, {"path": "x"}, source="button", asker=preset(answer))
+        observation = perform(run)
         assert run.state == state
         assert observation.text.startswith(text)
-        assert history()[-1].decision.endswith("erase may delete or overwrite")
+        why = "erase may delete or overwrite"
+        assert history()[-1].decision == f"{decision}: {why}"
 
-    def test_is_asked_for_when_the_call_is_rated_high(self):
+    def test_may_be_given_in_advance(self):
+        """`--yes` asks nobody."""
+        run = Run(tools.erase, {"path": "x"}, source="magic", asker=lambda q: 1 / 0)
+        assert perform(run, confirm=False).text == "erased x"
+        assert history()[-1].decision.startswith("agreed to in advance")
+
+    def test_is_not_needed_from_python(self):
+        """A plain call is the user's own code: it is never stopped."""
+        policy.deny("erase")
+        assert run_tool(tools.erase, path="x").text == "erased x"
+        assert history()[-1].decision == ""
+
+    @pytest.mark.parametrize("given", ["HIGH", "high"])
+    def test_is_asked_for_when_the_call_is_rated_high(self, given):
         """A call its model rated HIGH asks, whatever the tool says of itself."""
-        run = Run(tools.add, {"a": 1, "security_risk": "HIGH"}, source="magic")
-        perform(run, confirm=True)
-        assert run.state == "denied"
+        arguments = {"a": 1, "security_risk": given}
+        run = Run(tools.add, arguments, source="magic", asker=preset(True))
+        assert perform(run).text == "2"
+        assert history()[-1].decision == "agreed to: the call is rated HIGH"
+        assert history()[-1].arguments == {"a": 1}
+
+    def test_is_asked_for_when_the_rating_is_an_argument(self):
+        """A tool that has an argument of that name keeps it."""
+
+        @tool
+        def risky(security_risk: str) -> str:
+            """Say the risk."""
+            return security_risk
+
+        run = Run(risky, {"security_risk": "HIGH"}, source="magic", asker=preset(True))
+        assert perform(run).text == "HIGH"
+        assert "rated HIGH" in run.decision
+
+    @pytest.mark.parametrize("risk", ["LOW", "MEDIUM", "UNKNOWN", "nonsense", 3, None])
+    def test_is_not_asked_for_below_that(self, risk):
+        """Other ratings run without a question."""
+        run = Run(tools.add, {"a": 1, "security_risk": risk}, source="magic")
+        assert perform(run).text == "2"
 
     def test_is_not_asked_for_by_default_hints(self):
         """MCP's default for the hint is no declaration: nothing is asked."""
         run = Run(tools.add, {"a": 1}, source="button")
-        perform(run, confirm=True)
+        perform(run)
         assert run.state == "ok"
+
+    def test_follows_the_policy_of_the_session(self):
+        """The tool's own entry counts before its risk, and that before its hints."""
+        policy.allow(tools.erase)
+        assert perform(Run(tools.erase, {"path": "x"}, source="button")).text
+        policy.deny("add")
+        run = Run(tools.add, {"a": 1}, source="button", asker=lambda q: 1 / 0)
+        said = perform(run, confirm=False).text
+        assert said == "add was not run: denied, because the policy names add."
+        policy.reset()
+        policy.by_risk[SecurityRisk.MEDIUM] = "deny"
+        rated = Run(tools.add, {"a": 1}, source="magic", risk=SecurityRisk.MEDIUM)
+        assert perform(rated).is_error
+        policy.ask(tools.add)
+        run = Run(tools.add, {"a": 1}, source="magic", asker=preset(True))
+        assert perform(run).text == "2"
+
+
+class TestLeavingNothingBehind:
+    @pytest.mark.skipif(
+        sys.platform != "linux", reason="only Linux lists a process's open files"
+    )
+    def test_a_thousand_runs(self):
+        """1,000 runs one after another leave no thread and no open file."""
+        background(tools.talk)[1].join(20)
+        threads, files = threading.active_count(), _open_files()
+        for n in range(1_000):
+            _, thread = background(tools.add, {"a": n})
+            thread.join(20)
+        assert threading.active_count() == threads
+        assert _open_files() == files
+        assert len(active) == 0
+        assert len(history()) == 1_000
+
+    def test_fifty_runs_at_once(self):
+        """All go on at the same time, and each ends with its own result."""
+        together = threading.Barrier(50)
+
+        @tool
+        def meet(n: int) -> int:
+            """Wait for the others."""
+            together.wait(60)
+            print(n)
+            return n
+
+        started = [background(meet, {"n": n}) for n in range(50)]
+        for n, (run, thread) in enumerate(started):
+            thread.join(60)
+            assert (run.state, run.observation.text) == ("ok", str(n))
+            assert run.output.text == f"{n}\n"
+        assert len(active) == 0
+
+
+def _open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))

@@ -1,28 +1,42 @@
+"""What is kept of runs: enough, never a secret, never too much, on disk if wanted."""
+
+import gc
 import json
+import weakref
 
 import pytest
 from pydantic import SecretStr
 
 from test_runs import tools
-from toolbench import Conversation, ConversationState, history, run_tool, tool
+from toolbench import (
+    Conversation,
+    ConversationState,
+    Observation,
+    history,
+    run_tool,
+    tool,
+)
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform
+from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import RunHistory
 from toolbench.runs.record import LIMIT
 from toolbench.runs.run import Run
-
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
 
 
 @tool
 def login(user: str, password: SecretStr, api_token: str = "") -> str:
     """Log in."""
     return f"{user} with {api_token}"
+
+
+class Big:
+    """Something large that a tool returns."""
+
+    def __str__(self):
+        return "something large"
+
+
+GIVEN = {"user": "ada", "password": "hunter2", "api_token": "t0k3n"}
 
 
 class TestRecords:
@@ -33,22 +47,35 @@ class TestRecords:
         assert (record.tool, record.arguments, record.state) == ("add", {"a": 1}, "ok")
         assert record.observation.text == "2"
 
-    def test_run_again(self):
-        """A record can be run again, with the same arguments."""
+    def test_show_themselves(self):
+        """A record is readable as text and as HTML: what was called, and what came out."""
         run_tool(tools.add, a=1)
-        assert history()[0].rerun().text == "2"
-        assert len(history()) == 2
+        shown = history()[-1]._repr_mimebundle_()
+        for part in ("add", "What a person sees", "What the model reads"):
+            assert part in shown["text/plain"]
+            assert part in shown["text/html"]
+        assert '"a": 1' in shown["text/plain"]
 
-    def test_hide_secrets(self):
-        """What the schema or the name calls a secret is nowhere in a record."""
-        run_tool(login, user="ada", password="hunter2", api_token="")
-        run_tool(login, user="ada", password="hunter2", api_token="t0k3n-in-the-result")
-        arguments = json.dumps([dict(r.arguments) for r in history()])
-        assert "hunter2" not in arguments
-        assert "t0k3n" not in arguments
-        assert "hunter2" not in repr(history()[0])
+    def test_of_a_file_show_themselves_too(self, tmp_path):
+        """A record whose tool is not known is shown by its name."""
+        history().persist(tmp_path / "h.ndjson")
+        run_tool(tools.add, a=1)
+        again = RunHistory()
+        again.persist(tmp_path / "h.ndjson")
+        assert "add" in again[0].html
 
-    def test_hide_secrets_of_the_conversation(self):
+
+class TestSecrets:
+    def test_are_nowhere_in_a_record(self):
+        """What the schema or the name calls a secret is hidden, in the result as well."""
+        run_tool(login, GIVEN)
+        record = history()[-1]
+        everything = f"{record!r} {record._repr_mimebundle_()} {history().to_json()}"
+        assert "hunter2" not in everything
+        assert "t0k3n" not in everything
+        assert "ada" in record.observation.text
+
+    def test_of_the_conversation_are_hidden(self):
         """A conversation's secrets are masked in arguments and results."""
         state = ConversationState(secrets={"KEY": "s3cr3t"})
         run = Run(
@@ -60,8 +87,51 @@ class TestRecords:
         perform(run)
         assert "s3cr3t" not in history().to_json()
 
-    def test_do_not_keep_what_is_huge(self):
-        """A result of many megabytes does not stay in memory; its start does."""
+    def test_inside_objects_and_lists_are_hidden(self):
+        """However deep a secret lies, and whatever else it is found in."""
+
+        @tool
+        def deep(servers: list[dict[str, str]]) -> str:
+            """Say everything."""
+            return str(servers)
+
+        run_tool(deep, servers=[{"host": "h", "password": "hunter2"}])
+        assert "hunter2" not in history().to_json()
+        assert "'host': 'h'" in history()[-1].observation.text
+
+
+class TestRunningAgain:
+    def test_takes_the_same_arguments(self):
+        """A record can be run again, with the same arguments or others."""
+        run_tool(tools.add, a=1)
+        assert history()[0].rerun().text == "2"
+        assert history()[0].rerun(b=5).text == "6"
+        assert len(history()) == 3
+
+    def test_needs_the_secrets_again(self):
+        """Dots are never sent as a password: what was not kept has to be given."""
+        run_tool(login, GIVEN)
+        with pytest.raises(ToolbenchError, match="did not keep password, api_token"):
+            history()[0].rerun()
+        assert history()[0].known_arguments == {"user": "ada"}
+        given = {"password": "other-one", "api_token": ""}
+        assert history()[0].rerun(**given).text == "ada with "
+
+    def test_asks_like_any_run_of_its_source(self, monkeypatch):
+        """Repeating something destructive by a magic asks as it did the first time."""
+        perform(run_here(tools.erase, {"path": "x"}, "magic"), confirm=False)
+
+        def no_input(prompt):
+            raise EOFError
+
+        monkeypatch.setattr("builtins.input", no_input)
+        assert history()[0].rerun(source="magic").is_error
+        assert not history()[0].rerun().is_error
+
+
+class TestMemory:
+    def test_a_huge_result_does_not_stay(self):
+        """A result of many megabytes is not kept; its start is."""
 
         @tool
         def shout() -> str:
@@ -71,29 +141,90 @@ class TestRecords:
         assert len(run_tool(shout).text) == 3 * LIMIT
         kept = history()[-1].observation.text
         assert kept.startswith("aaaa")
+        assert "3,000,0" in kept
         assert len(kept) < LIMIT / 10
+
+    def test_python_objects_do_not_stay(self):
+        """What a function returned is given to the caller, and not kept alive."""
+        made = []
+
+        @tool
+        def make() -> object:
+            """Return an object."""
+            made.append(weakref.ref(big := Big()))
+            return big
+
+        assert isinstance(run_tool(make).result, Big)
+        gc.collect()
+        assert made[0]() is None
+        assert history()[-1].observation.text == '"something large"'
+
+    def test_huge_arguments_do_not_stay(self):
+        """An argument of many megabytes is counted; the record cannot be run again with it."""
+        run_tool(tools.erase, path="x" * (2 * LIMIT))
+        assert history()[-1].size < LIMIT * 3
+        assert len(history()[-1].arguments["path"]) < 100
+        with pytest.raises(ToolbenchError, match="did not keep path"):
+            history()[-1].rerun()
+
+    def test_is_bounded_by_count_and_by_size(self):
+        """The oldest records go first, when there are too many or they are too large."""
+        few, small = RunHistory(kept=2), RunHistory(room=200)
+        for n in range(5):
+            run_tool(tools.erase, path=f"{n}" * 50)
+            few.add(history()[-1])
+            small.add(history()[-1])
+        assert [r.arguments["path"][0] for r in few] == ["3", "4"]
+        assert [r.arguments["path"][0] for r in small] == ["4"]
+
+    @pytest.mark.parametrize("odd", ["\ud800", float("nan"), b"\xff", "\x00\x1b[0m"])
+    def test_takes_what_json_cannot(self, odd, tmp_path):
+        """Whatever a tool returns or is given, it is recorded, and the file stays readable."""
+        history().persist(tmp_path / "h.ndjson")
+
+        class Odd(Observation):
+            thing: object
+
+        @tool
+        def give(given: object = None) -> Observation:
+            """Give it back."""
+            return Odd(thing=odd, content=[])
+
+        run_tool(give, given=odd)
+        assert history()[-1].state == "ok"
+        line = (tmp_path / "h.ndjson").read_text()
+        json.loads(line, parse_constant=lambda name: pytest.fail(name))
 
 
 class TestHistory:
-    def test_forgets_the_oldest(self):
-        """Only so many records are kept."""
-        kept = RunHistory(kept=2)
-        for n in range(3):
-            run_tool(tools.add, a=n)
-            kept.add(history()[-1])
-        assert [r.arguments["a"] for r in kept] == [1, 2]
-
     def test_becomes_a_dataframe(self):
-        """A row per run."""
+        """A row per run; without runs, the columns."""
+        assert "decision" in history().to_dataframe().columns
         run_tool(tools.add, a=1)
         run_tool(tools.fail)
         assert list(history().to_dataframe()["state"]) == ["ok", "error"]
 
-    def test_reads_well(self):
-        """The repr is a table a person can read; no run is a sentence."""
-        assert repr(history()) == "No runs yet."
+    def test_becomes_json(self):
+        """An array of objects."""
         run_tool(tools.add, a=1)
-        assert "add" in repr(history())
+        [record] = json.loads(history().to_json())
+        assert (record["tool"], record["arguments"]) == ("add", {"a": 1})
+
+    def test_reads_well(self):
+        """It is a table a person can read; no run is a sentence."""
+        assert repr(history()) == "No runs yet."
+        for n in range(25):
+            run_tool(tools.add, a=n)
+        shown = history()._repr_mimebundle_()
+        assert "the last 20 of 25" in shown["text/plain"]
+        assert "{'a': 24}" in shown["text/html"].replace("&#x27;", "'")
+
+    def test_finds_the_newest_of_a_number(self):
+        """Numbers of other sessions may be the same."""
+        run_tool(tools.add, a=1)
+        number = history()[-1].id
+        assert history().find(number) is history()[-1]
+        assert history().find(-1) is None
 
 
 class TestOnDisk:
@@ -108,6 +239,29 @@ class TestOnDisk:
         with pytest.raises(LookupError, match="read from a file"):
             again[0].rerun()
 
+    def test_stands_before_the_session(self, tmp_path):
+        """Earlier runs come first, the session's own are never pushed out by them."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        for n in range(5):
+            run_tool(tools.add, a=n)
+        later = RunHistory(kept=3)
+        later.add(history()[-1])
+        later.persist(path)
+        assert [r.arguments["a"] for r in later] == [3, 4, 4]
+
+    def test_numbers_go_on(self, tmp_path):
+        """A new run never takes the number of one that was read."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        line = json.loads(path.read_text())
+        path.write_text(json.dumps(line | {"id": line["id"] + 1000}) + "\n")
+        history().clear()
+        history().persist(path)
+        run_tool(tools.add, a=2)
+        assert history()[1].id > history()[0].id
+
     def test_passes_over_a_torn_line(self, tmp_path):
         """A line cut off by a crash is passed over; the next record starts a new line."""
         path = tmp_path / "history.ndjson"
@@ -121,16 +275,51 @@ class TestOnDisk:
         third.persist(path)
         assert [r.arguments["a"] for r in third] == [1, 1]
 
-    @pytest.mark.parametrize("line", ["null", "[]", "3", '{"id": 1}', "\x00", '""'])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"null",
+            b"[]",
+            b"3",
+            b'{"id": 1}',
+            b"\x00",
+            b'""',
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b'{"id": {}, "tool": 1, "arguments": 1, "observation": 1}',
+        ],
+    )
     def test_passes_over_what_is_not_ours(self, tmp_path, line):
         """No content of the file stops the start."""
         path = tmp_path / "history.ndjson"
-        path.write_text(line + "\n")
+        path.write_bytes(line + b"\n")
         again = RunHistory()
         again.persist(path)
         assert len(again) == 0
+
+    def test_is_only_appended_to(self, tmp_path):
+        """Nothing that was there is written again."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        before = path.read_bytes()
+        again = RunHistory()
+        again.persist(path)
+        again.clear()
+        run_tool(tools.add, a=2)
+        assert path.read_bytes().startswith(before)
 
     def test_says_when_it_cannot_write(self, tmp_path):
         """A path that cannot be written is one sentence."""
         with pytest.raises(ToolbenchError, match="History cannot be kept in"):
             RunHistory().persist(tmp_path)
+
+    def test_a_disk_that_fails_later_is_a_warning(self, tmp_path):
+        """A run is not lost because its record could not be written."""
+        path = tmp_path / "gone" / "history.ndjson"
+        history().persist(path)
+        path.unlink()
+        path.parent.rmdir()
+        with pytest.warns(RuntimeWarning, match="was not written"):
+            assert run_tool(tools.add, a=1).text == "2"
+        assert len(history()) == 1

@@ -1,12 +1,16 @@
 """Tools that behave in the ways a run has to cope with."""
 
+import asyncio
 import logging
 import subprocess
 import sys
 import threading
 import warnings
 
-from toolbench import current_run, tool
+from IPython.display import HTML, Markdown, display
+from pydantic import SecretStr
+
+from toolbench import ToolDefinition, current_run, run_tool, tool
 
 
 @tool
@@ -97,17 +101,17 @@ class Sleeper:
         self.tool = sleep
 
 
+NAME = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "minLength": 2}},
+    "required": ["name"],
+}
+
+
 @tool
 def ask_name() -> str:
     """Ask for a name."""
-    answer = current_run().ask(
-        "What is your name?",
-        {
-            "type": "object",
-            "properties": {"name": {"type": "string", "minLength": 2}},
-            "required": ["name"],
-        },
-    )
+    answer = current_run().ask("What is your name?", NAME)
     return f"Hello {answer['name']}." if answer else f"Nobody: {answer.action}."
 
 
@@ -115,3 +119,67 @@ def ask_name() -> str:
 def erase(path: str) -> str:
     """Pretend to erase a file."""
     return f"erased {path}"
+
+
+@tool
+def leave() -> str:
+    """Leave, as a script would."""
+    raise SystemExit(3)
+
+
+@tool
+def unlock(user: str, password: SecretStr) -> str:
+    """Say the secret out loud, everywhere."""
+    plain = password.get_secret_value()
+    print(f"trying {plain}")
+    display({"text/plain": f"shown {plain}"}, raw=True)
+    if user == "nobody":
+        raise ValueError(f"{plain} is wrong")
+    return f"{user} got in with {plain}"
+
+
+@tool
+def show() -> str:
+    """Display things, one of them twice."""
+    display(HTML("<b>bold</b><script>alert(1)</script>"))
+    handle = display(Markdown("*first*"), display_id=True)
+    handle.update(Markdown("*second*"))
+    thread = threading.Thread(target=display, args=(HTML("<i>thread</i>"),))
+    thread.start()
+    thread.join()
+    return "shown"
+
+
+class Waiter:
+    """A coroutine tool that waits for ever, unless it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.cancelled = threading.Event()
+
+        @tool
+        async def wait() -> None:
+            """Wait for ever."""
+            print("waiting")
+            current_run().progress(1, 2)
+            self.begun.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.set()
+                raise
+
+        self.tool = wait
+
+
+class Outer:
+    """A tool that runs another, which stands and waits."""
+
+    def __init__(self, inner: ToolDefinition) -> None:
+        @tool
+        def outer() -> str:
+            """Run the other one."""
+            observation = run_tool(inner)
+            return f"inner: {observation.text}"
+
+        self.tool = outer

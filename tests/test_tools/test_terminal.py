@@ -1,6 +1,8 @@
+import signal
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 from pydantic import ValidationError
 from rich.console import Console
@@ -103,6 +105,27 @@ class TestUnfinished:
         assert (last.text, last.exit_code, last.timeout) == ("word\nb", 7, False)
         assert "cat go" in last.metadata.prefix
 
+    def test_are_told_of_though_they_ended_between_calls(self, terminal, tmp_path):
+        """The end of a command is told once: to the next wait, or beside the next command."""
+        for ask, told in (
+            ("", "last\n[Exit code 5"),
+            ("echo new", "ended meanwhile with exit code 5.]\nlast"),
+        ):
+            assert (
+                terminal.run(
+                    "cat go 2>/dev/null; mkfifo go; cat go; (sleep 0.1; echo last; exit 5)",
+                    timeout=0.2,
+                ).exit_code
+                == -1
+            )
+            (tmp_path / "go").write_text("")
+            assert eventually(lambda: terminal._shell.settled)
+            result = terminal.run(ask)
+            assert told in "".join(block.text for block in result.to_llm_content)
+            assert result.exit_code == (0 if ask else 5)
+            assert "Nothing is running" in terminal.run("").text
+            (tmp_path / "go").unlink()
+
     def test_give_up_after_silence(self, tmp_path):
         """Without a timeout a call returns when nothing has been printed for a while."""
         with Terminal(tmp_path, no_change_timeout_seconds=0.1) as terminal:
@@ -129,7 +152,8 @@ class TestUnfinished:
         terminal.run("cat; echo ended", timeout=0)
         assert terminal.type("hello", timeout=0.5).text == "hello"
         assert terminal.type("C-d").text == "ended"
-        terminal.run("sleep 1000", timeout=0)
+        running = terminal.run("sleep 1000", timeout=0.2)
+        assert psutil.Process(running.metadata.pid).name() == "sleep"
         assert terminal.type("C-c").exit_code == 130
         terminal.run("while :; do :; done", timeout=0)
         assert terminal.run("C-c").exit_code == 130
@@ -164,14 +188,34 @@ class TestUnfinished:
         timer.join()
         assert terminal.run("echo alive").text == "alive"
 
-    def test_interrupt_stops_even_what_ignores_it(self, terminal):
-        """What does not react to C-c is killed, at last with its shell."""
+    def test_interrupt_kills_a_program_that_ignores_it(self, terminal):
+        """A program that does not react to C-c is killed; the shell stays."""
+        terminal.run("x=kept")
+        timer = threading.Timer(0.2, terminal.interrupt)
+        timer.start()
+        result = terminal.run("sh -c \"trap '' INT; while :; do :; done\"")
+        timer.join()
+        assert result.exit_code == 137
+        assert terminal.run("echo $x").text == "kept"
+
+    def test_interrupt_stops_even_a_shell_that_ignores_it(self, terminal):
+        """What is left is ended with its shell."""
         timer = threading.Timer(0.1, terminal.interrupt)
         timer.start()
         result = terminal.run("trap '' INT; while :; do :; done")
         timer.join()
         assert result.exit_code == 137
         assert terminal.run("echo alive").text == "alive"
+
+    def test_an_interrupted_kernel_interrupts_the_command(self, terminal):
+        """Kernel > Interrupt ends the call with KeyboardInterrupt, and what it waited for."""
+        main = threading.main_thread().ident
+        timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            terminal.run("sleep 1000")
+        timer.join()
+        assert terminal.run("").exit_code == 130
 
     def test_interrupt_between_calls_does_nothing(self, terminal):
         """An interrupt is for the call under way, not for the next one."""

@@ -85,6 +85,17 @@ class TestHeadAndTail:
         assert buffer.saved == (file if dropped else None)
         assert file.exists() == bool(dropped)
 
+    def test_saves_what_is_taken_piece_by_piece(self, tmp_path):
+        """A command that is looked at before its end has all its output in the file."""
+        buffer = HeadAndTail(tmp_path / "output.txt", half=2)
+        buffer.write(b"abc")
+        buffer.keep_on()
+        buffer.take()
+        buffer.write(b"defghijk")
+        assert buffer.take().dropped
+        assert buffer.saved.read_bytes() == b"abcdefghijk"
+        buffer.close()
+
     def test_works_on_where_nothing_can_be_saved(self, tmp_path):
         """A file that cannot be made costs only the file."""
         blocked = tmp_path / "a_file"
@@ -141,13 +152,3 @@ class TestKeys:
         """A program may be called TAB; none is called C-c."""
         assert is_control("C-c")
         assert not is_control("TAB")
-
-    def test_saves_what_is_taken_piece_by_piece(self, tmp_path):
-        """A command that is looked at before its end has all its output in the file."""
-        buffer = HeadAndTail(tmp_path / "output.txt", half=2)
-        buffer.write(b"abc")
-        buffer.keep_on()
-        buffer.take()
-        buffer.write(b"defghijk")
-        assert buffer.take().dropped
-        assert buffer.saved.read_bytes() == b"abcdefghijk"

@@ -3,12 +3,36 @@
 from hypothesis import strategies as st
 
 NAMES = st.sampled_from(
-    ["a", "b", "c d", "$ref", "x-y", "class", "value", "token", "content", "", "é\u202e"]
+    [
+        "a",
+        "b",
+        "c d",
+        "$ref",
+        "x-y",
+        "class",
+        "value",
+        "token",
+        "content",
+        "",
+        "é\u202e",
+    ]
 )
 TEXTS = st.one_of(
     st.text(max_size=8),
     st.sampled_from(
-        ["", " ", "line\nbreak", "\r\n", "\x00", "\u202e", "null", "1", '"', "••••••", "\ud800"]
+        [
+            "",
+            " ",
+            "line\nbreak",
+            "\r\n",
+            "\x00",
+            "\u202e",
+            "null",
+            "1",
+            '"',
+            "••••••",
+            "\ud800",
+        ]
     ),
 )
 NUMBERS = st.one_of(
@@ -66,7 +90,9 @@ def _keyword(inner):
         st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)}),
         st.fixed_dictionaries({"oneOf": st.lists(inner, min_size=1, max_size=3)}),
         st.fixed_dictionaries({"allOf": st.lists(inner, min_size=1, max_size=2)}),
-        st.fixed_dictionaries({"$ref": st.sampled_from(["#", "#/properties/a", "#/no"])}),
+        st.fixed_dictionaries(
+            {"$ref": st.sampled_from(["#", "#/properties/a", "#/no"])}
+        ),
     )
 
 

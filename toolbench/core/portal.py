@@ -4,9 +4,10 @@ Never the kernel's own loop: a cell, a button and a session each wait here witho
 others. Whoever waits and is interrupted cancels what it waited for, so that a server is told.
 """
 
+import atexit
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,8 +69,11 @@ class Portal:
         return self._opened().wrap_async_context_manager(manager)
 
     def close(self) -> None:
-        """Stop the background loop; a later call starts another."""
+        """Cancel what runs in the background loop and stop it; a later call starts another."""
         with self._lock:
+            if self._portal is not None:
+                with suppress(RuntimeError):  # it is stopping already
+                    self._portal.call(self._portal.stop, True)  # noqa: FBT003 - anyio's
             self._stack.close()
             self._portal, self._thread = None, 0
 
@@ -83,6 +87,8 @@ class Portal:
                 manager = start_blocking_portal("asyncio", name="toolbench-loop")
                 self._portal = self._stack.enter_context(manager)
                 self._thread = self._portal.call(get_ident)
+                # without this the interpreter, on its way out, waits for the loop for ever
+                atexit.register(self.close)
             return self._portal
 
 

@@ -76,25 +76,25 @@ class ToolRegistry:
             RegistrationError: If parameters are given to a tool that is made already, or
                 the recipe returns something else than a sequence of tools.
         """
-        spec = Tool(name=spec) if isinstance(spec, str) else spec
-        recipe = self.recipe(spec.name)
+        name, params = (spec, {}) if isinstance(spec, str) else (spec.name, spec.params)
+        recipe = self.recipe(name)
         if isinstance(recipe, ToolDefinition):
-            if spec.params:
-                given = ", ".join(spec.params)
-                msg = f"Tool {spec.name!r} is made already and takes no parameters ({given})."
+            if params:
+                given = ", ".join(params)
+                msg = (
+                    f"Tool {name!r} is made already and takes no parameters ({given})."
+                )
                 raise RegistrationError(msg)
             return [recipe.latest()]
         create: Any = recipe
         if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
             create = recipe.newest().create
         state = ConversationState() if conv_state is None else conv_state
-        made: Any = create(conv_state=state, **spec.params)
+        made: Any = create(conv_state=state, **params)
         if not isinstance(made, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in made
         ):
-            msg = (
-                f"create() of {spec.name!r} returns a sequence of tools, not {made!r}."
-            )
+            msg = f"create() of {name!r} returns a sequence of tools, not {made!r}."
             raise RegistrationError(msg)
         return list(made)
 

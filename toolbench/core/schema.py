@@ -76,11 +76,11 @@ class Schema(BaseModel):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, JSON-ready, and the `kind` that `from_dict` finds again."""
+        """Return the fields, JSON-ready, and the `kind` by which `from_dict` finds the class."""
         fields = self.to_arguments()
         if "kind" in fields:
             fields[_OWN_KIND] = fields.pop("kind")
-        return {"kind": type(self).__name__, **fields}
+        return {"kind": self.kind_of(), **fields}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -97,6 +97,11 @@ class Schema(BaseModel):
         if _OWN_KIND in fields:
             fields["kind"] = fields.pop(_OWN_KIND)
         return target.model_validate(fields)
+
+    @classmethod
+    def kind_of(cls) -> str:
+        """Return the kind of this class: its name, with the module where others share it."""
+        return _kinds.kind_of(cls)
 
     @classmethod
     def newest(cls) -> type["Schema"]:

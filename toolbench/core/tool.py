@@ -42,7 +42,7 @@ class _Calls:
 
 calls = _Calls()
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
-_latest: WeakValueDictionary[tuple[str, str, str], "ToolDefinition[Any, Any]"] = (
+_latest: WeakValueDictionary[tuple[str, str, str, str], "ToolDefinition[Any, Any]"] = (
     WeakValueDictionary()
 )
 
@@ -189,9 +189,11 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     @property
     def is_stale(self) -> bool:
         """Whether a class the tool is made of was defined again since, as a re-run cell does."""
-        shapes = (self.action_type, self.observation_type)
-        return self.newest() is not type(self) or any(
-            shape is not None and shape.newest() is not shape for shape in shapes
+        seen = self.observation_type
+        return (
+            self.action_type.newest() is not self.action_type
+            or (seen is not None and seen.newest() is not seen)
+            or self.newest() is not type(self)
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
@@ -199,8 +201,9 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         return _latest.get(self._place, self) if self.is_stale else self
 
     @property
-    def _place(self) -> tuple[str, str, str]:
-        return self.name, self.action_type.__module__, self.action_type.__qualname__
+    def _place(self) -> tuple[str, str, str, str]:
+        action = self.action_type
+        return self.kind, self.name, action.__module__, action.__qualname__
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
         """Return what *action* must not share while it runs; a subclass may know.
@@ -240,11 +243,11 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         """Return what the tool is, JSON-ready, for `from_dict`: everything but the executor."""
         seen = self.observation_type
         return {
-            "kind": self.kind,
+            "kind": _kinds.kind_of(type(self)),
             "name": self.name,
             "description": self.description,
-            "action_type": self.action_type.__name__,
-            "observation_type": seen and seen.__name__,
+            "action_type": self.action_type.kind_of(),
+            "observation_type": seen and seen.kind_of(),
             "annotations": self.annotations and self.annotations.model_dump(),
             "meta": to_jsonable_python(self.meta, fallback=str),
         }

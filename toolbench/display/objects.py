@@ -1,6 +1,7 @@
 """How tools, calls and results look: to a person, to a model, and with no kernel at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rich.console import RenderableType
@@ -8,13 +9,19 @@ from rich.console import RenderableType
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.blocks import blocks_html, blocks_text
+from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.jsontree import json_text
 from toolbench.display.markdown import markdown_html
-from toolbench.display.page import badge, key_values, notice, side_by_side
+from toolbench.display.page import badge, key_values, notice, section, side_by_side
 from toolbench.display.render import to_html, to_text
 
 PERSON = "What a person sees"
 MODEL = "What the model reads"
+LIMIT = 60_000
+"""Characters shown of a result, twice, unless a caller says otherwise."""
+
+_RULE = Html(f'<div style="border-top:{LINE};margin:2px 0 8px"></div>')
 
 
 def tool_html(tool: ToolDefinition[Any, Any]) -> Html:
@@ -94,14 +101,48 @@ def read_by_model(observation: Observation) -> Any:
         return Observation.from_text(failed, is_error=True).to_llm_content
 
 
-def result_html(observation: Observation, action: Action | None = None) -> Html:
-    """Return a result twice, side by side: for a person, and for the model."""
-    seen = "" if action is None else _safely(to_html, visualized(action))
-    seen += _safely(to_html, visualized(observation))
+def result_html(
+    observation: Observation, action: Action | None = None, *, limit: int = LIMIT
+) -> Html:
+    """Return a result twice, side by side: for a person, and for the model.
+
+    Args:
+        observation: The result.
+        action: The call, shown above what a person sees of the result.
+        limit: Characters shown of each of the two; the rest is counted.
+    """
+    seen = _safely(partial(to_html, limit=limit), visualized(observation))
     seen += _pictures(observation)
-    return side_by_side(
-        [(PERSON, Html(seen)), (MODEL, blocks_html(read_by_model(observation), verbatim=True))]
+    if action is not None:
+        call = _safely(to_html, visualized(action))
+        seen = (
+            section("The call", Html(call)) + _RULE + section("The result", Html(seen))
+        )
+    read = blocks_html(read_by_model(observation), limit=limit)
+    return side_by_side([(PERSON, Html(seen)), (MODEL, read)])
+
+
+def call_html(
+    tool: ToolDefinition[Any, Any] | str,
+    arguments: Mapping[str, Any],
+    observation: Observation,
+    *,
+    remark: str = "",
+) -> Html:
+    """Return a call that is over as HTML that needs no kernel: tool, arguments, result."""
+    name = tool if isinstance(tool, str) else tool.title
+    head = f'<b>{escape(name)}</b> <span style="{REMARK}">{escape(remark)}</span>'
+    given = key_values(arguments) if arguments else notice("No arguments.", "neutral")
+    return Html(
+        f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
+        f'<div style="margin:4px 0 8px">{given}</div>{result_html(observation)}</div>'
     )
+
+
+def call_text(arguments: Mapping[str, Any], observation: Observation) -> str:
+    """Return what `call_html` shows, as text."""
+    given = json_text(dict(arguments))
+    return f"arguments: {given}\n{observation_text(observation)}"
 
 
 def _pictures(observation: Observation) -> str:
@@ -117,11 +158,19 @@ def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> s
         return render(f"visualize cannot be shown: {type(error).__name__}: {error}")
 
 
+def observation_text(observation: Observation) -> str:
+    """Return a result as text: for a person, and for the model."""
+    seen = _safely(to_text, visualized(observation))
+    read = blocks_text(read_by_model(observation))
+    return f"{PERSON}:\n{seen}\n\n{MODEL}:\n{read}"
+
+
 def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return a result as text and as HTML that needs no kernel."""
-    text = f"{PERSON}:\n{_safely(to_text, visualized(observation))}"
-    text += f"\n\n{MODEL}:\n{blocks_text(read_by_model(observation), verbatim=True)}"
-    return {"text/plain": text, "text/html": result_html(observation)}
+    return {
+        "text/plain": observation_text(observation),
+        "text/html": result_html(observation),
+    }
 
 
 def action_bundle(action: Action) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
@@ -57,10 +56,10 @@ def _blocks(content: Sequence[Content], limit: int) -> list[_Block]:
 def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    head, tail = limit * 2 // 3, limit // 3
-    gone = len(text) - head - tail
-    note = f"\n[… {gone:,} of {len(text):,} characters left out …]\n"
-    return text[:head] + note + text[len(text) - tail :]
+    head = limit * 2 // 3
+    tail = len(text) - (limit - head)
+    note = f"\n[… {tail - head:,} of {len(text):,} characters left out …]\n"
+    return text[:head] + note + text[tail:]
 
 
 def _image(url: str) -> _Block:
@@ -124,12 +123,15 @@ def _gemini(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # 
     told: Json = {"name": call.metadata.sent_name}
     if call.id:
         told["id"] = call.id
-    embedded = [found for k, url in blocks if k == "image" and (found := _DATA.match(url))]
+    embedded = [
+        found for k, url in blocks if k == "image" and (found := _DATA.match(url))
+    ]
     texts = [(k, s) for k, s in blocks if k == "text" or not _DATA.match(s)]
     told["response"] = {"error" if failed else "output": _text(texts)}
     if embedded:
         told["parts"] = [
-            {"inlineData": {"mimeType": found[1], "data": found[2]}} for found in embedded
+            {"inlineData": {"mimeType": found[1], "data": found[2]}}
+            for found in embedded
         ]
     return {"role": "user", "parts": [{"functionResponse": told}]}
 

@@ -6,8 +6,8 @@ from weakref import WeakKeyDictionary
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.providers import ARGUMENT_NAMES, Provider
-from toolbench.llm.roots import plain_root
 from toolbench.llm.report import Changes
+from toolbench.llm.roots import plain_root
 from toolbench.llm.schemas import every
 
 AnyTool = ToolDefinition[Any, Any]

@@ -95,12 +95,14 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
 def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
     """What was sent as arguments, as an object."""
     given = sent.arguments
-    if isinstance(given, str) and given.strip():
+    if isinstance(given, str) and not given.strip():
+        given = None
+    if isinstance(given, str):
         given = _read(given, name, repairs)
         if isinstance(given, str):
             given = _read(given, name, repairs)
             repairs.append(Repair((), "the arguments were JSON in a string"))
-    if given is None or given == "":
+    if given is None:
         return {}
     if isinstance(given, dict) and all(isinstance(key, str) for key in given):
         return dict(given)
@@ -170,7 +172,9 @@ def _asides(
 
 
 def _taken(path: tuple[str | int, ...], value: Any) -> Repair:
-    return Repair(path, f"{clip(value)} was taken, though the schema asks for another type")
+    return Repair(
+        path, f"{clip(value)} was taken, though the schema asks for another type"
+    )
 
 
 def _as_told(problem: Problem, names: Mapping[str, str]) -> Problem:

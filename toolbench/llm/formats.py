@@ -24,11 +24,15 @@ from toolbench.llm.strict import obstacles, strict
 AnyTool = ToolDefinition[Any, Any]
 
 SHORT_DESCRIPTION = 1_024
-"""Characters OpenAI takes for the description of a function."""
+"""Characters that every OpenAI model takes as a description; GPT-5 takes more."""
 
 
 def to_openai(
-    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
+    tool: AnyTool,
+    *,
+    security_risk: bool = False,
+    summary: bool = False,
+    longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
     """Return *tool* for OpenAI's chat completions; `strict` where the schema qualifies.
 
@@ -36,18 +40,23 @@ def to_openai(
         tool: The tool.
         security_risk: Ask the model to rate each call; never of a read-only tool.
         summary: Ask the model for a line on what each call is for.
+        longest_description: Characters; a longer description is cut after a sentence.
     """
-    function, _ = _function(tool, "openai", security_risk=security_risk, summary=summary)
+    asked = tool.parameters(security_risk=security_risk, summary=summary)
+    function, _ = _function(tool, "openai", asked, longest_description)
     return {"type": "function", "function": function}
 
 
 def to_responses(
-    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
+    tool: AnyTool,
+    *,
+    security_risk: bool = False,
+    summary: bool = False,
+    longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
     """Return *tool* for OpenAI's Responses API; arguments as for `to_openai`."""
-    function, _ = _function(
-        tool, "responses", security_risk=security_risk, summary=summary
-    )
+    asked = tool.parameters(security_risk=security_risk, summary=summary)
+    function, _ = _function(tool, "responses", asked, longest_description)
     return {"type": "function", **function}
 
 
@@ -100,10 +109,10 @@ def format_report(
     if provider not in FORMATS:
         msg = f"No provider is called {provider!r}; there are {', '.join(FORMATS)}."
         raise ValueError(msg)
-    if provider in ("openai", "responses"):
-        return _function(tool, provider, security_risk=security_risk, summary=summary)[1]
-    changes = Changes()
     asked = tool.parameters(security_risk=security_risk, summary=summary)
+    if provider in ("openai", "responses"):
+        return _function(tool, provider, asked, SHORT_DESCRIPTION)[1]
+    changes = Changes()
     if provider == "anthropic":
         _anthropic(tool, asked, changes)
     if provider == "gemini":
@@ -115,17 +124,16 @@ def format_report(
 
 
 def _function(
-    tool: AnyTool, provider: Provider, *, security_risk: bool, summary: bool
+    tool: AnyTool, provider: Provider, asked: Json, longest: int
 ) -> tuple[Json, FormatReport]:
     changes = Changes()
-    asked = tool.parameters(security_risk=security_risk, summary=summary)
     parameters = rewritten(plain_root(asked, changes), _itemed(changes))
     hindered = obstacles(parameters)
     if not hindered:
         parameters = strict(parameters, changes)
     function = {
         "name": _named(tool, provider, changes),
-        "description": _shortened(tool.description, changes),
+        "description": _shortened(tool.description, longest, changes),
         "parameters": parameters,
         "strict": not hindered,
     }
@@ -150,8 +158,10 @@ def _gemini(tool: AnyTool, asked: Json, changes: Changes) -> Json:
         "name": _named(tool, "gemini", changes),
         "description": tool.description,
     }
-    if schema.get("properties"):  # an object without properties is refused
+    if schema.get("properties"):
         declaration["parameters"] = schema
+    else:
+        changes.note("", "removed", "an object without properties is refused")
     return declaration
 
 
@@ -163,14 +173,14 @@ def _named(tool: AnyTool, provider: Provider, changes: Changes) -> str:
     return name
 
 
-def _shortened(description: str, changes: Changes) -> str:
-    if len(description) <= SHORT_DESCRIPTION:
+def _shortened(description: str, longest: int, changes: Changes) -> str:
+    if len(description) <= longest:
         return description
-    message = f"{len(description):,} characters, {SHORT_DESCRIPTION:,} is the most"
-    changes.note("description", "shortened", message, refused=True)
-    head = description[: SHORT_DESCRIPTION - 2]
+    message = f"{len(description):,} characters, {longest:,} is the most"
+    changes.note("description", "shortened", message)
+    head = description[: longest - 2]
     ends = [found.end() for found in re.finditer(r"[.!?](?=\s)|\n", head)]
-    cut = ends[-1] if ends and ends[-1] > SHORT_DESCRIPTION // 2 else len(head)
+    cut = ends[-1] if ends and ends[-1] > longest // 2 else len(head)
     return f"{head[:cut].rstrip()} …"
 
 
@@ -222,4 +232,6 @@ def _renamed_arguments(schema: Json, changes: Changes) -> Json:
         changes.note(own, "renamed", message, refused=True)
     required = [new.get(name, name) for name in schema.get("required", ())]
     renamed = {new.get(name, name): sub for name, sub in properties.items()}
-    return {**schema, "properties": renamed} | ({"required": required} if required else {})
+    return {**schema, "properties": renamed} | (
+        {"required": required} if required else {}
+    )

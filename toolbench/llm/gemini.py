@@ -22,12 +22,14 @@ _KEPT: Mapping[str, tuple[str, ...]] = {
     "array": ("minItems", "maxItems"),
     "object": ("minProperties", "maxProperties"),
 }
+_WRITTEN: Mapping[str, tuple[str, ...]] = {
+    "object": ("properties", "required"),
+    "array": ("items", "prefixItems"),
+}
 _MADE = frozenset(
     {
         *("type", "title", "nullable", "description", "enum", "const", "format"),
-        *("properties", "required", "items", "prefixItems"),
-        *("anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "$schema"),
-        *(key for keys in _KEPT.values() for key in keys),
+        *("anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions"),
     }
 )
 _BESIDE = ("description", "nullable", "title", "default", "examples")
@@ -55,15 +57,17 @@ _SAID: Mapping[str, Callable[[Any], str | None]] = {
     "uniqueItems": lambda v: "no item twice" if v is True else None,
     "patternProperties": lambda v: f"keys match {' or '.join(v)}",
     "propertyNames": lambda v: f"keys fit {clip(v, 200)}",
-    "additionalProperties": lambda v: f"other keys hold {clip(v, 200)}"
-    if isinstance(v, Mapping) and v
-    else None,
+    "additionalProperties": lambda v: (
+        f"other keys hold {clip(v, 200)}" if isinstance(v, Mapping) and v else None
+    ),
     "not": lambda v: f"not {clip(v, 200)}",
 }
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
     """Return *schema* in Gemini's words, noting every change."""
+    if schema.keys() & {"$defs", "definitions"}:
+        changes.note("", "rewritten", "definitions were put where they are used")
     return _Writer(schema, changes).write(schema, "")
 
 
@@ -100,13 +104,14 @@ class _Writer:
             return self.write(beside, where)
         if ref in self._open or self._written > _LIMIT:
             self._changes.note(
-                where, "rewritten", "the schema holds itself: cut here", refused=True
+                where, "rewritten", "a schema that holds itself was cut", refused=True
             )
             kind = next(iter(types_of(pointed) or _implied(pointed)), "object")
             cut: Json = {"type": kind}
             if kind == "array":
                 cut["items"] = {"type": "object"}
             return self._described(cut, beside, ["nested, the same as above"])
+        self._changes.note(where, "rewritten", "the reference was followed")
         self._open.append(ref)
         written = self.write(together(pointed, beside), where)
         self._open.pop()
@@ -127,6 +132,7 @@ class _Writer:
         real = [b for b in branches if b.get("type") != "null"]
         if len(real) < len(branches):
             outer["nullable"] = True
+            self._changes.note(where, "rewritten", "null as a choice became nullable")
         if all(b.keys() <= {"required", "not"} for b in real):
             self._changes.note(where, "removed", f"{key} of required names")
             said = [f"{key}: {clip([b.get('required') for b in real], 200)}"]
@@ -134,6 +140,7 @@ class _Writer:
         if key == "oneOf":
             self._changes.note(where, "rewritten", "oneOf became anyOf")
         if len(real) == 1:
+            self._changes.note(where, "rewritten", "a choice of one became that one")
             return self.write(together(real[0], outer), where)
         beside = {k: v for k, v in outer.items() if k not in _BESIDE}
         choice = [self.write(together(beside, b), where) for b in real]
@@ -147,6 +154,9 @@ class _Writer:
         for key in ("default", "examples"):
             if key in outer:
                 self._drop(key, outer[key], where, notes)
+        if outer.keys() & {"description", "title"}:
+            message = "what is said of a choice went to its first branch"
+            self._changes.note(where, "rewritten", message)
         own = branches[0].get("description", "")
         said = outer.get("description")
         whole = f"{said} {own}".strip() if isinstance(said, str) else own
@@ -181,7 +191,7 @@ class _Writer:
         for key, value in node.items():
             if key in ("title", "nullable", *_KEPT.get(kind, ())):
                 out[key] = value
-            elif key not in _MADE:
+            elif key not in _MADE and key not in _WRITTEN.get(kind, ()):
                 self._drop(key, value, where, notes)
         if kind == "object":
             self._object(node, where, out)
@@ -199,14 +209,23 @@ class _Writer:
             self._changes.note(where, "removed", f"{key!r} is not taken")
 
     def _values(
-        self, node: Mapping[str, Any], kind: str, where: str, out: Json, notes: list[str]
+        self,
+        node: Mapping[str, Any],
+        kind: str,
+        where: str,
+        out: Json,
+        notes: list[str],
     ) -> None:
         values = [node["const"]] if "const" in node else node.get("enum")
         if not isinstance(values, list):
             return
+        if "const" in node:
+            self._changes.note(where, "rewritten", "'const' became an enum of one")
         if None in values:
             out["nullable"] = True
-        taken = [v for v in values if isinstance(v, str) and v] if kind == "string" else []
+        taken = (
+            [v for v in values if isinstance(v, str) and v] if kind == "string" else []
+        )
         if taken:
             out["enum"] = taken
         if len(taken) < sum(v is not None for v in values):
@@ -228,13 +247,14 @@ class _Writer:
                 continue
             known[name] = _NAMES.rename(name)
             if known[name] != name:
-                self._changes.note(
-                    inner, "renamed", f"to {known[name]!r}: {_NAMES.words}", refused=True
-                )
+                message = f"to {known[name]!r}: {_NAMES.words}"
+                self._changes.note(inner, "renamed", message)
             out["properties"][known[name]] = self.write(sub, inner)
         required = [known[n] for n in node.get("required") or () if n in known]
         if required:
             out["required"] = required
+        if len(required) < len(node.get("required") or ()):
+            self._changes.note(where, "removed", "what is required but not declared")
 
     def _array(
         self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]
@@ -244,9 +264,13 @@ class _Writer:
         if isinstance(places, list) and places:
             notes.append(f"in this order: {clip(places, 200)}")
             self._changes.note(where, "rewritten", "a list of fixed places became open")
-            items = places[0] if all(p == places[0] for p in places) else {"anyOf": places}
+            items = (
+                places[0] if all(p == places[0] for p in places) else {"anyOf": places}
+            )
         elif not isinstance(items, Mapping):
-            self._changes.note(where, "rewritten", "a list says what is in it", refused=True)
+            self._changes.note(
+                where, "rewritten", "a list says what is in it", refused=True
+            )
         out["items"] = self.write(items, f"{where}[]")
 
     def _described(self, out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from itertools import count
 from typing import Any, NoReturn
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
+_TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
 _LONGEST = 200_000  # characters: past it, a repair takes longer than asking again
 
 
@@ -33,46 +35,96 @@ def read_json(text: str) -> tuple[Any, list[str]]:
         NotJsonError: If *text* has no value to be sure of; it says where it goes wrong.
     """
     try:
-        return _exact.decode(text), []
+        return _sendable(_exact.decode(text), text), []
     except NotJsonError:
         raise
     except (ValueError, RecursionError) as error:
         first = error
-    repairs: list[str] = []
     if fenced := _FENCE.match(text):
-        text = fenced[1]
-        repairs.append("the code fence around it was taken off")
+        value, repairs = read_json(fenced[1])
+        return value, ["the code fence around it was taken off", *repairs]
     try:
-        value = _lenient.decode(text)
+        value = _sendable(_lenient.decode(text), text)
     except NotJsonError:
         raise
     except (ValueError, RecursionError):
-        value = _mended(text, first)
-        return value, [*repairs, "its JSON was mended: quotes, commas or literals"]
-    if not repairs:
-        repairs.append("control characters in its strings were escaped")
-    return value, repairs
+        mended = _mended(text, first)
+        return mended, ["its JSON was mended: quotes, commas or literals"]
+    return value, ["control characters in its strings were escaped"]
+
+
+def embedded(text: str) -> tuple[list[Any], str]:
+    """Return the JSON objects and lists of objects in *text*, and the words around them.
+
+    None are returned if one of them is broken: it might be a part of what was cut off.
+    """
+    values: list[Any] = []
+    words: list[str] = []
+    at = 0
+    while (found := _OPENING.search(text, at)) is not None:
+        words.append(text[at : found.start()])
+        try:
+            value, at = _lenient.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            return [], text
+        values.append(value)
+    return values, _TAGS.sub("", "".join([*words, text[at:]])).strip()
 
 
 def _mended(text: str, error: Exception) -> Any:
     from json_repair import loads  # noqa: PLC0415 - 70 ms, only for broken text
 
-    problem = _where(text, error)
-    wanted = list(_tokens(text)) if len(text) <= _LONGEST else [None]
-    if None in wanted or not _closed(wanted):
-        raise NotJsonError(problem) from error
+    refused = NotJsonError(_where(text, error))
+    pieces = _pieces(text) if len(text) <= _LONGEST else None
+    wanted = None if pieces is None else _tokens(pieces)
+    if pieces is None or wanted is None or not _closed(wanted):
+        raise refused from error
+    # The library guesses: it sees the strings' places only, and what it makes of the rest
+    # must say the same as before.
+    quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
+    strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
+    places = count()
+    bare = "".join(
+        f'"@{next(places)}@"' if piece.lastgroup in _QUOTED else piece[0]
+        for piece in pieces
+    )
     try:
-        mended = json.dumps(loads(text, skip_json_loads=True), allow_nan=False)
+        value = _put_back(loads(bare, skip_json_loads=True), strings)
+        mended = json.dumps(value, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
-        raise NotJsonError(problem) from error
-    if list(_tokens(mended)) != wanted:
-        raise NotJsonError(problem) from error
-    return _exact.decode(mended)
+        raise refused from error
+    if _tokens(_pieces(mended) or []) != wanted:
+        raise refused from error
+    return _sendable(_exact.decode(mended), text)
+
+
+def _sendable(value: Any, text: str) -> Any:
+    """*value*, of which no string ends in the middle of a character."""
+    if "\\ud" in text or "\\uD" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            msg = "a string in it holds half of a character"
+            raise NotJsonError(msg) from None
+    return value
+
+
+def _put_back(value: Any, strings: list[str | None]) -> Any:
+    if isinstance(value, dict):
+        return {_put_back(k, strings): _put_back(v, strings) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_put_back(item, strings) for item in value]
+    place = _PLACE.fullmatch(value) if isinstance(value, str) else None
+    return strings[int(place[1])] if place else value
 
 
 def _where(text: str, error: Exception) -> str:
     if not isinstance(error, json.JSONDecodeError):
-        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return (
+            "it is nested too deeply"
+            if isinstance(error, RecursionError)
+            else str(error)
+        )
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return f"the JSON ends too early, after {text[-30:]!r}"
     near = text[max(0, error.pos - 15) : error.pos + 15]
@@ -81,7 +133,9 @@ def _where(text: str, error: Exception) -> str:
 
 # --- what a text says, whatever its punctuation ---------------------------------------
 
-_TOKEN = re.compile(
+Token = tuple[str, str]  # what it is, what it says
+
+_PIECE = re.compile(
     r"""
       (?P<space> [\s,]+ | //[^\n]* | /\*.*?\*/ | \#[^\n]* )
     | (?P<mark> [{}\[\]:] )
@@ -91,37 +145,45 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_FOREIGN = frozenset("uxUNav01234567\n")  # escapes of Python and JavaScript
 _ESCAPE = re.compile(r"""\\(?:(u[0-9a-fA-F]{4}|["\\/])|([bfnrt])|(.))""", re.DOTALL)
+_QUOTED = ("double", "single")
+_PLACE = re.compile(r"@(\d+)@")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str] | None]:
-    """Yield what *text* says, commas and quoting aside; None where it cannot be told."""
-    at, before = 0, None
+def _pieces(text: str) -> list[re.Match[str]] | None:
+    """The pieces of *text*, blanks and comments too; None where it has none of a kind."""
+    pieces: list[re.Match[str]] = []
+    at = 0
     while at < len(text):
-        found = _TOKEN.match(text, at)
+        found = _PIECE.match(text, at)
         if found is None:
-            yield None
-            return
+            return None
+        pieces.append(found)
         at = found.end()
-        if found.lastgroup == "space":
+    return pieces
+
+
+def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
+    """What the pieces say, commas and quoting aside; None where that cannot be told."""
+    tokens: list[Token] = []
+    for piece in pieces:
+        if piece.lastgroup == "space":
             continue
-        token = _token(found)
-        if before and token == ("mark", ":") and before[0] == "word":
-            before = ("string", before[1])  # a key without quotes
-        if before:
-            yield before
+        token = _token(piece)
         if token is None:
-            yield None
-        before = token
-    if before:
-        yield before
+            return None
+        if token == ("mark", ":") and tokens and tokens[-1][0] == "word":
+            tokens[-1] = ("key", tokens[-1][1])  # a key without quotes
+        tokens.append(token)
+    return [("string" if kind == "key" else kind, said) for kind, said in tokens]
 
 
-def _token(found: re.Match[str]) -> tuple[str, str] | None:
+def _token(found: re.Match[str]) -> Token | None:
     kind = found.lastgroup or ""
     said = found[kind]
-    if kind in ("double", "single"):
+    if kind in _QUOTED:
         text = _unescaped(said)
         return None if text is None else ("string", text)
     if kind == "word":
@@ -138,10 +200,13 @@ def _number(word: str) -> str:
 
 
 def _unescaped(said: str) -> str | None:
-    r"""The text of a string; None if `\d` beside `\n` leaves open which backslash counts."""
+    r"""The text of a string; None if its backslashes can be read in two ways.
+
+    `\d` is a backslash and a `d`, but beside a `\n` either may be meant as it stands.
+    """
     escapes = list(_ESCAPE.finditer(said))
-    unknown = any(m[3] and m[3] != "'" for m in escapes)
-    if unknown and any(m[2] for m in escapes):
+    unknown = {m[3] for m in escapes if m[3]} - {"'"}
+    if unknown & _FOREIGN or (unknown and any(m[2] for m in escapes)):
         return None
     plain = _ESCAPE.sub(lambda m: _kept(m[3]) if m[3] else m[0], said)
     plain = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', plain)
@@ -157,10 +222,10 @@ def _kept(letter: str) -> str:
     return letter if letter == "'" else f"\\\\{letter}"
 
 
-def _closed(tokens: list[tuple[str, str] | None]) -> bool:
+def _closed(tokens: list[Token]) -> bool:
     waiting: list[str] = []
     for token in tokens:
-        if token is None or token[0] != "mark" or token[1] == ":":
+        if token[0] != "mark" or token[1] == ":":
             continue
         if token[1] in "{[":
             waiting.append("}" if token[1] == "{" else "]")

@@ -65,7 +65,9 @@ class Offer:
 
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
-            self._sent = {tool_name(n, self._provider): t for n, t in self._tools.items()}
+            self._sent = {
+                tool_name(n, self._provider): t for n, t in self._tools.items()
+            }
         return self._sent
 
 

@@ -12,7 +12,7 @@ from toolbench.errors import Path, Problem
 from toolbench.llm.jsontext import NotJsonError, read_json
 from toolbench.llm.schemas import target, types_of
 
-_CLASSES: Mapping[str, frozenset[type]] = {
+CLASSES: Mapping[str, frozenset[type]] = {
     "string": frozenset({str}),
     "integer": frozenset({int}),
     "number": frozenset({int, float}),
@@ -30,7 +30,9 @@ _NOUNS: Mapping[type, str] = {
     type(None): "null",
     str: "a string",
 }
-_SCALAR = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null")
+_SCALAR = re.compile(
+    r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null"
+)
 _LONGEST = 1_000_000  # characters of JSON in a string
 
 
@@ -108,7 +110,7 @@ class _Shapes:
     def _classes(self, node: Mapping[str, Any]) -> frozenset[type] | None:
         named = types_of(node)
         if named:
-            return frozenset().union(*(_CLASSES.get(t, _ALL) for t in named))
+            return frozenset().union(*(CLASSES.get(t, _ALL) for t in named))
         values = [node["const"]] if "const" in node else node.get("enum")
         if isinstance(values, list):
             return frozenset(type(value) for value in values)
@@ -124,7 +126,7 @@ def _branches(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [b if isinstance(b, Mapping) else {} for b in branches]
 
 
-_ALL: frozenset[type] = frozenset().union(*_CLASSES.values())
+_ALL: frozenset[type] = frozenset().union(*CLASSES.values())
 
 
 class Mending:
@@ -149,7 +151,9 @@ class Mending:
             return self._list(value, shape, path)
         return self._object(value, shape, path)
 
-    def _object(self, value: dict[str, Any], shape: Shape, path: Path) -> dict[str, Any]:
+    def _object(
+        self, value: dict[str, Any], shape: Shape, path: Path
+    ) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         gone: list[str] = []
         for name, given in value.items():
@@ -175,7 +179,9 @@ class Mending:
             inner = shape.places[i] if i < len(shape.places) else shape.items
             if inner is not None:
                 new[i] = self.mended(item, inner, (*path, i))
-        return new if any(a is not b for a, b in zip(new, value, strict=True)) else value
+        return (
+            new if any(a is not b for a, b in zip(new, value, strict=True)) else value
+        )
 
     def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
         if isinstance(value, float) and value.is_integer() and int in classes:

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbench.core.validation import clip
 from toolbench.errors import BodyError
-from toolbench.llm.jsontext import NotJsonError, read_json
+from toolbench.llm.jsontext import NotJsonError, embedded, read_json
 from toolbench.llm.providers import Provider
 
 Json = Mapping[str, Any]
@@ -38,7 +38,9 @@ class Message:
     @property
     def thought(self) -> str:
         """What the model said around its calls, thinking first."""
-        return "\n\n".join(part for part in map("".join, (self.thinking, self.text)) if part)
+        return "\n\n".join(
+            part for part in map("".join, (self.thinking, self.text)) if part
+        )
 
 
 def read_message(message: Any) -> Message:
@@ -47,14 +49,16 @@ def read_message(message: Any) -> Message:
     Raises:
         BodyError: If it is nothing a known provider sends.
     """
+    around = ""
     repairs: list[str] = []
     if isinstance(message, str | bytes):
-        message, repairs = _from_text(message)
+        message, around, repairs = _from_text(message)
     data = plain(message)
     for fits, read in _SHAPES:
         if fits(data):
             found = read(data)
-            found.repairs[:0] = [f"The message: {repair}" for repair in repairs]
+            found.repairs = [f"the message: {repair}" for repair in repairs]
+            found.text += [around] if around else []
             return found
     msg = (
         f"No tool call can be read from {clip(data)}. Give the message of an OpenAI, "
@@ -63,15 +67,23 @@ def read_message(message: Any) -> Message:
     raise BodyError(msg)
 
 
-def _from_text(text: str | bytes) -> tuple[Any, list[str]]:
+def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
+    """The JSON of a text, the words around it, and what was repaired."""
     try:
-        return read_json(text if isinstance(text, str) else text.decode())
-    except NotJsonError as error:
-        msg = f"The message is no JSON: {error}."
-        raise BodyError(msg) from None
+        text = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:
         msg = f"The message is no text: {error}."
         raise BodyError(msg) from None
+    try:
+        value, repairs = read_json(text)
+    except NotJsonError as error:
+        values, around = embedded(text)
+        if values:
+            note = "the text around its JSON was taken as the thought"
+            return values[0] if len(values) == 1 else values, around, [note]
+        msg = f"The message is no JSON: {error}."
+        raise BodyError(msg) from None
+    return value, "", repairs
 
 
 def plain(value: Any) -> Any:
@@ -202,10 +214,15 @@ def _parts(parts: list[Any]) -> Message:
     return found
 
 
-def _rpc(data: Json) -> Message:
-    asked = data.get("params", data)
-    sent = Sent(_first(asked, "name"), _first(asked, "arguments"), data.get("id"))
-    return Message("mcp", [sent])
+def _rpc(data: Any) -> Message:
+    found = Message("mcp")
+    for part in _listed(data):
+        asked = _first(part, "params") or part
+        sent = Sent(
+            _first(asked, "name"), _first(asked, "arguments"), _first(part, "id")
+        )
+        found.calls.append(sent)
+    return found
 
 
 def _text_of(part: Any) -> str:
@@ -253,12 +270,13 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], Callable[[Any], Message]], ...] = (
     ),
     (lambda data: _has("content")(data) and _first(data, "type") == "message", _claude),
     (
-        lambda data: _has("content")(data) and _typed("tool_use", "thinking")(data["content"]),
+        lambda data: (
+            _has("content")(data) and _typed("tool_use", "thinking")(data["content"])
+        ),
         _claude,
     ),
     (lambda data: _first(data, "role") == "assistant", _chat),
-    (_has("params"), _rpc),
-    (lambda data: _has("name")(data) and "arguments" in data, _rpc),
+    (_with("params", "arguments"), _rpc),
     # lists of parts in which nothing is called
     (_typed("message", "reasoning"), lambda data: _items(_listed(data))),
     (_typed("text", "thinking"), lambda data: _blocks(_listed(data))),

@@ -5,9 +5,12 @@ Source: google-genai, `types.PartialArg`.
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
-_STEP = re.compile(r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE)
+_STEP = re.compile(
+    r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE
+)
 _VALUES = ("string", "number", "bool")
 _LONGEST = 10_000  # items a path may make room for
 
@@ -16,19 +19,22 @@ def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
     """Put the value of *piece* into *arguments*; text is added to the text already there."""
     steps = [
         int(found[3]) if found[3] else found[1] or re.sub(r"\\(.)", r"\1", found[2])
-        for found in _STEP.finditer(str(piece.get("jsonPath") or piece.get("json_path") or ""))
+        for found in _STEP.finditer(
+            str(piece.get("jsonPath") or piece.get("json_path") or "")
+        )
     ]
     if not steps or not isinstance(steps[0], str):
         return
     holder: Any = arguments
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in pairwise(steps):
         holder = _inside(holder, step, [] if isinstance(following, int) else {})
     last, value = steps[-1], _value(piece)
-    before = _inside(holder, last, value)
-    if isinstance(before, str) and isinstance(value, str) and before is not value:
+    if not _has_room(holder, last):
+        return
+    before = holder[last] if isinstance(last, int) else holder.get(last)
+    if isinstance(before, str) and isinstance(value, str):
         value = before + value
-    if _holds(holder, last):
-        holder[last] = value
+    holder[last] = value
 
 
 def _value(piece: Mapping[str, Any]) -> Any:
@@ -39,19 +45,21 @@ def _value(piece: Mapping[str, Any]) -> Any:
     return None
 
 
-def _holds(holder: Any, step: str | int) -> bool:
-    return isinstance(holder, list if isinstance(step, int) else dict)
-
-
 def _inside(holder: Any, step: str | int, new: Any) -> Any:
     """What is at *step* of *holder*; *new* is put there if nothing is."""
-    if not _holds(holder, step):
-        return new
+    if not _has_room(holder, step):
+        return None
     if isinstance(step, int):
-        if step < _LONGEST:
-            holder += [None] * (step + 1 - len(holder))
-        elif step >= len(holder):
-            return new
         holder[step] = new if holder[step] is None else holder[step]
         return holder[step]
     return holder.setdefault(step, new)
+
+
+def _has_room(holder: Any, step: str | int) -> bool:
+    """Whether something can be put at *step*; a list grows up to it."""
+    if isinstance(step, str):
+        return isinstance(holder, dict)
+    if not isinstance(holder, list) or step >= _LONGEST:
+        return False
+    holder += [None] * (step + 1 - len(holder))
+    return True

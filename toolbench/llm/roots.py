@@ -25,7 +25,9 @@ def plain_root(schema: Json, changes: Changes) -> Json:
     for key in ("not", "enum"):
         if key in root:
             del root[key]
-            changes.note("", "removed", f"{key!r} at the top is not taken", refused=True)
+            changes.note(
+                "", "removed", f"{key!r} at the top is not taken", refused=True
+            )
     if root.get("type") != "object":
         changes.note("", "rewritten", "the arguments are an object", refused=True)
         root["type"] = "object"
@@ -47,7 +49,9 @@ def _branches(listed: Any, schema: Json) -> list[Mapping[str, Any]]:
     if not isinstance(listed, list):
         return []
     followed = [
-        target(schema, sub["$ref"]) if isinstance(sub, Mapping) and "$ref" in sub else sub
+        target(schema, sub["$ref"])
+        if isinstance(sub, Mapping) and "$ref" in sub
+        else sub
         for sub in listed
     ]
     return [sub for sub in followed if isinstance(sub, Mapping)]

@@ -48,9 +48,7 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
             yield from every(sub, place)
 
 
-def rewritten(
-    node: Any, change: Callable[[Json, str], Json], where: str = ""
-) -> Any:
+def rewritten(node: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
     """Return a copy of *node* in which *change* has made over every schema, inner ones first."""
     if not isinstance(node, dict):
         return node

@@ -80,7 +80,11 @@ class _Chat:
         if call is not None and id_ and call["id"] and call["id"] != id_:
             index, call = id_, self._calls.get(id_)  # some servers number every call 0
         if call is None:
-            call = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
+            call = {
+                "id": None,
+                "type": "function",
+                "function": {"name": "", "arguments": ""},
+            }
             self._calls[index] = call
         call["id"] = call["id"] or id_
         joined = call["function"]
@@ -114,14 +118,16 @@ class _Responses:
             self._items[place] = dict(event.get("item") or {})
         elif kind == "response.function_call_arguments.delta":
             item = self._items.setdefault(place, {"type": "function_call"})
-            item["arguments"] = (item.get("arguments") or "") + event.get("delta", "")
+            item["arguments"] = (item.get("arguments") or "") + (
+                event.get("delta") or ""
+            )
         elif kind == "response.function_call_arguments.done":
             item = self._items.setdefault(place, {"type": "function_call"})
             item["arguments"] = event.get("arguments", "")
         elif kind == "response.output_text.delta":
             item = self._items.setdefault(place, {"type": "message"})
             parts = item.setdefault("content", [])
-            parts.append({"type": "output_text", "text": event.get("delta", "")})
+            parts.append({"type": "output_text", "text": event.get("delta") or ""})
 
     @property
     def message(self) -> Json:
@@ -153,7 +159,9 @@ class _Anthropic:
                 block[name] = block.get(name, "") + delta[piece]
         if isinstance(delta.get("partial_json"), str):
             given = block.get("input")
-            block["input"] = (given if isinstance(given, str) else "") + delta["partial_json"]
+            block["input"] = (given if isinstance(given, str) else "") + delta[
+                "partial_json"
+            ]
 
     @property
     def message(self) -> Json:
@@ -172,7 +180,9 @@ class _Gemini:
     def add(self, chunk: Mapping[str, Any]) -> None:
         self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
         for candidate in (chunk.get("candidates") or ())[:1]:
-            self._finish = _either(candidate, "finishReason", "finish_reason") or self._finish
+            self._finish = (
+                _either(candidate, "finishReason", "finish_reason") or self._finish
+            )
             for part in (candidate.get("content") or {}).get("parts") or ():
                 call = _either(part, "functionCall", "function_call")
                 if call is None:
@@ -201,4 +211,7 @@ def _either(data: Mapping[str, Any], one: str, other: str) -> Any:
     return data.get(one) if data.get(one) is not None else data.get(other)
 
 
-_JOINERS: Mapping[str, Callable[[], _Joiner]] = {"choices": _Chat, "candidates": _Gemini}
+_JOINERS: Mapping[str, Callable[[], _Joiner]] = {
+    "choices": _Chat,
+    "candidates": _Gemini,
+}

@@ -19,10 +19,8 @@ from toolbench.magics.arguments import fill_in, from_text, from_words
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.listing import Listing
 from toolbench.magics.parsers import HelpWanted, LineParser
-from toolbench.runs.engine import perform
+from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import history
-from toolbench.runs.questions import ask_in_cell
-from toolbench.runs.run import Run
 from toolbench.widgets.formats import FORMATS, schema_of
 from toolbench.widgets.panel import ToolPanel
 
@@ -62,6 +60,9 @@ def _tool_parser() -> LineParser:
     parser.add_argument("--yes", action="store_true", help="do not ask before running")
     parser.add_argument(
         "--bg", action="store_true", help="run in the background, in a panel"
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="cancel the run after so long"
     )
     return parser
 
@@ -131,7 +132,7 @@ class ToolMagics(Magics):
         if wanted is None:
             return None
         if wanted.rerun is not None:
-            return _record(wanted.rerun).rerun()
+            return _record(wanted.rerun).rerun(source="magic")
         if wanted.json:
             return [record.to_dict() for record in history()[-wanted.count :]]
         return Listing(
@@ -174,11 +175,11 @@ class ToolMagics(Magics):
             msg = f"{tool.name} has no executor: there is nothing to run."
             raise ToolbenchError(msg)
         if wanted.bg:
-            panel = ToolPanel(tool, arguments)
+            panel = ToolPanel(tool, arguments, timeout=wanted.timeout)
             panel.run(confirm=not wanted.yes)
             return panel
-        run = Run(tool, arguments, source="magic", asker=ask_in_cell)
-        observation = perform(run, confirm=not wanted.yes)
+        run = run_here(tool, arguments, "magic")
+        observation = perform(run, confirm=not wanted.yes, timeout=wanted.timeout)
         if wanted.out:
             self._namespace[wanted.out] = observation
         if observation.is_error:
@@ -208,11 +209,11 @@ def _cut_json(line: str) -> tuple[str, str | None]:
 
 
 def _record(number: int) -> Any:
-    for record in history():
-        if record.id == number:
-            return record
-    msg = f"There is no run {number}: %tool_history shows the last ones."
-    raise UsageError(msg)
+    record = history().find(number)
+    if record is None:
+        msg = f"There is no run {number}: %tool_history shows the last ones."
+        raise UsageError(msg)
+    return record
 
 
 for _magic, _parser in (("tools", TOOLS), ("tool", TOOL), ("tool_history", HISTORY)):

@@ -65,7 +65,7 @@ class Call:
             finally:
                 _current.reset(token)
         if self._scope.cancelled_caught:
-            msg = f"no answer within {self.seconds:g} s"
+            msg = f"no answer within {self.seconds:.3g} s"
             raise CallTimeoutError(msg)
 
     @asynccontextmanager
@@ -121,6 +121,8 @@ class OpenCalls:
 
         In the older protocol a question does not say; the latest call it is.
         """
-        call = current_call()  # in the older protocol: the one that connected, long done
+        call = (
+            current_call()
+        )  # in the older protocol: the one that connected, long done
         known = call is not None and call.token in self._calls
         return call if known else next(reversed(self._calls.values()), None)

@@ -1,9 +1,11 @@
 """Several MCP servers as one collection of tools."""
 
+import atexit
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +15,8 @@ from toolbench.mcp.config import read_config, read_entry
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.handlers import Answerer
 from toolbench.mcp.session import MCPServerSession
+
+atexit.register(portal.close)  # its thread waits for ever otherwise
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
@@ -41,7 +45,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self.roots = tuple(roots)
         self.servers: dict[str, MCPServerSession] = {}
         """The sessions by name, those that failed included."""
-        self._finalizer = weakref.finalize(self, _close_all, self.servers)
+        weakref.finalize(self, _close_all, self.servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
 
@@ -251,6 +255,7 @@ async def _all_closed(sessions: Sequence[MCPServerSession]) -> None:
 
 
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
-    """What is left of a client that was forgotten: end the servers."""
-    if sessions:
-        portal.start(_all_closed, list(sessions.values()))
+    """End the servers of a client that was forgotten; it may be the loop that finds out."""
+    if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
+        work = (_all_closed, open_ones)
+        Thread(target=portal.call, args=work, daemon=True).start()

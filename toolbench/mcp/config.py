@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from yaml import YAMLError, safe_load
+
 from toolbench.errors import ServerError
 from toolbench.mcp.entries import ServerEntry, Transport
 
@@ -30,7 +32,7 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
         if not _names_module(config):
-            return read_config(_load(path), base=base or path.parent)
+            return read_config(load(path), base=base or path.parent)
     found = _server_table(config)
     if not found:
         msg = "The configuration holds no servers: expected {'mcpServers': {name: {...}}}."
@@ -83,7 +85,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         )
     for key in ("server", "module", "openapi"):
         if key in entry:
-            wanted = {"openapi": entry} if key == "openapi" else entry[key]
+            wanted = entry if key == "openapi" else entry[key]
             return ServerEntry(transport="memory", server=wanted, **shared)
     msg = "A server needs a 'command' to start or a 'url' to connect to; this one has "
     raise ServerError(msg + (", ".join(repr(k) for k in entry) or "nothing") + ".")
@@ -143,12 +145,20 @@ def _server_table(config: Any) -> Mapping[str, Any]:
         }
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
-    nested = config.get("mcp")  # VS Code's settings.json
-    for table in (config, nested if isinstance(nested, Mapping) else {}):
-        for key in _SERVERS:
-            if isinstance(table.get(key), Mapping):
-                return dict(table[key])
+    if any(key in config for key in _SERVERS) or "mcp" in config:
+        return table_of(config)
     return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
+
+
+def table_of(config: Any) -> Mapping[str, Any]:
+    """Return the servers by name that a file of some program holds; without any, none."""
+    nested = config.get("mcp") if isinstance(config, Mapping) else None  # VS Code
+    for table in (config, nested):
+        if isinstance(table, Mapping):
+            for key in _SERVERS:
+                if isinstance(table.get(key), Mapping):
+                    return dict(table[key])
+    return {}
 
 
 def _is_url(value: Any) -> bool:
@@ -160,22 +170,31 @@ def _names_module(value: Any) -> bool:
     return bool(re.search(r"\.py(:\w+)?$|^[\w.]+:\w+$", str(value)))
 
 
-def _load(path: Path) -> Any:
+def load(path: Path) -> Any:
+    """Return what the file at *path* holds: JSON as editors write it, TOML or YAML.
+
+    Raises:
+        ServerError: If it cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
         raise ServerError(msg) from None
-    parse: Callable[[str], Any] = tomllib.loads if path.suffix == ".toml" else _json
+    parse = _PARSERS.get(path.suffix, _json)
     try:
         return parse(text)
-    except ValueError as error:
+    except (ValueError, YAMLError) as error:
         msg = f"The configuration {str(path)!r} cannot be read: {error}."
         raise ServerError(msg) from None
 
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+
+
+def _yaml(text: str) -> Any:
+    return safe_load(text)
 
 
 def _json(text: str) -> Any:
@@ -186,3 +205,10 @@ def _json(text: str) -> Any:
         for noise in (_COMMENT, _LAST_COMMA):
             text = noise.sub(lambda match: match[1] or "", text)
         return json.loads(text)
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    ".toml": tomllib.loads,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}

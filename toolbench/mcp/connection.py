@@ -229,12 +229,12 @@ class Connection:
                 page = raw.get(key)
                 if not isinstance(page, list):
                     return items, f"the server's list of {key} is no list"
-                items.extend(page)
                 cursor = raw.get("nextCursor")
+                if cursor in seen and page == items[-len(page) :]:
+                    return items, "the server gave the same page twice"
+                items.extend(page)
                 if not isinstance(cursor, str):
                     return items, None
-                if cursor in seen:
-                    return items, "the server gave the same page twice"
                 seen.add(cursor)
         except Exception as error:
             if code_of(error) == METHOD_NOT_FOUND and not items:

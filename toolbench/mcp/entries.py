@@ -107,10 +107,10 @@ class ServerEntry:
 def _secret_words(words: tuple[str, ...]) -> list[tuple[str, str]]:
     """The values of arguments like `--api-key VALUE` and `--api-key=VALUE`."""
     found: list[tuple[str, str]] = []
-    for option, following in zip(words, (*words[1:], ""), strict=True):
+    for place, option in enumerate(words):
         name, equals, value = option.partition("=")
         if _SECRET_ARGUMENT.match(name):
-            found.append((name, value if equals else following))
+            found.append((name, value if equals else "".join(words[place + 1 :][:1])))
     return found
 
 

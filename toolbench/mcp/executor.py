@@ -1,18 +1,21 @@
 """Call a server's tool: waiting, awaited, or from a button; stopping it tells the server."""
 
 import asyncio
-from collections.abc import Iterator
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any, Protocol
 
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.portal import portal
 from toolbench.mcp.definition import MCPToolAction
-from toolbench.mcp.failures import sentence
+from toolbench.mcp.failures import CallFailedError
 from toolbench.mcp.handlers import (
     Answerer,
     OnProgress,
+    ask_here,
     current_answerer,
     current_on_progress,
 )
@@ -21,12 +24,20 @@ from toolbench.mcp.results import (
     failed_observation,
     tool_observation,
 )
+from toolbench.mcp.waiting import Waiting
 
 _CANCELLED = "The call was cancelled, and the server was told."
 
 
 class Caller(Protocol):
     """What sends a call to its server."""
+
+    answerer: Answerer | None
+    """Who answers the server's questions where nobody is named here."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The background loop, once it was needed."""
 
     async def call_tool(
         self,
@@ -36,7 +47,7 @@ class Caller(Protocol):
         on_progress: OnProgress | None = None,
         answerer: Answerer | None = None,
     ) -> dict[str, Any]:
-        """Return the result as the server sent it."""
+        """Return the result as the server sent it; raise a `CallFailedError` without one."""
 
 
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
@@ -51,15 +62,22 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._caller = caller
         self._tool = tool
         self._output_schema = output_schema
-        self._running: set[Future[MCPToolObservation]] = set()
+        self._running: set[Callable[[], object]] = set()
 
     def __call__(
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
-        """Call the tool and wait. Interrupting the wait cancels the call."""
-        with self._started(action) as future:
+        """Call the tool and wait; questions of the server are answered meanwhile, right here.
+
+        Interrupting the wait cancels the call.
+        """
+        answerer = self._answerer()
+        waiting = Waiting(answerer)
+        asked = answerer if iscoroutinefunction(answerer) else waiting.ask
+        future = portal.start(self._calling(action, asked))
+        with self._cancelled_by(future.cancel):
             try:
-                return future.result()
+                return waiting.until(future)
             except CancelledError:
                 return failed_observation(self._tool, _CANCELLED)
             except BaseException:  # also KeyboardInterrupt: the server is told
@@ -70,9 +88,16 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
         """Call the tool without blocking the running loop. Cancelling it cancels the call."""
-        with self._started(action) as future:
+        call = self._calling(action, self._answerer())
+        loop = asyncio.get_running_loop()
+        waited: asyncio.Future[MCPToolObservation]
+        if loop is self._caller.loop:
+            waited = asyncio.ensure_future(call())
+        else:
+            waited = asyncio.wrap_future(portal.start(call))
+        with self._cancelled_by(partial(loop.call_soon_threadsafe, waited.cancel)):
             try:
-                return await asyncio.wrap_future(future)
+                return await waited
             except asyncio.CancelledError:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
@@ -81,31 +106,39 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
 
     def interrupt(self) -> None:
         """Cancel the calls under way, from any thread; the server is told."""
-        for future in list(self._running):
-            future.cancel()
+        for cancel in list(self._running):
+            cancel()
+
+    def _answerer(self) -> Answerer:
+        return current_answerer() or self._caller.answerer or ask_here
 
     @contextmanager
-    def _started(self, action: MCPToolAction) -> Iterator[Future[MCPToolObservation]]:
-        future = portal.start(
-            self._call, action, current_on_progress(), current_answerer()
-        )
-        self._running.add(future)
+    def _cancelled_by(self, cancel: Callable[[], object]) -> Iterator[None]:
+        self._running.add(cancel)
         try:
-            yield future
+            yield
         finally:
-            self._running.discard(future)
+            self._running.discard(cancel)
+
+    def _calling(
+        self, action: MCPToolAction, answerer: Answerer
+    ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
+        """Return the call as a coroutine function, with what is known in this thread."""
+        return partial(
+            self._call, action, on_progress=current_on_progress(), answerer=answerer
+        )
 
     async def _call(
         self,
         action: MCPToolAction,
+        *,
         on_progress: OnProgress | None,
-        answerer: Answerer | None,
+        answerer: Answerer,
     ) -> MCPToolObservation:
-
         try:
             result = await self._caller.call_tool(
                 self._tool, action.data, on_progress=on_progress, answerer=answerer
             )
-        except Exception as error:  # noqa: BLE001 - whatever the SDK and the server do
-            return failed_observation(self._tool, sentence(error))
+        except CallFailedError as error:
+            return failed_observation(self._tool, str(error))
         return tool_observation(self._tool, result, self._output_schema)

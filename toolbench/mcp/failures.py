@@ -1,5 +1,6 @@
 """Turn an exception of the machinery below into a sentence that says what to do."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,20 @@ if TYPE_CHECKING:
 CONNECTION_CLOSED = -32000
 METHOD_NOT_FOUND = -32601
 REQUEST_TIMEOUT = -32001
+PARSE_ERROR = -32700
+
+_PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
+
+
+class CallFailedError(Exception):
+    """A call that got no result; the text is a whole sentence for whoever called."""
+
+
+def call_failed(error: Exception, call: Call) -> CallFailedError:
+    """Return what to raise in place of *error*, which ended *call*."""
+    text = sentence(error, call=call)
+    text = f"{text[:1].upper()}{text[1:]}"
+    return CallFailedError(text if text.endswith(("?", ".")) else f"{text}.")
 
 
 def root_of(error: BaseException) -> BaseException:
@@ -78,7 +93,7 @@ def _http(call: Call) -> str:
     hints = {
         401: "The server wants to know who asks: give 'auth' a token, or \"oauth\"",
         403: "The server refuses this client: check 'auth' and 'headers'",
-        404: "Is the path of the URL right",
+        404: "Is the path of the URL right?",
     }
     hint = hints.get(failure.status, "")
     if failure.status < 400:
@@ -91,6 +106,8 @@ def _rpc(error: Any, code: int) -> str:
         return "the connection was closed"
     if code == REQUEST_TIMEOUT:
         return "no answer in time"
+    if code == PARSE_ERROR and (found := _PARSE_REASON.search(str(error))):
+        return f"the server's answer could not be read: {found[1]}"
     data = getattr(error, "data", None)
     detail = "" if data is None else f" {str(data)[:500]}"
     return f"{error} (MCP error {code}){detail}"

@@ -51,6 +51,8 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
     """
     try:
         whole = json.loads(line.decode("utf-8", "replace"))
+        if rb"\ud" in line.lower():
+            whole = _without_surrogates(whole)
     except RecursionError:
         yield _failure(line, "nested too deeply to be read")
         return
@@ -67,8 +69,7 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
     if "result" in message and not isinstance(message["result"], dict):
         text = f"The server's result is {json.dumps(message['result'])[:200]}, not an object."
         return _error(message.get("id"), text)
-    clean: dict[str, Any] = _without_surrogates(message)
-    return clean
+    return message
 
 
 def _without_surrogates(value: Any) -> Any:

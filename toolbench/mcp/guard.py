@@ -52,12 +52,11 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
             f"the working directory {cwd!r} does not exist. Create it, or change 'cwd'."
         )
         raise NotADirectoryError(msg)
-    path = Path(command)
-    beside = Path(cwd or Path.cwd()) / path
-    named = str(beside) if len(path.parts) > 1 else command
-    if found := shutil.which(named, path=env.get("PATH")):
+    beside = Path(cwd or Path.cwd()) / command
+    is_path = bool(os.path.dirname(command))  # noqa: PTH120 - Path takes "./x" for "x"
+    if found := shutil.which(str(beside) if is_path else command, path=env.get("PATH")):
         return str(Path(found).absolute())
-    if beside.is_file() and len(path.parts) > 1:
+    if is_path and beside.is_file():
         msg = f"{command!r} may not be executed. Make it executable, or name its interpreter."
         raise PermissionError(msg)
     msg = f"command not found: {command!r}. Is it installed and on PATH?"

@@ -1,17 +1,38 @@
 """What a server may ask back while it works, and who answers.
 
 An *answerer* is one callable, plain or `async`, that takes a question and returns its answer.
-Whoever shows forms gives one; where nobody can answer, the answer is no.
+Without one, the run the call belongs to asks the person; where nobody can answer it is no.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from inspect import isawaitable, iscoroutinefunction
-from typing import Any, Literal
+from inspect import iscoroutinefunction
+from typing import Any
 
-Action = Literal["accept", "decline", "cancel"]
+from toolbench.runs.current import active_run
+from toolbench.runs.prompt import ask_in_cell
+from toolbench.runs.questions import Answer, presets
+from toolbench.runs.questions import Question as Asked
+
+__all__ = [
+    "Answer",
+    "Answerer",
+    "FormQuestion",
+    "OnProgress",
+    "Question",
+    "SamplingQuestion",
+    "UrlQuestion",
+    "answering",
+    "ask_here",
+    "current_answerer",
+    "current_on_progress",
+    "reporting",
+]
+
+_TEXT: dict[str, Any] = {"type": "string", "title": "The message"}
+_NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +44,12 @@ class Question:
     tool: str | None = None
     """The tool whose call led to the question, if one is under way."""
     round: int = 1
-    """Which round of questions of that call this is."""
+    """The how-manieth question of that call this is."""
+
+    @property
+    def whole(self) -> str:
+        """The message, and who asks."""
+        return f"Server {self.server!r} asks: {self.message}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +62,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A page to visit; accept when that is done. Never open it unasked.
+    """A page to visit; accept once that is done. Never open it unasked.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -48,6 +74,12 @@ class UrlQuestion(Question):
         """Whether the URL is one a browser should be sent to."""
         return self.url.lower().startswith(("https://", "http://"))
 
+    @property
+    def whole(self) -> str:
+        """The message, who asks, and where the page is."""
+        told = "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
+        return f"{super().whole}\nThe page: {self.url}\n{told}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
@@ -57,21 +89,18 @@ class SamplingQuestion(Question):
     params: Mapping[str, Any] = field(default_factory=dict)
     """The rest of the request: `systemPrompt`, `maxTokens`, ..."""
 
-
-@dataclass(frozen=True)
-class Answer:
-    """What the server is told."""
-
-    action: Action
-    content: Any = None
-    """With `accept`: the values of the form, or the text of the sampled message."""
+    @property
+    def whole(self) -> str:
+        """The conversation so far, and who asks for the next message."""
+        said = [f"{m.get('role')}: {_text_of(m.get('content'))}" for m in self.messages]
+        return "\n".join([super().whole, *said])
 
 
-Answerer = Callable[[Question], Any]
-"""Takes a question, returns an `Answer`, a dict or str (accept), or None (decline)."""
+Answerer = Callable[[Any], Any]
+"""Takes a question; returns an `Answer`, a dict or text (accept), or None (decline)."""
 
-OnProgress = Callable[[float, float | None, str | None], None]
-"""Is told the value, the total if known, and a message if there is one."""
+OnProgress = Callable[[float, float | None, str], None]
+"""Is told the value, the total if known, and a message, empty if there is none."""
 
 _answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
 _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)
@@ -81,7 +110,7 @@ _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=
 def answering(answerer: Answerer) -> Iterator[None]:
     """Let *answerer* answer what servers ask during the calls made in this `with`.
 
-    It runs in a worker thread if it is a plain function, so it may block.
+    A plain function is called in the thread that waits for the call, so it may block.
     """
     token = _answerer.set(answerer)
     try:
@@ -109,34 +138,49 @@ def current_answerer() -> Answerer | None:
 
 
 def current_on_progress() -> OnProgress | None:
-    """Return who is told of progress here, if anybody was named."""
-    return _on_progress.get()
+    """Return who is told of progress: whoever was named, or the run this is part of."""
+    run = active_run()
+    return _on_progress.get() or (run.progress if run is not None else None)
 
 
-def preset(*answers: Any) -> Answerer:
-    """Return an answerer that gives *answers* one after the other, then declines."""
-    waiting = list(answers)
-    return lambda question: waiting.pop(0) if waiting else None
+def ask_here(question: Question) -> Answer:
+    """Ask the person this code runs for: through the run, or else through `input()`."""
+    schema: Mapping[str, Any] | None = None
+    if isinstance(question, FormQuestion):
+        schema = question.schema or _NEEDS_NOTHING
+    elif isinstance(question, SamplingQuestion):
+        schema = _TEXT
+    run = active_run()
+    if run is not None:
+        return run.ask(question.whole, schema)
+    asked = Asked.about(question.whole, schema, "")
+    return (presets.asker or ask_in_cell)(asked)
 
 
-async def answer_of(answerer: Answerer | None, question: Question) -> Answer:
-    """Put *question* to *answerer* and return what it says; nobody there declines."""
-    if answerer is None:
-        return Answer("decline")
+async def answer_of(answerer: Answerer, question: Question) -> Answer:
+    """Put *question* to *answerer* and return what it says.
+
+    A plain function gets a thread, so that it may block.
+    """
     if iscoroutinefunction(answerer):
-        given = await answerer(question)
-    else:
-        from anyio.to_thread import (  # noqa: PLC0415 - only once a server asks
-            run_sync,
-        )
+        return as_answer(await answerer(question))
+    from anyio.to_thread import run_sync  # noqa: PLC0415 - only once a server asks
 
-        given = await run_sync(answerer, question, abandon_on_cancel=True)
-        if isawaitable(given):
-            given = await _awaited(given)
+    return as_answer(await run_sync(answerer, question, abandon_on_cancel=True))
+
+
+def as_answer(given: Any) -> Answer:
+    """Return what an answerer gave as an answer."""
+    if given is None:
+        return Answer("decline")
     if isinstance(given, Answer):
         return given
-    return Answer("decline") if given is None else Answer("accept", given)
+    return Answer("accept", given if isinstance(given, Mapping) else {"answer": given})
 
 
-async def _awaited(given: Awaitable[Any]) -> Any:
-    return await given
+def _text_of(content: Any) -> str:
+    blocks = content if isinstance(content, list) else [content]
+    texts = [
+        str(b.get("text", f"[{b.get('type')}]")) for b in blocks if isinstance(b, dict)
+    ]
+    return "\n".join(texts)

@@ -1,6 +1,6 @@
 """What comes from a server outside of answers: logs, progress, questions, news of its lists."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolbench.core.state import Secrets
@@ -87,7 +87,7 @@ class Inbox:
         call.on_progress(
             float(value),
             float(total) if isinstance(total, int | float) else None,
-            message if isinstance(message, str) else None,
+            message if isinstance(message, str) else "",
         )
 
     # --- questions ----------------------------------------------------------------
@@ -120,8 +120,8 @@ class Inbox:
         call = self.calls.asking() or Call(seconds=0)
         question = make({"server": self.server, "tool": call.tool, "round": call.round})
         call.round += 1
-        answering: Awaitable[Answer] = answer_of(
-            call.answerer or self.answerer, question
-        )
+        answerer = call.answerer or self.answerer
+        if answerer is None:
+            return Answer("decline")
         async with call.waiting_for_person():
-            return await answering
+            return await answer_of(answerer, question)

@@ -53,6 +53,8 @@ class Link:
         self.seconds = seconds
         self.mode = mode
         self.error: str | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The background loop, once it was needed."""
         self._roots = roots
         self._greet = greet
         self._state: Status = "new"
@@ -99,6 +101,7 @@ class Link:
             self._set("closed")
 
     async def _open(self, mode: str) -> None:
+        self.loop = asyncio.get_running_loop()
         await self._drop()
         self._set("connecting")
         try:

@@ -73,8 +73,7 @@ class ServerLog:
 
     def add(self, params: Mapping[str, Any]) -> None:
         """Keep the message of a `notifications/message`."""
-        data = params.get("data")
-        text = data if isinstance(data, str) else to_json(data, fallback=str).decode()
+        text = _text_of(params.get("data"))
         if len(text) > _LONGEST:
             text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
         entry = LogEntry(
@@ -87,6 +86,15 @@ class ServerLog:
             self._entries.append(entry)
             self.total += 1
         self._on_change()
+
+
+def _text_of(data: Any) -> str:
+    if isinstance(data, Mapping) and isinstance(
+        data.get("msg"), str
+    ):  # as FastMCP says it
+        rest = {k: v for k, v in data.items() if k != "msg" and v is not None}
+        return f"{data['msg']} {_text_of(rest)}" if rest else str(data["msg"])
+    return data if isinstance(data, str) else to_json(data, fallback=str).decode()
 
 
 def _rank(level: str) -> int:

@@ -1,16 +1,15 @@
 """What a server offers beside tools: resources, templates of them, and prompts."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from json import loads
 from typing import Any
 
 from pydantic import Field
 
 from toolbench.core.content import Content, TextContent
-from toolbench.mcp.results import MCPObservation, describe
-
-_EXPRESSION = re.compile(r"\{[+#./;?&]?([^}]*)\}")
+from toolbench.mcp.results import MCPObservation, decoded, describe
+from toolbench.mcp.uritemplate import expand_template, variables_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +41,7 @@ class ResourceTemplate:
     @property
     def variables(self) -> list[str]:
         """The names of the variables, in the order of the template."""
-        names = [
-            part.split(":")[0].rstrip("*")
-            for expression in _EXPRESSION.findall(self.uri_template)
-            for part in expression.split(",")
-        ]
-        return list(dict.fromkeys(name for name in names if name))
+        return variables_of(self.uri_template)
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -63,11 +57,7 @@ class ResourceTemplate:
         if missing := [name for name in self.variables if name not in variables]:
             msg = f"The template {self.uri_template!r} also needs {', '.join(missing)}."
             raise ValueError(msg)
-        from mcp.shared.uri_template import (  # noqa: PLC0415 - the SDK, on first use
-            UriTemplate,
-        )
-
-        return UriTemplate.parse(self.uri_template).expand(variables)
+        return expand_template(self.uri_template, variables)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +92,12 @@ class MCPResourceObservation(MCPObservation):
     """What was read of a resource."""
 
     uri: str
+
+    @property
+    def data(self) -> Any:
+        """The contents: JSON as Python objects, other text as it is, anything else as bytes."""
+        found = [_content_of(block["resource"]) for block in self.blocks]
+        return found[0] if len(found) == 1 else found
 
 
 class MCPPromptObservation(MCPObservation):
@@ -190,6 +186,16 @@ def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObserva
         content=[item for block in blocks for item in describe(block, warnings)],
         warnings=warnings,
     )
+
+
+def _content_of(part: Any) -> Any:
+    text = part.get("text") if isinstance(part, Mapping) else None
+    if not isinstance(text, str):
+        return decoded(part.get("blob")) if isinstance(part, Mapping) else part
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -14,6 +14,9 @@ from toolbench.core.validation import clip, validator_of
 from toolbench.errors import MissingExtraError
 
 _EXTRA = "pandas"
+_OTHER_ERA = (
+    "is unavailable on 2026-07-28 connections"  # what the Python SDK's servers say
+)
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -98,6 +101,10 @@ def tool_observation(
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
+    if is_error and _OTHER_ERA in str(content):
+        warnings.append(
+            "The tool needs the older protocol: reconnect in mode 'legacy'."
+        )
     meta = result.get("_meta")
     return MCPToolObservation(
         tool_name=tool,
@@ -185,7 +192,7 @@ def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
 
 
 def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
-    data = _decoded(block.get("data"))
+    data = decoded(block.get("data"))
     if data is None:
         warnings.append("The data of an image is not base64.")
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
@@ -204,7 +211,7 @@ def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
     head = f"[resource {resource.get('uri')}: {_kind(resource)}"
     if isinstance(resource.get("text"), str):
         return TextContent(text=f"{head}]\n{resource['text']}")
-    data = _decoded(resource.get("blob"))
+    data = decoded(resource.get("blob"))
     if data is None:
         warnings.append(
             f"The resource {clip(resource.get('uri'))} holds no readable data."
@@ -226,14 +233,15 @@ def _kind(block: Mapping[str, Any]) -> str:
 
 
 def _size(block: Mapping[str, Any], warnings: list[str]) -> str:
-    data = _decoded(block.get("data"))
+    data = decoded(block.get("data"))
     if data is None:
         warnings.append("The data of an audio block is not base64.")
         return "unreadable"
     return f"{len(data):,} bytes"
 
 
-def _decoded(data: Any) -> bytes | None:
+def decoded(data: Any) -> bytes | None:
+    """Return what base64 *data* stands for, or None if it is no base64."""
     try:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:

@@ -1,5 +1,6 @@
 """One MCP server, connected: its state, its lists, calls to it, and what it says meanwhile."""
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -8,9 +9,10 @@ from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.calls import Call
 from toolbench.mcp.changes import Listener
 from toolbench.mcp.connection import Connection
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.executor import MCPToolExecutor
+from toolbench.mcp.failures import call_failed
 from toolbench.mcp.handlers import Answerer, OnProgress
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.link import Link, Status
@@ -24,7 +26,7 @@ from toolbench.mcp.resources import (
     Resource,
     ResourceTemplate,
 )
-from toolbench.mcp.results import MCPToolObservation, tool_observation
+from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.snapshot import Snapshot, ToolsDiff
 from toolbench.mcp.stderr import StderrTail
 from toolbench.mcp.tap import Traffic
@@ -141,6 +143,20 @@ class MCPServerSession:
         return str(self._described.get("instructions") or "")
 
     @property
+    def loop(self) -> AbstractEventLoop | None:
+        """The background loop, once there was a connection."""
+        return self._link.loop
+
+    @property
+    def answerer(self) -> Answerer | None:
+        """Who answers the server's questions where a call names nobody."""
+        return self._inbox.answerer
+
+    @answerer.setter
+    def answerer(self, answerer: Answerer | None) -> None:
+        self._inbox.answerer = answerer
+
+    @property
     def stderr(self) -> StderrTail:
         """The last lines the server's process wrote on stderr."""
         return self._inbox.stderr
@@ -227,13 +243,8 @@ class MCPServerSession:
     def call(
         self, name: str, arguments: dict[str, Any] | None = None
     ) -> MCPToolObservation:
-        """Call the tool *name*, listed or not, with *arguments* as they are, unchecked.
-
-        Raises:
-            ServerError: If the server cannot be reached.
-        """
-        result = portal.call(self.call_tool, name, arguments or {})
-        return tool_observation(name, result)
+        """Call the tool *name*, listed or not, with *arguments* as they are, unchecked."""
+        return MCPToolExecutor(self, name)(MCPToolAction(data=arguments or {}))
 
     async def call_tool(
         self,
@@ -243,7 +254,11 @@ class MCPServerSession:
         on_progress: OnProgress | None = None,
         answerer: Answerer | None = None,
     ) -> dict[str, Any]:
-        """Call a tool in the background loop and return the result as the server sent it."""
+        """Call a tool in the background loop and return the result as the server sent it.
+
+        Raises:
+            CallFailedError: If there is none, for whatever reason.
+        """
         call = Call(
             seconds=self.call_seconds,
             tool=name,
@@ -261,7 +276,10 @@ class MCPServerSession:
                 allow_input_required=True,
             )
 
-        return await self._link.ask(send, call)
+        try:
+            return await self._link.ask(send, call)
+        except Exception as error:  # the SDK's, the server's, the network's
+            raise call_failed(error, call) from error
 
     async def _refresh(self) -> None:
         self._offers.forget()

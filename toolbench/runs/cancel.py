@@ -1,70 +1,67 @@
 """Stop a run: ask first, then insist.
 
-First the run's flag, its callbacks and the executor's `interrupt()`. After a grace period the
-subprocesses its thread started are killed and an exception is injected into the thread. A call
-blocked in C cannot be broken: it is reported as stopping, and nothing waits for it.
+First the run's flag and its callbacks, among them the future of what is async, and the
+executor's `interrupt()`. After a grace period the processes the run started are killed and an
+exception is raised in its thread. A call blocked in C cannot be broken: the run is reported
+as stopping until it returns, and nothing waits for it.
 """
 
-import ctypes
-from contextlib import suppress
-from pathlib import Path
+import threading
+from collections.abc import Callable
 from threading import Thread
 
-from toolbench.runs.run import ENDED, Run, RunCancelled
+from toolbench.runs.current import inherited_run
+from toolbench.runs.run import ENDED, Run
 
 GRACE = 1.0  # seconds between asking and insisting
+HEARD = 0.2  # seconds a run has to end after its callbacks, before the executor is told
 
 
 def cancel(
-    run: Run,
-    thread: Thread | None = None,
-    reason: str = "cancelled",
-    *,
-    grace: float = GRACE,
+    run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled"
 ) -> None:
     """Have *run* stop. Returns at once; again and again does no harm.
 
     Args:
         run: The run.
-        thread: The thread it runs in, if it may be broken off.
+        insist: What to do, every second, while it does not stop.
         reason: Why, for the record.
-        grace: Seconds it has to stop by itself.
     """
-    if run.state in ENDED:
+    if run.state in ENDED or run.state == "stopping":
         return
     callbacks = run.wants_cancel(reason)
     run.enter("stopping")
-    tell = [*callbacks, getattr(run.tool.executor, "interrupt", lambda: None)]
-    Thread(
-        target=_stop,
-        args=(run, thread, tell, grace),
-        name="toolbench-cancel",
-        daemon=True,
-    ).start()
+    _in_background(_ask, run, callbacks)
+    if insist is not None:
+        _in_background(_insist, run, insist)
 
 
-def _stop(run: Run, thread: Thread | None, tell: list[object], grace: float) -> None:
-    for callback in tell:
-        try:
-            callback()  # type: ignore[operator]
-        except Exception as error:  # noqa: BLE001 - a bad callback must not save the others
-            run.log(f"while stopping: {error}", "warning")
-    while not run.done.wait(grace) and thread is not None and thread.is_alive():
-        kill_children(thread)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(RunCancelled)
-        )
+def _in_background(work: Callable[..., None], *args: object) -> None:
+    Thread(target=work, args=args, name="toolbench-cancel", daemon=True).start()
 
 
-def kill_children(thread: Thread) -> None:
-    """Kill the processes that *thread* started, with theirs; Linux tells which they are."""
-    import psutil  # noqa: PLC0415 - only to stop something that does not stop
+def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
+    for callback in callbacks:
+        _tell(run, callback)
+    if not (callbacks and run.done.wait(HEARD)):  # or other runs would be stopped too
+        _tell(run, getattr(run.tool.executor, "interrupt", None))
 
-    children = Path(f"/proc/self/task/{thread.native_id}/children")
-    with suppress(OSError):
-        for pid in children.read_text().split():
-            with suppress(psutil.NoSuchProcess):
-                process = psutil.Process(int(pid))
-                for victim in [*process.children(recursive=True), process]:
-                    with suppress(psutil.NoSuchProcess):
-                        victim.kill()
+
+def _insist(run: Run, insist: Callable[[], object]) -> None:
+    while not run.done.wait(GRACE):
+        insist()
+
+
+def _tell(run: Run, callback: Callable[[], object] | None) -> None:
+    try:
+        if callback is not None:
+            callback()
+    except Exception as error:  # noqa: BLE001 - a bad callback must not save the others
+        run.log(f"while stopping: {error}", "warning")
+
+
+def break_off(run: Run, thread: Thread) -> None:
+    """Kill the processes *run* started and raise `RunCancelled` in its *thread*."""
+    others = [t for t in threading.enumerate() if inherited_run(t) is run]
+    run.children.kill([thread, *others])
+    run.work.strike()

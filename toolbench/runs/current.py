@@ -1,6 +1,6 @@
 """What an executor may say and ask while it runs; outside a run, quietly nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from threading import Thread, current_thread
 from typing import Any, Protocol
@@ -23,16 +23,23 @@ class CurrentRun(Protocol):
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
 
-    def ask(self, message: str, schema: dict[str, Any] | None = None) -> Answer:
-        """Ask the person a question in the middle of the work.
+    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Ask the person a question in the middle of the work, and wait for the answer.
+
+        Where nobody can answer it is a decline, at once; where the run is to stop, a cancel.
 
         Args:
             message: The question.
-            schema: The JSON Schema of the answer, an object; without one, yes or no.
+            schema: The JSON Schema of the answer. The fields of an object are the content of
+                the answer; anything else is its `value`. Without a schema: yes or no.
         """
 
-    def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Have *callback* called, from another thread, when the run is to stop."""
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Have *callback* called, from another thread, when the run is to stop.
+
+        Returns:
+            A function that takes that back.
+        """
 
 
 class NoRun:
@@ -48,12 +55,13 @@ class NoRun:
     def log(self, message: str, level: str = "info") -> None:
         """Go nowhere."""
 
-    def ask(self, message: str, schema: dict[str, Any] | None = None) -> Answer:
+    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Decline: there is nobody to ask."""
         return Answer("decline")
 
-    def on_cancel(self, callback: Callable[[], object]) -> None:
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Nobody can cancel."""
+        return lambda: None
 
 
 _here: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
@@ -71,7 +79,13 @@ def current_run() -> CurrentRun:
 def active_run() -> CurrentRun | None:
     """Return the run this code is part of, or None."""
     run = _here.get()
-    return run if run is not None else getattr(current_thread(), _INHERITED, None)
+    return run if run is not None else inherited_run(current_thread())
+
+
+def inherited_run(thread: Thread) -> CurrentRun | None:
+    """Return the run *thread* was started by, or None."""
+    run: CurrentRun | None = getattr(thread, _INHERITED, None)
+    return run
 
 
 def enter(run: CurrentRun | None) -> Callable[[], None]:

@@ -1,54 +1,32 @@
 """Run a tool: here and now, or in a thread of its own; either way it is recorded."""
 
-import traceback
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
-from threading import Lock, Thread, Timer
+from functools import partial
+from threading import Thread, Timer, current_thread, main_thread
 from typing import Any
 
-from toolbench.core.registry import resolve_tool
-from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition, calls
-from toolbench.errors import ArgumentsError, ToolbenchError
+from toolbench.core.executor import is_async
+from toolbench.core.portal import portal
+from toolbench.core.registry import resolve_one
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ArgumentsError
+from toolbench.runs.active import active
 from toolbench.runs.cancel import cancel
-from toolbench.runs.capture import captured
-from toolbench.runs.current import enter
+from toolbench.runs.current import active_run, enter
 from toolbench.runs.history import history
-from toolbench.runs.interrupt import watch_interrupts
+from toolbench.runs.interrupt import InterruptWatch
 from toolbench.runs.policy import policy
-from toolbench.runs.questions import ask_in_cell
+from toolbench.runs.prompt import ask_in_cell
 from toolbench.runs.record import RunRecord
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.routing import routing
+from toolbench.runs.run import Run, RunCancelled, Source
+from toolbench.runs.traces import sentence_of, traceback_of
 
-
-class _Active:
-    """The background runs that are going on, and their threads."""
-
-    def __init__(self) -> None:
-        self._threads: dict[Run, Thread] = {}
-        self._lock = Lock()
-
-    def add(self, run: Run, thread: Thread) -> None:
-        with self._lock:
-            self._threads[run] = thread
-
-    def remove(self, run: Run) -> None:
-        with self._lock:
-            self._threads.pop(run, None)
-
-    def __iter__(self) -> Any:
-        with self._lock:
-            return iter(list(self._threads))
-
-    def __len__(self) -> int:
-        return len(self._threads)
-
-    def thread(self, run: Run) -> Thread | None:
-        return self._threads.get(run)
-
-
-active = _Active()
+watch = InterruptWatch(active)
 
 
 def run_tool(
@@ -74,21 +52,35 @@ def run_tool(
         ToolbenchError: If the name stands for several tools.
     """
     if isinstance(tool, str):
-        found = resolve_tool(tool)
-        if len(found) != 1:
-            names = ", ".join(t.name for t in found)
-            msg = f"{tool!r} makes {len(found)} tools ({names}): pass the one you mean."
-            raise ToolbenchError(msg)
-        tool = found[0]
+        tool = resolve_one(tool)
     tool.as_executable()
-    run = Run(tool, {**(arguments or {}), **kwargs}, source="python", asker=ask_in_cell)
-    return perform(run)
+    return perform(run_here(tool, {**(arguments or {}), **kwargs}))
+
+
+def run_here(
+    tool: ToolDefinition[Any, Any],
+    arguments: Mapping[str, Any],
+    source: Source = "python",
+    conversation: Any = None,
+) -> Run:
+    """Return a run of *tool* for `perform` in this thread, part of the one it is in.
+
+    In a cell questions go through `input()`, in another run to where that one's go.
+    """
+    run = Run(
+        tool, arguments, source=source, asker=ask_in_cell, conversation=conversation
+    )
+    parent = active_run()
+    if isinstance(parent, Run):
+        run.parent, run.asker = parent, parent.asker
+    return run
 
 
 def perform(
     run: Run,
     *,
-    confirm: bool = False,
+    confirm: bool = True,
+    timeout: float | None = None,
     execute: Callable[[], Observation] | None = None,
 ) -> Observation:
     """Carry *run* out in this thread, record it, and return the observation.
@@ -97,46 +89,129 @@ def perform(
 
     Args:
         run: The run.
-        confirm: Ask first where the policy wants it.
+        confirm: Ask first where the policy wants it; plain Python calls never ask.
+        timeout: Seconds after which it is cancelled.
         execute: Does the work, if not the tool as it is.
     """
-    go_back = enter(run)
-    run.enter("running")
+    run.begin()
     try:
-        refusal = policy.check(run) if confirm else None
-        if refusal is None:
-            run.observation = (execute or _executing(run))()
-            run.enter("cancelled" if run.cancelled else "ok")
-        else:
-            run.observation = Observation.from_text(refusal, is_error=True)
-            run.enter("denied")
-        if run.observation.is_error:
-            run.state = "error" if run.state == "ok" else run.state
-    except ArgumentsError as error:
-        run.problems = error.problems
-        run.observation = Observation.from_text(str(error), is_error=True)
-        run.enter("error")
-    except RunCancelled:
-        _cancelled(run)
-    except KeyboardInterrupt:
-        _cancelled(run)
-        raise
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything: the model is told
-        if run.cancelled:
-            _cancelled(run)
-        else:
-            run.traceback = _traceback(error)
-            run.observation = Observation.from_text(_sentence(error), is_error=True)
-            run.enter("error")
+        with _current(run, timeout):
+            try:
+                run.work.begin()
+                _carry_out(run, confirm=confirm, execute=execute or executing(run))
+            finally:
+                run.work.end()
+    except BaseException as error:  # a tool may raise anything: the model is told
+        run.work.end()  # again: the first may have been struck itself
+        if _ended_by(run, error):
+            raise
     finally:
-        go_back()
-        history().add(RunRecord.of(run))
-        run.done.set()
-        run.changed()
+        try:
+            history().add(RunRecord.of(run))
+        finally:
+            run.done.set()
+            run.changed()
     return run.observation or Observation()
 
 
-def start(run: Run, *, timeout: float | None = None, confirm: bool = False) -> Thread:
+@contextmanager
+def _current(run: Run, timeout: float | None) -> Iterator[None]:
+    """Make *run* the current one, let it obey its parent, and limit its time."""
+    with ExitStack() as undo:
+        undo.callback(enter(run))
+        if run.parent is not None:
+            undo.callback(run.parent.on_cancel(partial(cancel, run)))
+        if timeout is not None:
+            timer = Timer(timeout, _expire, (run, f"timed out after {timeout:g} s"))
+            timer.daemon = True
+            timer.start()
+            undo.callback(timer.cancel)
+        yield
+
+
+def _expire(run: Run, reason: str) -> None:
+    if run in active:
+        active.stop(run, reason)
+    else:
+        cancel(run, run.work.strike, reason)
+
+
+def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -> None:
+    refusal = None
+    if run.source != "python":
+        refusal = policy.check(run, confirm=confirm)
+    if run.cancelled:
+        raise RunCancelled
+    if refusal is not None:
+        run.observation = Observation.from_text(refusal, is_error=True)
+        run.enter("denied")
+        return
+    observation = execute()
+    run.observation = observation
+    if run.cancelled:
+        run.enter("cancelled")
+    else:
+        run.enter("error" if observation.is_error else "ok")
+
+
+def _ended_by(run: Run, error: BaseException) -> bool:
+    """Note how *run* ended, and tell whether *error* is to go on."""
+    interrupted = (
+        isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
+    )
+    if interrupted or run.cancelled or isinstance(error, RunCancelled):
+        said = f"The run was {run.reason or 'interrupted'}."
+        run.observation = Observation.from_text(said, is_error=True)
+        run.enter("cancelled")
+        struck = isinstance(error, RunCancelled) and run.parent is not None
+        return interrupted or struck
+    hide = run.confidence.hide_text
+    if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
+        run.problems = error.problems
+    else:
+        run.traceback = hide(traceback_of(error))
+    run.observation = Observation.from_text(hide(sentence_of(error)), is_error=True)
+    run.enter("error")
+    return False
+
+
+def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
+    """Return what carries the tool of *run* out, with the action *given* if there is one."""
+
+    def execute() -> Observation:
+        tool = run.tool
+        action = given
+        if action is None:
+            take = (
+                tool.unchecked_action if run.unchecked else tool.action_from_arguments
+            )
+            action = take(run.arguments)
+        run.action = action if isinstance(action, Action) else None
+        if is_async(tool.executor):
+            return _awaited(run, action)
+        result: Observation = tool.execute(action, run.conversation)
+        return result
+
+    return execute
+
+
+def _awaited(run: Run, action: Any) -> Observation:
+    """Execute in the background loop; the future is what cancelling this run cancels."""
+    future = portal.start(run.tool.acall, action, run.conversation)
+    forget = run.on_cancel(future.cancel)
+    try:
+        observation: Observation = future.result()
+    except CancelledError:
+        raise RunCancelled from None
+    except BaseException:  # also KeyboardInterrupt: the task is told
+        future.cancel()
+        raise
+    finally:
+        forget()
+    return observation
+
+
+def start(run: Run, *, timeout: float | None = None, confirm: bool = True) -> Thread:
     """Carry *run* out in a daemon thread of its own, and return that.
 
     Args:
@@ -144,24 +219,15 @@ def start(run: Run, *, timeout: float | None = None, confirm: bool = False) -> T
         timeout: Seconds after which it is cancelled.
         confirm: Ask first where the policy wants it.
     """
-    timer = None
-    if timeout is not None:
-        late = f"timed out after {timeout:g} s"
-        timer = Timer(timeout, stop, (run, late))
-        timer.daemon = True
 
     def body() -> None:
         try:
-            with (
-                captured(run),
-                suppress(RunCancelled),
-            ):  # injected, but the run was over
-                perform(run, confirm=confirm)
+            # injected when the run was as good as over
+            with routing.needed(), suppress(RunCancelled):
+                perform(run, confirm=confirm, timeout=timeout)
         finally:
-            if timer is not None:
-                timer.cancel()
             active.remove(run)
-            watch_interrupts(active, stop)
+            watch.look()
 
     thread = Thread(
         target=copy_context().run,
@@ -169,78 +235,8 @@ def start(run: Run, *, timeout: float | None = None, confirm: bool = False) -> T
         name=f"toolbench-run-{run.id}",
         daemon=True,
     )
-    run.enter("running")
+    run.begin()
     active.add(run, thread)
-    watch_interrupts(active, stop)
+    watch.look()
     thread.start()
-    if timer is not None:
-        timer.start()
     return thread
-
-
-def stop(run: Run, reason: str = "cancelled") -> None:
-    """Have *run* stop, wherever it runs; see `cancel`."""
-    cancel(run, active.thread(run), reason)
-
-
-def record_calls() -> None:
-    """Record every `tool(action)` from now on, as `%load_ext toolbench` does."""
-    calls.around = _recorded
-
-
-def forget_calls() -> None:
-    """Stop recording plain calls."""
-    calls.around = None
-
-
-def _recorded(
-    tool: ToolDefinition[Any, Any], action: Any, conversation: Any
-) -> Observation:
-    """Run a plain call: the same run and record, but what the tool raises is raised."""
-    arguments = action.to_arguments() if hasattr(action, "to_arguments") else action
-    given = arguments if isinstance(arguments, Mapping) else {}
-    run = Run(
-        tool, given, source="python", asker=ask_in_cell, conversation=conversation
-    )
-    raised: list[BaseException] = []
-
-    def execute() -> Any:
-        try:
-            return tool.execute(action, conversation)
-        except BaseException as error:
-            raised.append(error)
-            raise
-
-    observation = perform(run, execute=execute)
-    if raised:
-        raise raised[0]
-    return observation
-
-
-def _executing(run: Run) -> Callable[[], Observation]:
-    def execute() -> Any:
-        tool = run.tool
-        take = tool.unchecked_action if run.unchecked else tool.action_from_arguments
-        run.action = take(run.arguments)
-        return tool.execute(run.action, run.conversation)
-
-    return execute
-
-
-def _cancelled(run: Run) -> None:
-    reason = run.reason or "interrupted"
-    run.observation = Observation.from_text(f"The run was {reason}.", is_error=True)
-    run.enter("cancelled")
-
-
-def _sentence(error: BaseException) -> str:
-    said = str(error).strip()
-    return f"{type(error).__name__}: {said}" if said else f"{type(error).__name__}."
-
-
-def _traceback(error: BaseException) -> str:
-    """The traceback from the tool's own code on: ours is of no use to anybody."""
-    trace = error.__traceback__
-    while trace is not None and "/toolbench/" in trace.tb_frame.f_code.co_filename:
-        trace = trace.tb_next
-    return "".join(traceback.format_exception(type(error), error, trace))

@@ -3,37 +3,54 @@
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, overload
 
-from toolbench.core.schema import Observation
-from toolbench.errors import MissingExtraError, ToolbenchError
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.display.render import bundle
+from toolbench.errors import MissingExtraError
+from toolbench.runs.journal import Journal
 from toolbench.runs.record import RunRecord
+from toolbench.runs.run import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEPT = 1_000  # records
+ROOM = 50_000_000  # bytes of all records together
+_SHOWN = 20
 
 
 class RunHistory(Sequence[RunRecord]):
     """The records of a session. Any thread may add."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        """Keep the last *kept* records."""
-        self._records: deque[RunRecord] = deque(maxlen=kept)
+    def __init__(self, kept: int = KEPT, room: int = ROOM) -> None:
+        """Keep the last *kept* records, and fewer if they have more than *room* bytes."""
+        self._kept, self._room = kept, room
+        self._records: deque[RunRecord] = deque()
+        self._size = 0
         self._lock = RLock()
-        self._path: Path | None = None
+        self._journal: Journal | None = None
 
     def add(self, record: RunRecord) -> None:
         """Append *record*, to the file too if there is one."""
         with self._lock:
-            self._records.append(record)
-            if self._path is not None:
-                with self._path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(record.to_dict(), ensure_ascii=True) + "\n")
+            self._append(record)
+            journal = self._journal
+        if journal is not None:
+            journal.write(record)
+
+    def _append(self, record: RunRecord) -> None:
+        self._records.append(record)
+        self._size += record.size
+        while len(self._records) > self._kept or (
+            self._size > self._room and len(self._records) > 1
+        ):
+            self._size -= self._records.popleft().size
 
     def persist(self, path: str | Path) -> None:
         """Write every record to come to *path*, a line of JSON each; read what is there.
@@ -43,33 +60,30 @@ class RunHistory(Sequence[RunRecord]):
         Raises:
             ToolbenchError: If *path* cannot be written.
         """
-        target = Path(path)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("a+b") as file:
-                file.seek(0)
-                data = file.read()
-                if data and not data.endswith(b"\n"):
-                    file.write(b"\n")
-        except OSError as error:
-            msg = f"History cannot be kept in {str(path)!r}: {error.strerror}."
-            raise ToolbenchError(msg) from error
+        journal = Journal(Path(path))
+        earlier = journal.read(self._kept)
+        numbers.skip_to(max((record.id for record in earlier), default=0))
         with self._lock:
-            earlier = [
-                r for line in data.splitlines() if (r := _read(line)) is not None
-            ]
-            self._records.extendleft(reversed(earlier))
-            self._path = target
+            present, self._size = list(self._records), 0
+            self._records.clear()
+            for record in [*earlier, *present]:
+                self._append(record)
+            self._journal = journal
 
     def clear(self) -> None:
         """Forget all records, and write to no file any more; the file stays."""
         with self._lock:
             self._records.clear()
-            self._path = None
+            self._size = 0
+            self._journal = None
+
+    def find(self, number: int) -> RunRecord | None:
+        """Return the record of run *number*, the newest of that number."""
+        return next((r for r in reversed(list(self)) if r.id == number), None)
 
     def to_json(self) -> str:
         """Return all records as a JSON array."""
-        return json.dumps([record.to_dict() for record in self], ensure_ascii=False)
+        return json.dumps([record.to_dict() for record in self])
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a row per run: id, tool, state, seconds, source, started, arguments, text.
@@ -81,19 +95,16 @@ class RunHistory(Sequence[RunRecord]):
             import pandas as pd  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise MissingExtraError(extra="pandas") from error
-        return pd.DataFrame(
+        names = ("id", "tool", "state", "seconds", "source", "started", "decision")
+        rows = [
             {
-                "id": record.id,
-                "tool": record.tool,
-                "state": record.state,
-                "seconds": record.seconds,
-                "source": record.source,
-                "started": record.started,
+                **{name: getattr(record, name) for name in names},
                 "arguments": dict(record.arguments),
                 "text": record.observation.text,
             }
             for record in self
-        )
+        ]
+        return pd.DataFrame(rows, columns=[*names, "arguments", "text"])
 
     @overload
     def __getitem__(self, index: int) -> RunRecord: ...
@@ -111,36 +122,21 @@ class RunHistory(Sequence[RunRecord]):
         return len(self._records)
 
     def __repr__(self) -> str:
-        if not self:
-            return "No runs yet."
-        lines = [
-            f"{r.id:>4}  {r.tool:<24.24}  {r.state:<9}  {r.seconds:>8.3f} s  {r.source}"
-            for r in self[-20:]
-        ]
-        more = f"… {len(self) - 20} earlier\n" if len(self) > 20 else ""
-        return more + "\n".join(lines)
+        return self._repr_mimebundle_()["text/plain"]
 
-
-def _read(line: bytes) -> RunRecord | None:
-    """Return the record in *line*, or None if it is torn or not ours."""
-    try:
-        data: dict[str, Any] = json.loads(line)
-        seen = {**data["observation"]}
-        seen.pop("kind", None)
-        fields = {k: v for k, v in seen.items() if k in ("content", "is_error")}
-        return RunRecord(
-            id=data["id"],
-            tool=data["tool"],
-            arguments=data["arguments"],
-            observation=Observation.model_validate(fields),
-            state=data["state"],
-            seconds=data["seconds"],
-            source=data["source"],
-            started=datetime.fromisoformat(data["started"]),
-            decision=data.get("decision", ""),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        records = self[-_SHOWN:]
+        if not records:
+            return {"text/plain": "No runs yet."}
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in ("run", "tool", "state", "seconds", "from", "arguments"):
+            table.add_column(column, no_wrap=column != "arguments")
+        for r in records:
+            cells = (r.id, r.tool, r.state, f"{r.seconds:.3f}", r.source)
+            table.add_row(*map(Text, map(str, (*cells, dict(r.arguments)))))
+        if len(self) > _SHOWN:
+            table.caption = f"the last {_SHOWN} of {len(self):,}"
+        return dict(bundle(table))
 
 
 _history = RunHistory()

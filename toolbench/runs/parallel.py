@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
@@ -14,8 +15,9 @@ from toolbench.core.registry import resolve_one
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
-from toolbench.runs.engine import active, perform, stop
-from toolbench.runs.questions import Answer, Question, ask_in_cell
+from toolbench.runs.active import active
+from toolbench.runs.engine import perform, run_here
+from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, RunCancelled
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
@@ -51,24 +53,38 @@ def run_tools(
     if max_parallel < 1:
         msg = f"At least one call runs at once, not {max_parallel!r}."
         raise ValueError(msg)
-    asking = Lock()
-    jobs = [_Job(tool, given, executor, asking) for tool, given in calls]
+    said: SimpleQueue[_Said] = SimpleQueue()
+    jobs = [_Job(tool, given, executor, said.put) for tool, given in calls]
     waiting, running = list(jobs), list[_Job]()
-    ended: SimpleQueue[_Job] = SimpleQueue()
     try:
         while waiting or running:
             for job in _startable(waiting, running, max_parallel):
                 waiting.remove(job)
                 running.append(job)
-                job.start(ended.put)
-            running.remove(ended.get())
+                job.start()
+            match said.get():
+                case _Asked() as asked:
+                    asked.answer()
+                case job:
+                    running.remove(job)
     except (
         BaseException
     ):  # KeyboardInterrupt above all: nothing goes on behind its back
         for job in running:
-            stop(job.run, "interrupted")
+            active.stop(job.run, "interrupted")
         raise
     return [job.run.observation or Observation() for job in jobs]
+
+
+class _Asked:
+    """A question of a job, put to whom it concerns by the thread that waits for them all."""
+
+    def __init__(self, question: Question, asker: Asker) -> None:
+        self._question, self._asker = question, asker
+        self.answered: Future[Answer] = Future()
+
+    def answer(self) -> None:
+        self.answered.set_result(self._asker(self._question))
 
 
 class _Job:
@@ -79,18 +95,20 @@ class _Job:
         tool: ToolDefinition[Any, Any] | str,
         given: Mapping[str, Any] | Action,
         executor: Executor | None,
-        asking: Lock,
+        say: "Callable[[_Said], object]",
     ) -> None:
         tool = resolve_one(tool) if isinstance(tool, str) else tool
         tool.as_executable()
         arguments = given.to_arguments() if isinstance(given, Action) else given
-        self.run = Run(tool, arguments, source="python", asker=_one_at_a_time(asking))
+        self.run = run_here(tool, arguments)
+        self.run.asker = partial(_ask, say, self.run.asker, self.run)
+        self._say = say
         self.keys = _keys(tool, given)
         self._given = given
         self._executor = executor
 
-    def start(self, ended: Callable[["_Job"], object]) -> None:
-        """Run in a thread of its own, and then call *ended*."""
+    def start(self) -> None:
+        """Run in a thread of its own, and then say so."""
 
         def body() -> None:
             try:
@@ -98,7 +116,7 @@ class _Job:
                     perform(self.run, execute=self._execute)
             finally:
                 active.remove(self.run)
-                ended(self)
+                self._say(self)
 
         thread = Thread(
             target=copy_context().run,
@@ -148,9 +166,15 @@ def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
     return frozenset({id(tool.executor)})
 
 
-def _one_at_a_time(lock: Lock) -> Callable[[Question], Answer]:
-    def ask(question: Question) -> Answer:
-        with lock:
-            return ask_in_cell(question)
+def _ask(
+    say: "Callable[[_Said], object]", asker: Asker, run: Run, question: Question
+) -> Answer:
+    asked = _Asked(question, asker)
+    say(asked)
+    while not run.cancelled:
+        with suppress(TimeoutError):
+            return asked.answered.result(timeout=0.05)
+    return Answer("cancel")
 
-    return ask
+
+_Said = _Job | _Asked

@@ -1,65 +1,100 @@
 """Which calls need a person's consent: by tool, by risk, and by what the tool says of itself."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from toolbench.core.security import SecurityRisk
+from toolbench.core.tool import ToolDefinition
 from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
+AnyTool = ToolDefinition[Any, Any] | str
 
 
-@dataclass
 class Policy:
     """Decides before a run from a button or a magic. Plain Python calls are never stopped.
 
-    The tool's own entry counts first, then the risk the action was rated with, then whether
+    The tool's own entry counts first, then the risk the call was rated with, then whether
     the tool declares itself destructive. MCP's *default* for that hint is no declaration.
+
+    Attributes:
+        by_tool: Verdicts by the name of the tool; `allow`, `ask` and `deny` add some.
+        by_risk: Verdicts by the rating of the call; at first, HIGH asks.
+        destructive: The verdict on a tool that declares itself destructive; at first, ask.
     """
 
-    by_tool: dict[str, Verdict] = field(default_factory=dict)
-    by_risk: dict[SecurityRisk, Verdict] = field(
-        default_factory=lambda: {SecurityRisk.HIGH: "ask"}
-    )
-    destructive: Verdict = "ask"
+    def __init__(self) -> None:
+        """Ask before what is destructive or rated HIGH."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was set, and be as at first."""
+        self.by_tool: dict[str, Verdict] = {}
+        self.by_risk: dict[SecurityRisk, Verdict] = {SecurityRisk.HIGH: "ask"}
+        self.destructive: Verdict = "ask"
+
+    def allow(self, *tools: AnyTool) -> None:
+        """Run *tools* without asking, whatever they do."""
+        self._set("allow", tools)
+
+    def ask(self, *tools: AnyTool) -> None:
+        """Ask before each run of *tools*."""
+        self._set("ask", tools)
+
+    def deny(self, *tools: AnyTool) -> None:
+        """Never run *tools* from a button or a magic, `--yes` or not."""
+        self._set("deny", tools)
+
+    def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
+        for tool in tools:
+            name = tool.name if isinstance(tool, ToolDefinition) else tool
+            self.by_tool[name] = verdict
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return what holds for *run*, and why."""
         tool = run.tool
         if tool.name in self.by_tool:
             return self.by_tool[tool.name], f"the policy names {tool.name}"
-        risk = str(run.arguments.get("security_risk", "")).upper()
-        if risk in SecurityRisk.__members__ and risk in self.by_risk:
-            return self.by_risk[SecurityRisk(risk)], f"the call is rated {risk}"
-        hints = tool.annotations
-        if (
-            hints is not None
-            and "destructiveHint" in hints.model_fields_set
-            and hints.destructiveHint
-            and not hints.readOnlyHint
-        ):
+        if run.risk is not None and run.risk in self.by_risk:
+            return self.by_risk[run.risk], f"the call is rated {run.risk}"
+        if _is_destructive(tool):
             return self.destructive, f"{tool.name} may delete or overwrite"
         return "allow", "nothing speaks against it"
 
-    def check(self, run: Run) -> str | None:
+    def check(self, run: Run, *, confirm: bool = True) -> str | None:
         """Ask if need be; return None to go on, or the sentence that says why not.
 
         What was decided is kept in `run.decision`.
+
+        Args:
+            run: The run that is about to begin.
+            confirm: Ask; otherwise consent was given already.
         """
         verdict, why = self.verdict(run)
-        if verdict == "ask":
-            accepted = bool(run.ask(f"Run {run.tool.title}? Asked because {why}."))
-            run.decision = f"{'accepted' if accepted else 'declined'}: {why}"
-            if accepted:
-                return None
-            return f"{run.tool.name} was not run: nobody agreed, and {why}."
-        run.decision = f"{verdict}: {why}"
-        return (
-            f"{run.tool.name} was not run: denied, because {why}."
-            if verdict == "deny"
-            else None
-        )
+        if verdict == "deny":
+            run.decision = f"denied: {why}"
+            return f"{run.tool.name} was not run: denied, because {why}."
+        if verdict == "allow":
+            run.decision = f"allowed: {why}"
+            return None
+        if not confirm:
+            run.decision = f"agreed to in advance: {why}"
+            return None
+        if run.ask(f"Run {run.tool.title}? Asked because {why}."):
+            run.decision = f"agreed to: {why}"
+            return None
+        run.decision = f"declined: {why}"
+        return f"{run.tool.name} was not run: nobody agreed, and {why}."
+
+
+def _is_destructive(tool: ToolDefinition[Any, Any]) -> bool:
+    hints = tool.annotations
+    return (
+        hints is not None
+        and "destructiveHint" in hints.model_fields_set
+        and hints.destructiveHint
+        and not hints.readOnlyHint
+    )
 
 
 policy = Policy()
-"""The policy of this session; change its fields."""
+"""The policy of this session."""

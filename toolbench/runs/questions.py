@@ -1,13 +1,12 @@
 """Questions in the middle of a run, and who answers them."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from toolbench.core.validation import validator_of
+from toolbench.errors import ToolbenchError
 
 Action = Literal["accept", "decline", "cancel"]
 YES_OR_NO: dict[str, Any] = {
@@ -15,6 +14,7 @@ YES_OR_NO: dict[str, Any] = {
     "properties": {"answer": {"type": "boolean", "description": "yes or no"}},
     "required": ["answer"],
 }
+_HOPS = 10
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,57 @@ class Question:
 
     message: str
     schema: Mapping[str, Any]
+    """The JSON Schema of the answer, an object."""
     asked_by: str = ""
     """The tool or server that asks."""
+    bare: bool = False
+    """Whether the object only wraps what is asked for, as its `answer`."""
+
+    @classmethod
+    def about(
+        cls, message: str, schema: Mapping[str, Any] | None, asked_by: str
+    ) -> Self:
+        """Return the question for an answer of any *schema*; yes or no without one."""
+        if schema is None:
+            return cls(message, YES_OR_NO, asked_by, bare=True)
+        if _is_object(schema):
+            return cls(message, schema, asked_by)
+        return cls(message, _wrapped(schema), asked_by, bare=True)
+
+    def problems(self, content: Mapping[str, Any]) -> list[str]:
+        """List what is wrong with *content* as an answer."""
+        found = validator_of(dict(self.schema)).problems(dict(content))
+        return [str(problem) for problem in found]
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    part: Any = schema
+    for _ in range(_HOPS):
+        if not isinstance(part, Mapping):
+            return False
+        if "properties" in part or part.get("type") == "object":
+            return True
+        part = _target(schema, part.get("$ref"))
+    return False
+
+
+def _target(root: Any, ref: Any) -> Any:
+    if not isinstance(ref, str) or not ref.startswith("#/"):
+        return None
+    for step in ref[2:].split("/"):
+        root = root.get(step) if isinstance(root, Mapping) else None
+    return root
+
+
+def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    answer = {key: value for key, value in schema.items() if key not in shared}
+    return {
+        "type": "object",
+        "properties": {"answer": answer},
+        "required": ["answer"],
+        **shared,
+    }
 
 
 @dataclass(frozen=True)
@@ -43,6 +92,11 @@ class Answer:
     def __getitem__(self, name: str) -> Any:
         return (self.content or {})[name]
 
+    @property
+    def value(self) -> Any:
+        """What was answered where the schema asked for no object; None if nothing was."""
+        return (self.content or {}).get("answer")
+
 
 Asker = Callable[[Question], Answer]
 
@@ -52,85 +106,59 @@ def decline(question: Question) -> Answer:
     return Answer("decline")
 
 
-def preset(*answers: Mapping[str, Any] | Answer) -> Asker:
-    """Return an asker that gives *answers* in turn, then declines."""
+def preset(*answers: Any) -> Asker:
+    """Return an asker that gives *answers* in turn, then declines; see `answering`."""
     queue = iter(answers)
-
-    def answer(question: Question) -> Answer:
-        given = next(queue, None)
-        if given is None or isinstance(given, Answer):
-            return given or Answer("decline")
-        return Answer("accept", given)
-
-    return answer
+    return lambda question: _given(question, next(queue, None))
 
 
-class _Presets:
-    """The askers of `answering`, innermost last; any thread."""
-
-    def __init__(self) -> None:
-        self.stack: list[Asker] = []
-
-
-_presets = _Presets()
-
-
-@contextmanager
-def answering(*answers: Mapping[str, Any] | Answer) -> Iterator[None]:
-    """Answer what is asked inside the `with` block by *answers*, in turn."""
-    asker = preset(*answers)
-    _presets.stack.append(asker)
-    try:
-        yield
-    finally:
-        _presets.stack.remove(asker)
-
-
-def ask_in_cell(question: Question) -> Answer:
-    """Ask through `input()`, field by field; decline where the front end has no input."""
-    if _presets.stack:
-        return _presets.stack[-1](question)
-    try:
-        return _ask_by_input(question)
-    except (
-        EOFError,
-        OSError,
-        RuntimeError,
-    ):  # no stdin: nbconvert, nbval, a closed pipe
-        return Answer("decline")
-
-
-def _ask_by_input(question: Question) -> Answer:
-    head = f"{question.asked_by} asks: " if question.asked_by else ""
-    if question.schema is YES_OR_NO:
-        said = input(f"{head}{question.message} [y/N] ").strip().lower()
-        return (
-            Answer("accept", {"answer": True}) if said[:1] == "y" else Answer("decline")
+def _given(question: Question, given: Any) -> Answer:
+    if given is None or isinstance(given, Answer):
+        return given or Answer("decline")
+    whole = isinstance(given, Mapping) and not (question.bare and "answer" not in given)
+    content = given if whole else {"answer": given}
+    if problems := question.problems(content):
+        msg = (
+            f"The preset answer {given!r} does not fit {question.message!r}: "
+            f"{'; '.join(problems)}"
         )
-    content: dict[str, Any] = {}
-    required = question.schema.get("required", ())
-    fields = question.schema.get("properties", {})
-    for name, schema in fields.items():
-        optional = "" if name in required else " (optional)"
-        about = schema.get("description") or schema.get("title") or name
-        prefix = f"{head}{question.message}\n" if not content else ""
-        content |= _field(f"{prefix}{about}{optional}: ", name, schema)
-    problems = validator_of(dict(question.schema)).problems(content)
-    if problems:
-        lines = chain([question.message], (str(problem) for problem in problems))
-        return _ask_by_input(
-            Question("\n".join(lines), question.schema, question.asked_by)
-        )
+        raise ToolbenchError(msg)
     return Answer("accept", content)
 
 
-def _field(prompt: str, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    said = input(prompt)
-    if not said:
-        return {}
-    if schema.get("type") == "string":
-        return {name: said}
-    try:
-        return {name: json.loads(said)}
-    except ValueError:
-        return {name: said}
+class Presets:
+    """The answers that were given in advance; `answering` adds to them."""
+
+    def __init__(self) -> None:
+        """There are none."""
+        self._askers: list[Asker] = []
+
+    @property
+    def asker(self) -> Asker | None:
+        """Who answers now instead of a person, if anybody."""
+        return self._askers[-1] if self._askers else None
+
+    @contextmanager
+    def added(self, asker: Asker) -> Iterator[None]:
+        """Let *asker* answer during the `with` block, in every thread."""
+        self._askers.append(asker)
+        try:
+            yield
+        finally:
+            self._askers.remove(asker)
+
+
+presets = Presets()
+"""The preset answers of this process."""
+
+
+@contextmanager
+def answering(*answers: Any) -> Iterator[None]:
+    """Answer what runs ask inside the `with` block by *answers*, in turn; then decline.
+
+    Args:
+        *answers: A dict answers a form, any other value a question for one value, `True` a
+            yes-or-no question. `None` declines.
+    """
+    with presets.added(preset(*answers)):
+        yield

@@ -1,16 +1,18 @@
-"""Stand-ins for stdout, stderr, warnings, logging and thread starts, while a run needs them.
+"""Stand-ins for stdout, stderr, display, warnings, logging, threads and subprocesses.
 
-Each looks for the background run the calling thread belongs to; what belongs to none passes
-through untouched. Front ends lose what threads print (measured in JupyterLab 4.6), which is why
-none of it may go there.
+They are in place while background runs go on. Each looks for the run the calling thread
+belongs to; what belongs to none passes through untouched. Front ends lose what threads print
+(measured in JupyterLab 4.6), which is why none of it may go there.
 """
 
 import logging
+import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
 from io import TextIOBase
 from typing import Any
 
@@ -19,9 +21,14 @@ from toolbench.runs.run import Run
 
 
 def background_run() -> Run | None:
-    """Return the background run the calling thread belongs to, if any."""
+    """Return the background run the calling thread belongs to, if any.
+
+    A tool that runs another tool shows what that one says as its own.
+    """
     run = active_run()
-    return run if isinstance(run, Run) and run.source == "button" else None
+    while isinstance(run, Run) and run.source != "button":
+        run = run.parent
+    return run if isinstance(run, Run) else None
 
 
 class RoutedStream(TextIOBase):
@@ -73,41 +80,92 @@ class Routing:
         self._users = 0
         self._undo = ExitStack()
 
-    def acquire(self) -> None:
-        """One more run needs the stand-ins."""
+    @contextmanager
+    def needed(self) -> Iterator[None]:
+        """Keep the stand-ins in place during the `with` block."""
         with self._lock:
             self._users += 1
             if self._users == 1:
                 self._install()
-
-    def release(self) -> None:
-        """One run less does."""
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._undo.close()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._undo.close()
 
     def _install(self) -> None:
+        self._hush_logs()
         for name in ("stdout", "stderr"):
             self._replace(sys, name, RoutedStream(getattr(sys, name), name))
         self._replace(warnings, "showwarning", _showing(warnings.showwarning))
         self._replace(threading.Thread, "start", _starting(threading.Thread.start))
+        self._replace(
+            subprocess.Popen, "__init__", _spawning(subprocess.Popen.__init__)
+        )
+        publisher = _publisher()
+        if publisher is not None:
+            self._replace(publisher, "publish", _publishing(publisher.publish))
+            clear = _unless_in_a_run(publisher.clear_output)
+            self._replace(publisher, "clear_output", clear)
+
+    def _hush_logs(self) -> None:
+        """Have the root logger tell runs, and not also the streams they cannot reach."""
         root = logging.getLogger()
         handler = _RoutedLog(alone=not root.handlers)
+        for other in root.handlers:
+            if getattr(other, "stream", None) in (sys.stdout, sys.stderr):
+                other.addFilter(_of_no_run)
+                self._undo.callback(other.removeFilter, _of_no_run)
         root.addHandler(handler)
         self._undo.callback(root.removeHandler, handler)
 
     def _replace(self, owner: Any, name: str, stand_in: Any) -> None:
-        real = getattr(owner, name)
+        real, own = getattr(owner, name), name in vars(owner)
         setattr(owner, name, stand_in)
 
         def put_back() -> None:
-            if (
-                getattr(owner, name) is stand_in
-            ):  # somebody may have put theirs over ours
+            if getattr(owner, name) is not stand_in:
+                return  # somebody put theirs over ours
+            if own:
                 setattr(owner, name, real)
+            else:
+                delattr(owner, name)
 
         self._undo.callback(put_back)
+
+
+def _of_no_run(record: logging.LogRecord) -> bool:
+    return background_run() is None
+
+
+def _publisher() -> Any:
+    """What `display()` publishes through, in IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "display_pub", None)
+
+
+def _publishing(publish: Callable[..., None]) -> Callable[..., None]:
+    def publish_where_it_belongs(
+        data: Any, metadata: Any = None, *args: Any, **options: Any
+    ) -> None:
+        run = background_run()
+        if run is None:
+            publish(data, metadata, *args, **options)
+        else:
+            run.display(data, (options.get("transient") or {}).get("display_id"))
+
+    return publish_where_it_belongs
+
+
+def _unless_in_a_run(call: Callable[..., None]) -> Callable[..., None]:
+    def call_outside(*args: Any, **options: Any) -> None:
+        if background_run() is None:
+            call(*args, **options)
+
+    return call_outside
 
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:
@@ -124,11 +182,23 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
 
 
 def _starting(start: Callable[..., None]) -> Callable[..., None]:
+    @wraps(start)
     def start_as_part_of_the_run(thread: threading.Thread) -> None:
         hand_down(thread)
         start(thread)
 
     return start_as_part_of_the_run
+
+
+def _spawning(init: Callable[..., None]) -> Callable[..., None]:
+    @wraps(init)
+    def init_as_part_of_the_run(process: Any, *args: Any, **options: Any) -> None:
+        init(process, *args, **options)
+        run = background_run()
+        if run is not None:
+            run.children.add(process)
+
+    return init_as_part_of_the_run
 
 
 routing = Routing()

@@ -1,30 +1,48 @@
 """One execution of one tool: what it is doing, what it said, how it ended."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import count
 from threading import Event, RLock
 from time import monotonic
 from typing import Any, Literal
 
 from toolbench.core.schema import Action, Observation
+from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
+from toolbench.runs.breaking import Breakable
+from toolbench.runs.children import Children
 from toolbench.runs.output import Output
-from toolbench.runs.questions import YES_OR_NO, Answer, Asker, Question, decline
+from toolbench.runs.questions import Answer, Asker, Question, decline, presets
+from toolbench.runs.secrets import Confidence
 
 State = Literal[
     "new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"
 ]
 Source = Literal["python", "magic", "button"]
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
+_RISK = "security_risk"
 
-_ids = count(1)
+
+class _Numbers:
+    """Numbers runs; a history read from a file continues where that left off."""
+
+    def __init__(self) -> None:
+        self._next = count(1)
+
+    def take(self) -> int:
+        return next(self._next)
+
+    def skip_to(self, number: int) -> None:
+        """Give no number up to *number* any more."""
+        self._next = count(max(number + 1, next(self._next)))
 
 
-class RunCancelled(BaseException):
-    """Raised inside a run that is being stopped; executors let it pass."""
+numbers = _Numbers()
 
 
 @dataclass(frozen=True)
@@ -47,22 +65,28 @@ class Run:
         source: Source,
         asker: Asker = decline,
         conversation: Any = None,
+        risk: SecurityRisk | None = None,
     ) -> None:
         """Describe the run; `engine.perform` or `engine.start` sets it going.
 
         Args:
             tool: The tool.
-            arguments: Its arguments, as a model sends them.
+            arguments: Its arguments, as a model sends them. A `security_risk` the tool has no
+                argument for is taken as the rating of the call.
             source: Where the run was asked for.
             asker: Who answers questions.
             conversation: What the executor is given beside the action.
+            risk: How the call was rated, if it was.
         """
-        self.id = next(_ids)
+        self.id = numbers.take()
         self.tool = tool
         self.arguments = dict(arguments)
+        self.risk = risk or self._rating()
         self.source: Source = source
         self.asker = asker
         self.conversation = conversation
+        self.parent: Run | None = None
+        """The run whose executor asked for this one."""
         self.started = datetime.now(UTC)
         self.state: State = "new"
         self.action: Action | None = None
@@ -78,6 +102,8 @@ class Run:
         self.done = Event()
         self.version = 0
         """Counts changes; who shows the run looks here for news."""
+        self.work = Breakable(RunCancelled)
+        self.children = Children()
         self._clock = monotonic()
         self._seconds: float | None = None
         self._cancel = Event()
@@ -85,12 +111,23 @@ class Run:
         self._callbacks: list[Callable[[], object]] = []
         self._lock = RLock()
 
+    def _rating(self) -> SecurityRisk | None:
+        if _RISK not in self.arguments:
+            return None
+        given = self.arguments[_RISK]
+        if _RISK not in self.tool.input_schema.get("properties", {}):
+            del self.arguments[_RISK]
+        with suppress(ValueError):
+            return SecurityRisk(str(given).upper())
+        return None
+
     # --- for executors --------------------------------------------------------------
 
     @property
     def cancelled(self) -> bool:
         """Whether somebody wants the run to stop."""
-        return self._cancel.is_set()
+        inherited = self.parent is not None and self.parent.cancelled
+        return inherited or self._cancel.is_set()
 
     @property
     def reason(self) -> str:
@@ -108,36 +145,57 @@ class Run:
         """Add a line to the output of the run."""
         self.write("log", f"{level}: {message}\n")
 
-    def ask(self, message: str, schema: dict[str, Any] | None = None) -> Answer:
+    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
-        question = Question(message, schema or YES_OR_NO, self.tool.title)
-        before = self.state
-        self.enter("waiting")
+        question = Question.about(message, schema, self.tool.title)
+        self._turn("running", "waiting")
         try:
-            answer = self.asker(question)
+            answer = (presets.asker or self.asker)(question)
         finally:
-            self.enter(before)
-        if answer and question.schema is YES_OR_NO and not answer["answer"]:
+            self._turn("waiting", "running")
+        if answer and schema is None and not answer.value:
             return Answer("decline")
         return answer
 
-    def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Have *callback* called, from another thread, when the run is to stop."""
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Have *callback* called, from another thread, when the run is to stop.
+
+        Returns:
+            A function that takes that back.
+        """
         with self._lock:
-            self._callbacks.append(callback)
-        if self.cancelled:
-            callback()
+            if not self._cancel.is_set():
+                self._callbacks.append(callback)
+                return lambda: self._forget(callback)
+        callback()
+        return lambda: None
+
+    def _forget(self, callback: Callable[[], object]) -> None:
+        with self._lock, suppress(ValueError):
+            self._callbacks.remove(callback)
 
     # --- for whoever runs and shows it ------------------------------------------------
 
+    @cached_property
+    def confidence(self) -> Confidence:
+        """What must not be shown of the run, and how to hide it."""
+        secrets = getattr(getattr(self.conversation, "state", None), "secrets", None)
+        return Confidence(self.arguments, self.tool.input_schema, secrets)
+
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output."""
-        self.output.write(stream, text)
+        self.output.write(stream, self.confidence.hide_text(text))
+        self.changed()
+
+    def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add a mime bundle to the output; see `Output.show`."""
+        self.output.show(self.confidence.hide(dict(data)), name)
         self.changed()
 
     def changed(self) -> None:
         """Note that there is something new to show."""
-        self.version += 1
+        with self._lock:
+            self.version += 1
 
     def enter(self, state: State) -> None:
         """Go into *state*; a run that ended stays as it ended."""
@@ -150,6 +208,16 @@ class Run:
             if state in ENDED:
                 self._seconds = monotonic() - self._clock
         self.changed()
+
+    def begin(self) -> None:
+        """Note that the run goes on now, unless it is to stop already."""
+        self._turn("new", "running")
+
+    def _turn(self, before: State, after: State) -> None:
+        """Go from one state to another, unless it is in a third by now."""
+        with self._lock:
+            if self.state == before:
+                self.enter(after)
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
         """Note that the run is to stop, and return whom to tell, once each."""
@@ -167,3 +235,7 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
+
+
+class RunCancelled(BaseException):
+    """Raised inside a run that is being stopped; executors let it pass."""

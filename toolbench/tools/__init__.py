@@ -1,1 +1,167 @@
-"""The runtime tools."""
+"""The runtime tools, each imported when its name is first asked for."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolbench.tools.apply_patch import (
+        ApplyPatchAction,
+        ApplyPatchExecutor,
+        ApplyPatchObservation,
+        ApplyPatchTool,
+    )
+    from toolbench.tools.browser import (
+        BrowserAction,
+        BrowserExecutor,
+        BrowserObservation,
+        BrowserTool,
+    )
+    from toolbench.tools.file_editor import (
+        FileEditorAction,
+        FileEditorExecutor,
+        FileEditorObservation,
+        FileEditorTool,
+    )
+    from toolbench.tools.glob import (
+        GlobAction,
+        GlobExecutor,
+        GlobObservation,
+        GlobTool,
+    )
+    from toolbench.tools.grep import (
+        GrepAction,
+        GrepExecutor,
+        GrepObservation,
+        GrepTool,
+    )
+    from toolbench.tools.ipython import (
+        IPythonAction,
+        IPythonExecutor,
+        IPythonObservation,
+        IPythonTool,
+    )
+    from toolbench.tools.presets import default_tools, register_default_tools
+    from toolbench.tools.task_tracker import (
+        TaskItem,
+        TaskTrackerAction,
+        TaskTrackerExecutor,
+        TaskTrackerObservation,
+        TaskTrackerTool,
+    )
+    from toolbench.tools.terminal import (
+        TerminalAction,
+        TerminalExecutor,
+        TerminalObservation,
+        TerminalTool,
+    )
+    from toolbench.tools.web_read import (
+        WebReadAction,
+        WebReadExecutor,
+        WebReadObservation,
+        WebReadTool,
+    )
+
+    BashExecutor = TerminalExecutor
+    BashTool = TerminalTool
+    ExecuteBashAction = TerminalAction
+    ExecuteBashObservation = TerminalObservation
+    StrReplaceEditorAction = FileEditorAction
+    StrReplaceEditorExecutor = FileEditorExecutor
+    StrReplaceEditorObservation = FileEditorObservation
+    StrReplaceEditorTool = FileEditorTool
+    execute_bash_tool: TerminalTool
+
+_STEMS = {
+    "ApplyPatch": "apply_patch",
+    "Browser": "browser",
+    "FileEditor": "file_editor",
+    "Glob": "glob",
+    "Grep": "grep",
+    "IPython": "ipython",
+    "TaskTracker": "task_tracker",
+    "Terminal": "terminal",
+    "WebRead": "web_read",
+}
+_HOMES = {
+    f"{stem}{part}": package
+    for stem, package in _STEMS.items()
+    for part in ("Action", "Executor", "Observation", "Tool")
+}
+_HOMES |= {"TaskItem": "task_tracker", "execute_bash_tool": "presets"}
+_HOMES |= {"default_tools": "presets", "register_default_tools": "presets"}
+_OLDER = {  # the names of the seeds
+    "BashExecutor": "TerminalExecutor",
+    "BashTool": "TerminalTool",
+    "ExecuteBashAction": "TerminalAction",
+    "ExecuteBashObservation": "TerminalObservation",
+    "StrReplaceEditorAction": "FileEditorAction",
+    "StrReplaceEditorExecutor": "FileEditorExecutor",
+    "StrReplaceEditorObservation": "FileEditorObservation",
+    "StrReplaceEditorTool": "FileEditorTool",
+}
+
+__all__ = [
+    "ApplyPatchAction",
+    "ApplyPatchExecutor",
+    "ApplyPatchObservation",
+    "ApplyPatchTool",
+    "BashExecutor",
+    "BashTool",
+    "BrowserAction",
+    "BrowserExecutor",
+    "BrowserObservation",
+    "BrowserTool",
+    "ExecuteBashAction",
+    "ExecuteBashObservation",
+    "FileEditorAction",
+    "FileEditorExecutor",
+    "FileEditorObservation",
+    "FileEditorTool",
+    "GlobAction",
+    "GlobExecutor",
+    "GlobObservation",
+    "GlobTool",
+    "GrepAction",
+    "GrepExecutor",
+    "GrepObservation",
+    "GrepTool",
+    "IPythonAction",
+    "IPythonExecutor",
+    "IPythonObservation",
+    "IPythonTool",
+    "StrReplaceEditorAction",
+    "StrReplaceEditorExecutor",
+    "StrReplaceEditorObservation",
+    "StrReplaceEditorTool",
+    "TaskItem",
+    "TaskTrackerAction",
+    "TaskTrackerExecutor",
+    "TaskTrackerObservation",
+    "TaskTrackerTool",
+    "TerminalAction",
+    "TerminalExecutor",
+    "TerminalObservation",
+    "TerminalTool",
+    "WebReadAction",
+    "WebReadExecutor",
+    "WebReadObservation",
+    "WebReadTool",
+    "default_tools",
+    "execute_bash_tool",
+    "register_default_tools",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the home of a public name when it is first asked for."""
+    newer = _OLDER.get(name, name)
+    if newer not in _HOMES:
+        msg = f"module 'toolbench.tools' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(f"toolbench.tools.{_HOMES[newer]}"), newer)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *globals()]

@@ -1,7 +1,9 @@
 """Why a run of a tool failed, as the one sentence a model reads and acts on."""
 
 import errno
+import re
 
+_BYTE = re.compile("[\udc80-\udcff]")
 _ADVICE = {
     errno.EACCES: "permission denied. Choose another path",
     errno.EPERM: "permission denied. Choose another path",
@@ -28,11 +30,12 @@ def run_error(error: OSError, doing: str) -> RunError:
 
 
 def readable(text: str) -> str:
-    r"""Return *text* with every undecodable byte in it written as `\xff`."""
+    r"""Return *text* with what is no Unicode, as a byte of a file name, written as `\xff`."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+        escaped = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+        return escaped.encode(errors="backslashreplace").decode()
     return text
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from ipywidgets import HTML, VBox, Widget
 from traitlets import Bunch
 
-from toolbench.core.validation import validator_of
 from toolbench.display.escape import Html, escape
-from toolbench.errors import Path, Problem, SchemaError
+from toolbench.errors import Path, Problem
+from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.frame import Frame
 from toolbench.widgets.fields.rules import Registry
 from toolbench.widgets.fields.slot import Slot
@@ -52,17 +52,24 @@ class SchemaForm:
         self._validate = validate
         self._tab = JsonTab(self)
         self._options: FieldOptions | None = None
-        self._root = Slot(self.frame, schema, required=True, settled=True)
+        self.slot = Slot(self.frame, schema, required=True, settled=True)
         self._observers: list[Observer] = []
         self._widget: Any = None
         self._head: Any = None
-        self._notice = self._root.node.notice
+        notice = self.slot.node.notice
+        self._notice = f"The schema {notice}." if notice else ""
         self._told: Any = None
         if value is not None:
             self.value = value
 
     def __repr__(self) -> str:
-        return f"<SchemaForm of {len(list(self._root.walk())) - 1} fields>"
+        declared = self.slot.node.schema.get("properties")
+        fields = len(declared) if isinstance(declared, dict) else 0
+        return f"<SchemaForm of {fields} fields>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = self.widget._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
 
     # --- the value ----------------------------------------------------------------
 
@@ -70,7 +77,7 @@ class SchemaForm:
     def value(self) -> dict[str, Any]:
         """The value: a new dict of the keys that are there."""
         with self.frame.lock:
-            return _dict(self._root.read())
+            return _dict(self.slot.read())
 
     @value.setter
     def value(self, value: dict[str, Any]) -> None:
@@ -78,12 +85,13 @@ class SchemaForm:
             msg = f"A form holds a dict, not {value!r:.80}."
             raise TypeError(msg)
         with self.frame.edit():
+            self.frame.revealed = False
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
         """Hold *value*, in the course of an edit."""
         self.frame.outside.clear()
-        self._root.write(value)
+        self.slot.write(value)
 
     @property
     def json(self) -> str:
@@ -103,13 +111,13 @@ class SchemaForm:
     def masked(self) -> dict[str, Any]:
         """The value with its secrets hidden: what may be shown, logged and saved."""
         with self.frame.lock:
-            return _dict(self._root.masked())
+            return _dict(self.slot.masked())
 
     @property
     def secrets(self) -> list[str]:
         """The secrets the value holds."""
         with self.frame.lock:
-            return list(self._root.secrets())
+            return list(self.slot.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
         """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the last.
@@ -154,28 +162,32 @@ class SchemaForm:
     def _drafts(self) -> Iterator[Problem]:
         if self._tab.trouble:
             yield Problem((), self._tab.trouble)
-        yield from self._root.troubles()
+        yield from self.slot.troubles()
+        value = self.slot.read()
+        if value is not UNSET and not isinstance(value, dict):
+            yield Problem((), "the arguments are an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
-        value = self._root.read()
-        explain = None if self._validate else self._explain
-        found = placed(self._root, self._check(_dict(value)), explain)
-        said = [(locate(self._root, p.path).slot, p) for p in drafts]
+        value = self.slot.read()
+        explain = None if self._validate else self.frame.view.problems
+        found = placed(self.slot, self._check(_dict(value)), explain)
+        said = [(locate(self.slot, p.path).slot, p) for p in drafts]
         return [*said, *((s, p) for s, p in found if p.path not in unread)]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
         if self._validate is not None:
             return self._validate(value)
-        return self._explain(self.frame.view.root, value)
-
-    def _explain(self, schema: Any, value: Any) -> list[Problem]:
-        try:
-            return validator_of(self.frame.view.standalone(schema)).problems(value)
-        except SchemaError as error:
-            self._notice = str(error)
-            return []
+        broken = self.frame.view.broken
+        if not broken:
+            return self.frame.view.problems(self.frame.view.root, value)
+        self._notice = f"{broken} Only what is missing is checked here."
+        return [
+            Problem(slot.path, "is required")
+            for slot in self.slot.walk()
+            if slot.starred and slot.read() is UNSET
+        ]
 
     # --- what is shown ----------------------------------------------------------------
 
@@ -185,8 +197,8 @@ class SchemaForm:
         if self._widget is None:
             with self.frame.lock:
                 make = self.frame.pool.make
-                self._options = FieldOptions(self.frame, self._root)
-                _, cells, note = self._root.entry()
+                self._options = FieldOptions(self.frame, self.slot)
+                _, cells, note = self.slot.entry()
                 self._head = make(HTML, "tb-top", value=self._top(note))
                 children = (self._head, *cells, *self._options.widgets)
                 self._widget = make(VBox, "tb-form", children=children)
@@ -200,7 +212,7 @@ class SchemaForm:
 
     def _arrange(self) -> None:
         if self._widget is not None and self._options is not None:
-            _, cells, note = self._root.entry()
+            _, cells, note = self.slot.entry()
             children = (self._head, *cells, *self._options.widgets)
             if self._widget.children != children:
                 self._widget.children = children
@@ -211,7 +223,7 @@ class SchemaForm:
     def _top(self, note: Html) -> Html:
         """Say what concerns the whole form, and how many fields are wrong."""
         said = f'<div class="tb-notice">{escape(self._notice)}</div>'
-        count = sum(bool(slot.errors) for slot in self._root.walk())
+        count = sum(bool(slot.errors) for slot in self.slot.walk())
         fields = "One field needs" if count == 1 else f"{count} fields need"
         alert = f'<div class="tb-sr" role="alert">{fields} attention.</div>'
         parts = (said if self._notice else "", note, alert if count else "")
@@ -221,8 +233,8 @@ class SchemaForm:
         """Close every widget of the form; its value can still be read."""
         with self.frame.lock:
             self._observers.clear()
-            self._root.close()
-            self.frame.pool.close()
+            self.slot.close()
+            self.frame.close()
 
     def _settle(self) -> list[Callable[[], None]]:
         """Show the errors that may be shown; return whom to tell."""
@@ -240,15 +252,17 @@ class SchemaForm:
         return [partial(fn, change) for fn in self._observers]
 
     def _show_faults(self) -> None:
-        slots = list(self._root.walk())
+        slots = list(self.slot.walk())
         outside, revealed = self.frame.outside, self.frame.revealed
         faults: dict[Slot, list[str]] = {}
         if revealed or outside or any(slot.touched for slot in slots):
             shown = [(s, p) for s, p in self._problems() if revealed or s.touched]
-            for slot, problem in [*shown, *placed(self._root, outside)]:
+            for slot, problem in [*shown, *placed(self.slot, outside)]:
                 faults.setdefault(slot, []).append(problem.message)
-        for slot in slots:
+        for slot in dict.fromkeys([*slots, *faults]):
             slot.fault(faults.get(slot, []))
+            if slot.errors:
+                slot.unfold()
 
 
 def _dict(value: Any) -> dict[str, Any]:

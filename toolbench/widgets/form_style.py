@@ -41,17 +41,12 @@ STYLE = f"""
 .tb-form .tb-number>input{{max-width:20em;font-variant-numeric:tabular-nums}}
 .tb-form .widget-datepicker>input{{max-width:20em}}
 .tb-form input::placeholder,.tb-form textarea::placeholder{{color:{MUTED};opacity:1;font-style:italic}}
-.tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select,
-.tb-form .tb-invalid.tb-tags{{border-color:{_ERROR};box-shadow:inset 0 0 0 1px {_ERROR}}}
+.tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select{{border-color:{_ERROR};box-shadow:inset 0 0 0 1px {_ERROR}}}
 .tb-form :is(input,textarea,select,button,summary):focus-visible{{outline:2px solid {_BRAND};
  outline-offset:1px}}
-.tb-form .tb-tags{{border:1px solid var(--jp-widgets-input-border-color,{_BORDER});border-radius:3px;
- padding:2px 4px;min-height:28px;width:auto;box-sizing:border-box;
- background:var(--jp-widgets-input-background-color,transparent)}}
-.tb-form .tb-tags>.widget-text{{display:inline-block!important}}
-.tb-form .tb-tags input{{border:0;background:transparent;min-width:12em;
- color:var(--jp-widgets-input-color,inherit)}}
-.tb-form .tb-side{{grid-column:2;width:auto;height:28px;line-height:26px}}
+.tb-form .tb-items>textarea{{min-height:3.4em;field-sizing:content;max-height:20em}}
+.tb-form .tb-side{{grid-column:2;width:auto;height:28px;line-height:26px;align-self:start;
+ margin-top:21px}}
 .tb-form .tb-actions{{grid-column:3;width:auto;min-width:0;height:28px}}
 .tb-form .tb-add{{width:auto;justify-self:start;height:28px;line-height:26px;background:transparent;
  border:1px dashed {_BORDER};color:var(--jp-ui-font-color1,inherit)}}
@@ -69,16 +64,18 @@ STYLE = f"""
 .tb-map{{grid-template-columns:minmax(0,1fr) minmax(0,2fr) auto auto}}
 .tb-map>*{{grid-column:2}}
 .tb-map{{align-items:start}}
-.tb-map>:is(.tb-actions,.tb-side){{margin-top:21px}}
+.tb-form .tb-map>.tb-actions{{margin-top:21px}}
+.tb-form .tb-map .tb-area>textarea{{min-height:3.4em}}
+.tb-form .tb-marks>select{{height:auto;flex:none}}
 .tb-grid>.tb-grid+.tb-actions{{align-self:start}}
-.tb-head+.tb-head,.tb-head{{padding-bottom:2px}}
+.tb-head{{padding-bottom:2px}}
 .tb-map>.tb-key{{grid-column:1}}
 .tb-map>.tb-side{{grid-column:3}}
 .tb-map>.tb-actions{{grid-column:4}}
 .tb-map>.tb-add{{grid-column:1/-1}}
 .tb-preview img{{max-width:100%;max-height:12em;display:block;margin-top:4px;
  border:1px solid {_BORDER};border-radius:3px}}
-.tb-more{{background:transparent;color:{MUTED};width:auto;padding:0;border:0;font-size:12px;
+.tb-form .tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;padding:0;border:0;font-size:12px;
  text-decoration:underline}}
 .tb-options{{display:flex;flex-flow:row wrap;align-items:end;gap:0 12px}}
 .tb-options>.tb-field{{flex:0 1 20em}}

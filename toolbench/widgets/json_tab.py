@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ipywidgets import HTML, Textarea, VBox, Widget
 
 from toolbench.display.escape import escape
+from toolbench.errors import Problem
 from toolbench.widgets.fields.masking import hidden_in, unmask
 from toolbench.widgets.fields.raw import from_text, to_text
 from toolbench.widgets.fields.text import UnreadableError
@@ -12,6 +13,8 @@ from toolbench.widgets.form_style import STYLE
 
 if TYPE_CHECKING:  # the form owns its tab
     from toolbench.widgets.form import SchemaForm
+
+_SAID = 10
 
 
 class JsonTab:
@@ -57,8 +60,17 @@ class JsonTab:
         if self._area is not None:
             if self._area.value != self.text:
                 self._area.value = self.text
-            said = escape(self.trouble)
-            self._message.value = f'<div class="tb-error" role="alert">{said}</div>'
+            said = "".join(
+                f'<div class="tb-error">{escape(e)}</div>' for e in self._said()
+            )
+            self._message.value = f'<div role="alert">{said}</div>'
+
+    def _said(self) -> list[str]:
+        """What is wrong with what was typed."""
+        if self._typed is None:
+            return []
+        problems = [Problem(path, message) for path, message in self._form.errors]
+        return [str(problem) for problem in problems[:_SAID]]
 
     @property
     def widget(self) -> Widget:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from threading import RLock
+from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
@@ -11,7 +12,8 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.display.page import notice
-from toolbench.runs.engine import start, stop
+from toolbench.runs.active import active
+from toolbench.runs.engine import start
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.widgets.form import SchemaForm
@@ -21,6 +23,7 @@ from toolbench.widgets.report import RunReport
 from toolbench.widgets.ticker import ticker
 from toolbench.widgets.views import CodeView, HistoryView, SchemaView
 
+QUIET = 0.3  # seconds without an edit before a click counts
 TABS = ("Form", "JSON", "Schema", "Code", "History")
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
@@ -47,6 +50,7 @@ class ToolPanel(w.VBox):
         self._parts = parts = Parts()
         self._timeout = timeout
         self._run: Run | None = None
+        self._last_edit = 0.0
         self._head = parts.html()
         self._stale = parts.row()
         self._run_button = parts.button("Run", look="primary")
@@ -60,9 +64,9 @@ class ToolPanel(w.VBox):
         boxes = [parts.column() for _ in TABS]
         self._tabs = parts.make(w.Tab, "toolbench-tabs", children=boxes, titles=TABS)
         self._views: dict[str, Any] = {}
-        self._run_button.on_click(lambda _: self.run())
+        self._run_button.on_click(lambda _: self._clicked(unchecked=False))
         self._cancel_button.on_click(lambda _: self.cancel())
-        self._anyway_button.on_click(lambda _: self.run(unchecked=True))
+        self._anyway_button.on_click(lambda _: self._clicked(unchecked=True))
         self._tabs.observe(lambda _: self._open_tab(), "selected_index")
         super().__init__(_dom_classes=("toolbench-box",))
         self._show(tool, arguments)
@@ -94,6 +98,7 @@ class ToolPanel(w.VBox):
             dict(arguments) if arguments is not None else None,
             validate=tool.problems,
         )
+        self._form.observe(lambda _: self._edited())
         self._views.clear()
         self._head.value = STYLE + tool_html(tool)
         for tab in self._tabs.children[1:]:
@@ -131,6 +136,9 @@ class ToolPanel(w.VBox):
         self._form.value = arguments
         self._tabs.selected_index = 0
 
+    def _edited(self) -> None:
+        self._last_edit = monotonic()
+
     # --- running ----------------------------------------------------------------------
 
     def run(self, *, confirm: bool = True, unchecked: bool = False) -> Run | None:
@@ -155,10 +163,26 @@ class ToolPanel(w.VBox):
             ticker.watch(self._refresh)
         return run
 
+    def _clicked(self, *, unchecked: bool) -> None:
+        """Run, once the last keys are here.
+
+        ipywidgets holds a field's news back until the kernel has answered the one before,
+        but not a click: a quick person's click comes before the end of what they typed.
+        """
+
+        def wait() -> bool:
+            if monotonic() - self._last_edit < QUIET:
+                return True
+            self.run(unchecked=unchecked)
+            return False
+
+        if wait():
+            ticker.watch(wait)
+
     def cancel(self) -> None:
         """Have the run stop, if one goes on."""
         if self._run is not None:
-            stop(self._run)
+            active.stop(self._run)
 
     def _ready(self, *, unchecked: bool) -> bool:
         if self._tool.executor is None:

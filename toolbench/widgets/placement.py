@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from toolbench.errors import Path, Problem
+from toolbench.widgets.fields.branches import tags_of
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unions import Union
 
+_CHOSEN, _OTHER = "chosen", "other"
 _KEY = "[key]"  # how pydantic says that the key of a map is wrong, and not its value
 
 Explain = Callable[[Any, Any], list[Problem]]
@@ -37,20 +39,30 @@ def locate(root: Slot, path: Path) -> Place:
     clear: list[str | int] = []
     named = False  # the alternative of one union is named once
     while steps:
-        editor = slot.editor
-        if isinstance(editor, Union) and not named:
-            if editor.is_about_another(steps[0]):
-                return Place(slot, tuple(clear), tuple(steps[1:]), slot)
-            if editor.swallows(steps[0]):
-                steps.pop(0)
-                named = True
-                continue
+        if not named and (branch := _branch_named(slot, steps[0])):
+            steps.pop(0)
+            if branch is _OTHER:
+                return Place(slot, tuple(clear), tuple(steps), slot)
+            named = True
+            continue
         inner = slot.child(steps[0]) if slot.is_open else None
         if inner is None:
             break
         slot, named = inner, False
         clear.append(steps.pop(0))
     return Place(slot, (*clear, *steps), tuple(steps))
+
+
+def _branch_named(slot: Slot, step: Any) -> str:
+    """Tell whether *step* is what pydantic calls an alternative of *slot*, and which."""
+    branches = slot.node.schema.get("anyOf")
+    if not isinstance(branches, list):
+        return ""
+    chosen = slot.editor.chosen if isinstance(slot.editor, Union) else None
+    view = slot.frame.view
+    if chosen is not None and step in tags_of(view, chosen.raw):
+        return _CHOSEN
+    return _OTHER if any(step in tags_of(view, part) for part in branches) else ""
 
 
 def placed(

@@ -8,9 +8,16 @@ from ipywidgets import Layout, Widget
 
 
 @cache
-def _style_of(kind: type[Widget]) -> type[Widget] | None:
+def _style_of(kind: Any) -> Any:
+    """The kind of Style that widgets of this *kind* have, if they have one."""
     trait = kind.class_traits().get("style")
     return None if trait is None else trait.klass
+
+
+@cache
+def _keys_of(kind: Any) -> list[str]:
+    """The names of the traits a widget sends; each one would look them up itself."""
+    return list(kind.class_traits(sync=True))
 
 
 class Pool:
@@ -28,18 +35,20 @@ class Pool:
     def __len__(self) -> int:
         return len(self._live) + len(self._shared)
 
-    def make(self, kind: type[Widget], *classes: str, **state: Any) -> Any:
+    def make(self, kind: Any, *classes: str, **state: Any) -> Any:
         """Return a new widget of this *kind*, with these CSS *classes* and *state*."""
-        style = _style_of(kind)  # type: ignore[arg-type]  # untyped classes are hashable
+        style = _style_of(kind)
         if style is not None:
             state["style"] = self._one(style)
-        widget = kind(layout=self._one(Layout), _dom_classes=classes, **state)
+        layout, keys = self._one(Layout), _keys_of(kind)
+        widget = kind(keys=keys, layout=layout, _dom_classes=classes, **state)
         self._live[id(widget)] = widget
         return widget
 
     def adopt(self, widget: Widget) -> None:
         """Close *widget*, which somebody else made, together with the others."""
-        for part in (widget, getattr(widget, "layout", None), _own_style(widget)):
+        names = ("layout", "style")
+        for part in (widget, *(getattr(widget, name, None) for name in names)):
             if isinstance(part, Widget):
                 self._live[id(part)] = part
 
@@ -56,11 +65,7 @@ class Pool:
             shared.close()
         self._shared.clear()
 
-    def _one(self, kind: type[Widget]) -> Widget:
+    def _one(self, kind: Any) -> Widget:
         if kind not in self._shared:
-            self._shared[kind] = kind()
+            self._shared[kind] = kind(keys=_keys_of(kind))
         return self._shared[kind]
-
-
-def _own_style(widget: Widget) -> Widget | None:
-    return getattr(widget, "style", None)

@@ -90,7 +90,7 @@ class _TappedSession(ClientSession):
             answer = await self.inbox.ask_url(params.message, params.url)
             return mcp_types.ElicitResult(action=answer.action)
         answer = await self.inbox.ask_form(params.message, params.requested_schema)
-        content = answer.content if answer.action == "accept" else None
+        content = dict(answer.content or {}) if answer.action == "accept" else None
         return mcp_types.ElicitResult(action=answer.action, content=content)
 
     async def _sample(
@@ -101,12 +101,12 @@ class _TappedSession(ClientSession):
         if answer.action != "accept":
             msg = "Nobody here answers for a model, or the request was declined."
             return mcp_types.ErrorData(code=-1, message=msg)
-        if isinstance(answer.content, dict):
+        if answer.content and "role" in answer.content:
             return mcp_types.CreateMessageResult.model_validate(answer.content)
         return mcp_types.CreateMessageResult(
             role="assistant",
             model="a person",
-            content=mcp_types.TextContent(type="text", text=str(answer.content)),
+            content=mcp_types.TextContent(type="text", text=str(answer.value)),
         )
 
     async def _list_roots(

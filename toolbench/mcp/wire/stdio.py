@@ -99,9 +99,7 @@ class ProcessTransport(ClientTransport):
                     for message in self._messages(line):
                         await to_session.send(SessionMessage(message))
         self.ended = True
-        with anyio.move_on_after(0.5):  # its exit code is part of why it ended
-            while process.returncode is None:
-                await anyio.sleep(0.01)
+        await _ended(process, 0.5)  # its exit code is part of why it ended
         if not self._stopping:
             self.exit_code = process.returncode
         to_session.close()  # whoever waits for an answer learns that none will come
@@ -126,6 +124,10 @@ class ProcessTransport(ClientTransport):
             async for item in from_session:
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await stdin.send(text.encode() + b"\n")
+        with anyio.move_on_after(0.5):  # the reader knows more about why it ended
+            while not self.ended:
+                await anyio.sleep(0.01)
+            await _ended(process, 0.5)
         to_session.close()
 
     async def _stop(self, process: Process) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.tools.file_editor.diff import diff
+from toolbench.tools.files.diff import diff
 
 Command = Literal["view", "create", "str_replace", "insert", "undo_edit"]
 

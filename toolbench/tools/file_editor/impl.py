@@ -61,7 +61,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         except OSError as error:
             sentence = str(run_error(error, f"{action.command} {action.path}"))
         return FileEditorObservation.from_text(
-            sentence, is_error=True, command=action.command, path=action.path
+            sentence, is_error=True, command=action.command, path=readable(action.path)
         )
 
     # --- looking ------------------------------------------------------------------
@@ -77,7 +77,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         if path.suffix.lower() in _IMAGES and (image := _image(snapshot.data)):
             text = TextContent(text=f"The image {readable(str(path))}:")
             return FileEditorObservation(
-                command="view", path=action.path, content=[text, image]
+                command="view", path=readable(action.path), content=[text, image]
             )
         return _shown(action, _numbered(action, _text(path, snapshot.data)))
 
@@ -109,7 +109,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return FileEditorObservation.from_text(
             f"Created {action.path} ({lines}).",
             command="create",
-            path=action.path,
+            path=readable(action.path),
             prev_exist=False,
             new_content=action.file_text,
         )
@@ -170,7 +170,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return FileEditorObservation.from_text(
             clean(text),
             command=action.command,
-            path=action.path,
+            path=readable(action.path),
             old_content=clean(file.text),
             new_content=None if new is None else clean(new),
         )
@@ -215,4 +215,6 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
 
 
 def _shown(action: FileEditorAction, text: str) -> FileEditorObservation:
-    return FileEditorObservation.from_text(text, command="view", path=action.path)
+    return FileEditorObservation.from_text(
+        text, command="view", path=readable(action.path)
+    )

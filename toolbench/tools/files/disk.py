@@ -27,7 +27,7 @@ class Stamp:
         """Return the stamp of the file at *path*, `None` if there is none."""
         try:
             return cls.from_stat(path.stat())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     @classmethod
@@ -84,12 +84,12 @@ def write(path: Path, data: bytes, expected: Stamp | None) -> Stamp | None:
         msg = f"Nothing was written: {count(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
         raise RunError(msg)
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".toolbench-{secrets.token_hex(8)}")  # any name has room
+    beside = beside_of(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _fill(beside, data, target)
-            _check_unchanged(target, expected)
+            fill(beside, data, like=target)
+            check_unchanged(target, expected)
             beside.replace(target)
         except BaseException:
             beside.unlink(missing_ok=True)
@@ -107,30 +107,40 @@ def put_back(path: Path, data: bytes | None, expected: Stamp | None) -> Stamp | 
     """
     if data is not None:
         return write(path, data, expected)
-    _check_unchanged(path, expected)
+    check_unchanged(path, expected)
     path.unlink()
     return None
 
 
-def _fill(beside: Path, data: bytes, target: Path) -> None:
-    with beside.open("xb") as file:
-        file.write(data)
+def beside_of(target: Path) -> Path:
+    """Return a free, hidden, short name in the directory of *target*."""
+    return target.with_name(f".toolbench-{secrets.token_hex(8)}")
+
+
+def fill(beside: Path, data: bytes, *, like: Path) -> None:
+    """Write *data* to the new file *beside*, with the owner and mode of *like* if that exists."""
     try:
-        old = target.stat()
+        old = like.stat()
     except FileNotFoundError:
+        old = None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    mode = 0o666 if old is None else 0o600  # never open to more people than the old one
+    with os.fdopen(os.open(beside, flags, mode), "wb") as file:
+        file.write(data)
+    if old is None:
         return
-    if hasattr(os, "chown") and (old.st_uid, old.st_gid) != (
-        os.geteuid(),
-        os.getegid(),
-    ):
-        with suppress(
-            PermissionError
-        ):  # only root may give files away; else it is ours
+    if hasattr(os, "chown") and old.st_uid != os.geteuid():
+        with suppress(PermissionError):  # only root can: else it becomes ours
             os.chown(beside, old.st_uid, old.st_gid)
     beside.chmod(stat.S_IMODE(old.st_mode))
 
 
-def _check_unchanged(target: Path, expected: Stamp | None) -> None:
+def check_unchanged(target: Path, expected: Stamp | None) -> None:
+    """Check that the file at *target* still has the stamp *expected*; `None`: is not there.
+
+    Raises:
+        RunError: If it does not.
+    """
     if Stamp.of(target) != expected:
         msg = (
             f"{readable(str(target))} was changed by something else meanwhile; nothing was "

@@ -16,6 +16,21 @@ def working_dir_of(conv_state: Any, given: str | Path | None = None) -> Path:
     return Path(given or ".").absolute()
 
 
+def check_path(path: str) -> None:
+    """Check that *path* can be one at all.
+
+    Raises:
+        RunError: If it is empty, or has characters no path can have.
+    """
+    try:
+        impossible = not path or b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        impossible = True
+    if impossible:
+        msg = f"{path!r} is no path. Give the path of a file."
+        raise RunError(msg)
+
+
 class Places:
     """Paths as seen from a working directory, and confined to a root if there is one."""
 
@@ -30,9 +45,7 @@ class Places:
         Raises:
             RunError: If it is relative, outside the root, or no path at all.
         """
-        if "\0" in path or not path:
-            msg = f"{path!r} is no path. Give an absolute path."
-            raise RunError(msg)
+        check_path(path)
         asked = Path(path)
         if not asked.is_absolute():
             msg = f"{path!r} is not an absolute path.{self._instead(asked)}"

@@ -13,6 +13,7 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ASCII = "".join(map(chr, range(128)))
 _SAMPLE = 64 * 1024
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _FOREIGN = re.compile("[^\0-\x7f\udc80-\udcff]")
@@ -112,4 +113,6 @@ def _guess(data: bytes) -> str:
     except ImportError:
         return "latin-1"
     best = from_bytes(data[:_SAMPLE]).best()
-    return "latin-1" if best is None else best.encoding
+    likely = "latin-1" if best is None else best.encoding
+    contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()
+    return likely if contains_ascii else "latin-1"  # few bytes may look like UTF-16

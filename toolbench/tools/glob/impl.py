@@ -8,7 +8,7 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.glob.definition import GlobAction, GlobObservation
-from toolbench.tools.search.globs import path_regex
+from toolbench.tools.search.globs import names_hidden, path_regex
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest_first, report
 from toolbench.tools.search.place import place_of, split_pattern
@@ -33,8 +33,8 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             return GlobObservation.from_text(
                 str(failure),
                 is_error=True,
-                pattern=action.pattern,
-                search_path=str(action.path or self.working_dir),
+                pattern=readable(action.pattern),
+                search_path=readable(str(action.path or self.working_dir)),
             )
 
     def interrupt(self) -> None:
@@ -55,7 +55,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             base,
             top,
             wanted=path_regex(pattern.rest),
-            hidden=pattern.names_hidden,
+            hidden=names_hidden(pattern.rest),
             stopped=stopped,
         )
         found = list(islice(newest_first(walk.absolute()), CAP + 1))
@@ -71,7 +71,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         return GlobObservation.from_text(
             text,
             files=[readable(file) for file in found[:CAP]],
-            pattern=action.pattern,
+            pattern=readable(action.pattern),
             search_path=readable(str(top)),
             truncated=len(found) > CAP,
         )

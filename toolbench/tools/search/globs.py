@@ -7,6 +7,7 @@ from itertools import pairwise
 from toolbench.tools.failure import RunError
 
 _MAGIC = re.compile(r"[*?\[{\\]")
+_HIDDEN = re.compile(r"(?:^|[/{,])\.(?![./]|$)")
 _TOKEN = re.compile(
     r"""(?P<star>\*+)|(?P<one>\?)|\\(?P<escaped>.)
     |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]|(?P<plain>[^\[\\])""",
@@ -24,6 +25,11 @@ def is_magic(part: str) -> bool:
     return _MAGIC.search(part) is not None
 
 
+def names_hidden(pattern: str) -> bool:
+    """Tell whether *pattern* writes a dot that begins a name."""
+    return _HIDDEN.search(pattern) is not None
+
+
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
     """Return what fully matches the relative paths that *pattern* means.
@@ -35,8 +41,9 @@ def path_regex(pattern: str) -> re.Pattern[str]:
         RunError: If the pattern is not well formed.
     """
     anywhere = "" if "/" in pattern else "**/"
-    paths = [_path(anywhere + choice, _NOT_HIDDEN) for choice in _choices(pattern)]
-    return re.compile("|".join(paths))
+    choices = [(anywhere + choice).split("/") for choice in _choices(pattern)]
+    parts = [[p for p in choice if p not in ("", ".")] or ["**"] for choice in choices]
+    return re.compile("|".join(_path(choice, _NOT_HIDDEN) for choice in parts))
 
 
 def rule_regex(pattern: str) -> re.Pattern[str]:
@@ -47,7 +54,7 @@ def rule_regex(pattern: str) -> re.Pattern[str]:
     Raises:
         RunError: If the pattern is not well formed.
     """
-    return re.compile(_path(pattern, ""))
+    return re.compile(_path(pattern.split("/"), ""))
 
 
 def _choices(pattern: str) -> list[str]:
@@ -80,9 +87,9 @@ def _choices(pattern: str) -> list[str]:
     return [pattern]
 
 
-def _path(pattern: str, guard: str) -> str:
+def _path(parts: list[str], guard: str) -> str:
     """Return the regular expression of one path; *guard* stands before leading wildcards."""
-    *above, name = [p for p in pattern.split("/") if p not in ("", ".")] or ["**"]
+    *above, name = parts
     regex = "".join(
         f"(?:{guard}[^/]+/)*" if part == "**" else f"{_name(part, guard)}/"
         for part in above

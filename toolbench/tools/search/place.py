@@ -1,14 +1,11 @@
 """Where a search begins: what a model gives as path and pattern, as a directory and a rest."""
 
 import os
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 from toolbench.tools.failure import RunError, readable
 from toolbench.tools.search.globs import is_magic
-
-_NAMES_HIDDEN = re.compile(r"(?:^|[/{,])\.(?![./]|$)")
 
 
 class Pattern(NamedTuple):
@@ -16,11 +13,6 @@ class Pattern(NamedTuple):
 
     directory: str
     rest: str
-
-    @property
-    def names_hidden(self) -> bool:
-        """Whether the rest asks for names that begin with a dot."""
-        return _NAMES_HIDDEN.search(self.rest) is not None
 
 
 def split_pattern(pattern: str) -> Pattern:

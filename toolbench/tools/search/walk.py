@@ -28,6 +28,7 @@ class Walk:
         *,
         wanted: re.Pattern[str] | None = None,
         hidden: bool = False,
+        links: bool = True,
         stopped: Callable[[], bool] = bool,
     ) -> None:
         """Walk from *base*.
@@ -37,15 +38,20 @@ class Walk:
             top: Up to where .gitignore files hold, outside a repository.
             wanted: What the paths of the files match fully; all files if left out.
             hidden: Whether to visit what begins with a dot; `.git` is never visited.
+            links: Whether links to files count as files.
             stopped: Asked before each directory; true ends the walk.
         """
         self._origin = origin_of(base, top)
+        self.base = base
         parts = base.relative_to(self._origin).parts
         self._start = "".join(f"{part}/" for part in parts)
         self._rules = tuple(rules_above(self._origin, parts))
         self._wanted = wanted.fullmatch if wanted is not None else None
-        self._hidden = hidden
+        self.hidden = hidden
+        self._links = links
         self._stopped = stopped
+        self.ignored: list[str] = []
+        """The directories that were left out because they are ignored, relative to *base*."""
         self.unreadable = 0
         """How many directories could not be read."""
 
@@ -65,16 +71,16 @@ class Walk:
                 rules = (*rules, own) if own else rules
             for entry in entries:
                 name, path = entry.name, below + entry.name
-                if name[0] == "." and (name == ".git" or not self._hidden):
+                if name[0] == "." and (name == ".git" or not self.hidden):
                     continue
                 is_directory = entry.is_dir(follow_symlinks=False)
                 if not is_directory and self._wanted and not self._wanted(path[begin:]):
                     continue
                 if rules and is_ignored(rules, name, path, is_directory):
-                    continue
-                if is_directory:
+                    self.ignored += [path[begin:]] * is_directory
+                elif is_directory:
                     stack.append((path + "/", rules))
-                elif entry.is_file(follow_symlinks=False) or _leads_to_file(entry):
+                elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
                     yield path[begin:]
 
     def _entries(self, below: str) -> list[os.DirEntry[str]]:
@@ -91,9 +97,9 @@ class Walk:
             entries = [entry for entry in entries if entry.name not in _KERNEL]
         return entries
 
-
-def _leads_to_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_symlink() and entry.is_file()
-    except OSError:  # a link in a circle
-        return False
+    def _is_link(self, entry: os.DirEntry[str]) -> bool:
+        """Tell whether *entry* is a link to a file, and these are wanted."""
+        try:
+            return self._links and entry.is_symlink() and entry.is_file()
+        except OSError:  # it leads in a circle
+            return False

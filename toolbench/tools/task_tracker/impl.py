@@ -12,6 +12,7 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure import RunError, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.task_tracker.definition import (
+    Command,
     TaskItem,
     TaskTrackerAction,
     TaskTrackerObservation,
@@ -47,9 +48,9 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
                 note = self._view() if command == "view" else self._plan(action)
                 tasks = self._tasks
         except RunError as failure:
-            return TaskTrackerObservation.from_text(
-                str(failure), is_error=True, command=command
-            )
+            return _failed(command, failure)
+        except OSError as error:
+            return _failed(command, run_error(error, f"{command} {self._file}"))
         return TaskTrackerObservation.from_text(
             note + _listed(tasks), command=command, task_list=tasks
         )
@@ -73,11 +74,18 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         return note + "Saved. "
 
 
+def _failed(command: Command, failure: RunError) -> TaskTrackerObservation:
+    return TaskTrackerObservation.from_text(
+        str(failure), is_error=True, command=command
+    )
+
+
 def _load(file: Path) -> _Loaded:
     """Read *file*. One that holds no tasks is renamed, so that it is never written over.
 
     Raises:
-        RunError: If it cannot be read or renamed.
+        RunError: If it cannot be read.
+        OSError: If it cannot be renamed.
     """
     if disk.Stamp.of(file) is None:
         return _Loaded([])
@@ -94,10 +102,7 @@ def _load(file: Path) -> _Loaded:
 def _set_aside(file: Path) -> Path:
     names = (file.with_name(f"TASKS.corrupt-{n}.json") for n in count(1))
     aside = next(name for name in names if not name.exists())
-    try:
-        return file.rename(aside)
-    except OSError as error:
-        raise run_error(error, f"set the corrupt {file} aside") from None
+    return file.rename(aside)
 
 
 def _listed(tasks: Sequence[TaskItem]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from threading import Event, Lock
 from typing import Any
 
@@ -13,12 +14,13 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure import RunError
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (
+    RUNNING,
     SILENCE,
     TerminalAction,
     TerminalObservation,
 )
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
-from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, output_of
+from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
 
 _START = 0.05  # seconds a command has to begin, or a key pressed next would miss it
@@ -55,9 +57,11 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
         self._env = dict(env or {})
         self._max_processes = max_processes
+        self._name = token_hex(4)
         self._numbers = count(1)
         self._shell: PtyShell | None = None
         self._command: str | None = None
+        self._untold = False  # whether it may have ended without anybody being told
         self._busy = Lock()
         self._interrupted = Event()
 
@@ -102,7 +106,10 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 self._opened()
                 return TerminalObservation.from_text("A new shell is ready.")
         shell = self._shell
-        if shell is not None and not shell.settled:
+        if shell is not None and (
+            not shell.settled
+            or (self._untold and not action.command and not action.is_input)
+        ):
             return self._go_on(shell, action)
         if action.is_input or is_control(action.command):
             msg = (
@@ -116,12 +123,22 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if "\0" in action.command:
             msg = "A command holds no NUL character. Write it as printf '\\0'."
             raise RunError(msg)
+        earlier = self._earlier()
         shell = self._opened()
-        earlier = output_of(shell)
         shell.send(action.command.replace("\r\n", "\n"), self._new_output())
-        self._command = action.command
-        note = f"[From background jobs, before this command:]\n{earlier}"
-        return self._waited(shell, action, note if earlier else "")
+        self._command, self._untold = action.command, True
+        return self._waited(shell, action, earlier)
+
+    def _earlier(self) -> str:
+        """What there is to tell of the time before a new command."""
+        if self._shell is None:
+            return ""
+        look = self._shell.look()
+        told = text_of(look)
+        if self._untold:
+            code = look.exit_code if look.ended is None else look.ended.exit_code
+            return f"[{self._command!r} ended meanwhile with exit code {code}.]\n{told}"
+        return f"[From background jobs, before this command:]\n{told}" if told else ""
 
     def _go_on(self, shell: PtyShell, action: TerminalAction) -> TerminalObservation:
         """Wait for the command that runs, or type at it."""
@@ -140,7 +157,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._waited(shell, action, f"[More of {self._command!r}:]")
 
     def _between(self, shell: PtyShell | None) -> TerminalObservation:
-        text = output_of(shell) if shell is not None else ""
+        text = text_of(shell.look()) if shell is not None else ""
         if not text:
             msg = "Nothing is running, and there is no new output. Run a command."
             raise RunError(msg)
@@ -160,7 +177,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
         if pause == "stopped":
             pause = _stop(shell)
-        return observe(
+        told = observe(
             shell,
             pause,
             command=self._command,
@@ -168,6 +185,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             setting=self.setting,
             prefix=prefix,
         )
+        self._untold = told.exit_code == RUNNING
+        return told
 
     def _opened(self) -> PtyShell:
         if self._shell is not None and self._shell.exit_code is not None:
@@ -187,13 +206,14 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
 
     def _drop(self) -> None:
         shell, self._shell, self._command = self._shell, None, None
+        self._untold = False
         if shell is not None:
             shell.close()
 
     def _new_output(self) -> HeadAndTail:
         if self.setting.save_dir is None:
             return HeadAndTail()
-        name = f"output_{os.getpid()}_{id(self):x}_{next(self._numbers)}.txt"
+        name = f"output_{self._name}_{next(self._numbers)}.txt"
         return HeadAndTail(Path(self.setting.save_dir) / name)
 
 

@@ -10,7 +10,8 @@ from toolbench.tools.terminal.definition import (
     CmdOutputMetadata,
     TerminalObservation,
 )
-from toolbench.tools.terminal.pty_shell import Pause, PtyShell
+from toolbench.tools.terminal.protocol import Ended
+from toolbench.tools.terminal.pty_shell import Look, Pause, PtyShell
 from toolbench.tools.terminal.screen import shown
 
 WHAT_TO_DO = (
@@ -49,54 +50,58 @@ def observe(
         setting: Where the shell lives.
         prefix: What to say before the output.
     """
-    code = RUNNING
-    if shell.exit_code is not None:
-        code = shell.exit_code
-    elif shell.ended is not None:
-        code = shell.ended.exit_code
-    text = output_of(shell)
-    alive, place = shell.exit_code is None, shell.place
+    look = shell.look()
+    code, place, where = _outcome(look, shell, setting)
+    text = text_of(look)
     metadata = CmdOutputMetadata(
         exit_code=code,
-        pid=place.job if shell.settled else shell.foreground,
+        pid=shell.foreground if code == RUNNING else place.job,
         username=_username(),
         hostname=socket.gethostname(),
-        working_dir=place.working_dir if alive else setting.working_dir,
+        working_dir=where,
         py_interpreter_path=place.python or None,
         prefix=prefix,
-        suffix=f"[{_suffix(shell, pause, waited, setting)}]",
+        suffix=f"[{_suffix(look, shell, pause, waited, setting)}]",
     )
     return TerminalObservation(
         content=[TextContent(text=text)] if text else [],
         command=command,
         exit_code=code,
-        timeout=pause in ("late", "silent"),
+        timeout=code == RUNNING and pause in ("late", "silent"),
         metadata=metadata,
         full_output_save_dir=setting.save_dir,
     )
 
 
-def output_of(shell: PtyShell) -> str:
-    """Return what the shell printed since the last time, as a model reads it."""
-    kept, file = shell.take_output()
-    return shown(kept, f" All of it is in {file}." if file else "")
+def text_of(look: Look) -> str:
+    """Return what was printed, as a model reads it."""
+    return shown(look.kept, f" All of it is in {look.file}." if look.file else "")
+
+
+def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
+    """The exit code, how the last command ended, and where the next one runs."""
+    if look.exit_code is not None:
+        return look.exit_code, shell.place, setting.working_dir
+    if look.ended is not None:
+        return look.ended.exit_code, look.ended, look.ended.working_dir
+    return RUNNING, shell.place, shell.place.working_dir
 
 
 def _suffix(
-    shell: PtyShell, pause: Pause, waited: float | None, setting: Setting
+    look: Look, shell: PtyShell, pause: Pause, waited: float | None, setting: Setting
 ) -> str:
-    if shell.exit_code is not None:
+    if look.exit_code is not None:
         return (
-            f"The shell ended with exit code {shell.exit_code}. The next command gets a "
+            f"The shell ended with exit code {look.exit_code}. The next command gets a "
             f"new one in {setting.working_dir}, without the variables and jobs of this one."
         )
-    if shell.ended is not None:
-        return f"Exit code {shell.ended.exit_code} in {shell.ended.working_dir}"
+    if look.ended is not None:
+        return f"Exit code {look.ended.exit_code} in {look.ended.working_dir}"
     why = {
         "late": f"after {waited or 0:g} s",
         "silent": f"and silent for {setting.silence:g} s",
         "prompt": "and its last line is open, as if it waited for an answer",
-    }.get(pause, "")
+    }.get(pause, "though it was told to stop")
     return f"Still running, process group {shell.foreground}, {why}. {WHAT_TO_DO}"
 
 

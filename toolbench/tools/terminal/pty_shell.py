@@ -3,11 +3,12 @@
 import os
 import selectors
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from threading import Condition, Event, Thread
 from time import monotonic
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from toolbench.tools.terminal import protocol
 from toolbench.tools.terminal.buffer import HeadAndTail, Kept
@@ -22,6 +23,17 @@ _PROMPT = 1.5  # seconds of silence after a line without an end
 _LAST_WORDS = 0.05  # seconds they may take to arrive from a shell that died
 
 Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped"]
+
+
+class Look(NamedTuple):
+    """How things stood at one moment."""
+
+    kept: Kept
+    """What was printed since the last look."""
+    file: Path | None
+    """What has all the output of the command, if it was needed."""
+    ended: protocol.Ended | None
+    exit_code: int | None
 
 
 class PtyShell:
@@ -62,11 +74,11 @@ class PtyShell:
         self._reader.start()
         self.send(protocol.SETUP, HeadAndTail())
         if self.wait(silence=_PATIENCE) != "finished":
-            said = clean(self.take_output()[0].head).strip()
+            said = clean(self.look().kept.head).strip()
             self.close()
             msg = f"bash did not start: {said or 'it says nothing'}"
             raise OSError(msg)
-        self.take_output()  # the first prompt
+        self.look()  # the first prompt
 
     @property
     def pid(self) -> int:
@@ -77,7 +89,7 @@ class PtyShell:
     def foreground(self) -> int:
         """The process group that typed keys go to; the shell's own if no program runs."""
         try:
-            return os.tcgetpgrp(self._launched.keyboard)
+            return os.tcgetpgrp(self._launched.screen)
         except OSError:  # the shell is gone
             return self.pid
 
@@ -125,12 +137,13 @@ class PtyShell:
                 return False
         return True
 
-    def take_output(self) -> tuple[Kept, Path | None]:
-        """Return what was printed since the last time, and the file that has all of it."""
+    def look(self) -> Look:
+        """Return what was printed since the last time, and how things stand."""
         with self._news:
             if not self.settled:
                 self.output.keep_on()
-            return self.output.take(), self.output.saved
+            kept, file = self.output.take(), self.output.saved
+            return Look(kept, file, self.ended, self.exit_code)
 
     def look_up(self) -> None:
         """Have who waits look whether to stop, from any thread."""
@@ -227,13 +240,15 @@ class PtyShell:
         self._bury()
 
     def _hear(self) -> bool:
-        try:
-            data = os.read(self._launched.screen, _CHUNK)
-        except OSError:
-            data = b""
+        data = bytearray()
+        with suppress(OSError):  # nothing more for now, or for ever
+            while len(data) < _CHUNK and (
+                more := os.read(self._launched.screen, _CHUNK)
+            ):
+                data += more
         if data:
             with self._news:
-                self.output.write(data)
+                self.output.write(bytes(data))
                 self._last_output = monotonic()
                 self._recent = self._recent[-_MARK:] + data
                 self._check()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ipywidgets import Widget
+from ipywidgets import Button, Widget
 
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
@@ -54,7 +54,8 @@ class Editor(ABC):
         self.frame = slot.frame
         self.schema = slot.node.schema
         self._made: list[Widget] = []
-        self._widget: Widget | None = None
+        self._buttons: dict[str, Any] = {}
+        self._widget: Any = None
 
     # --- the value ----------------------------------------------------------------
 
@@ -148,6 +149,20 @@ class Editor(ABC):
             self.slot.edited()
 
         self.frame.hear(widget, names, edited)
+
+    def button(
+        self, key: str, words: str, react: Callable[[], None], *classes: str
+    ) -> Any:
+        """Return the button *key* of this editor, made on first use, saying *words*.
+
+        Pressing it is no edit by itself.
+        """
+        if key not in self._buttons:
+            self._buttons[key] = self.make(Button, *classes, description=words)
+            self.frame.hear(self._buttons[key], "", react)
+        if self._buttons[key].description != words:
+            self._buttons[key].description = words
+        return self._buttons[key]
 
     def close(self) -> None:
         """Close the widgets of this editor and of the slots it holds."""

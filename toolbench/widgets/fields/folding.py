@@ -57,16 +57,23 @@ def guess_type(schema: Schema) -> tuple[Schema, Any]:
     return rest, kind
 
 
-def fold_all_of(schema: Schema, resolve: Resolve, fuel: int = _NESTING) -> Schema:
+def fold_all_of(schema: Schema, resolve: Resolve) -> Schema:
     """Merge the parts of `allOf` into one schema; what they disagree on is left to validation."""
+    return _fold_all_of(schema, resolve, set(), _NESTING)
+
+
+def _fold_all_of(schema: Schema, resolve: Resolve, seen: set[int], fuel: int) -> Schema:
     parts = schema.get("allOf")
     if not isinstance(parts, list) or not fuel:
         return schema
     merged = {key: item for key, item in schema.items() if key != "allOf"}
     for part in parts:
-        resolved = resolve(part)
-        if isinstance(resolved, dict):
-            merged = _merge(merged, fold_all_of(resolved, resolve, fuel - 1))
+        if id(part) not in seen:  # a hostile schema repeats itself without end
+            seen.add(id(part))
+            resolved = resolve(part)
+            if isinstance(resolved, dict):
+                inner = _fold_all_of(resolved, resolve, seen, fuel - 1)
+                merged = _merge(merged, inner)
     return merged
 
 
@@ -111,7 +118,9 @@ def fold_alternatives(schema: Schema, resolve: Resolve) -> Folded:
     if len(real) == 1:
         part = real[0][0]
         return Folded(
-            base, nullable, {**rules, **part, **notes} if isinstance(part, dict) else part
+            base,
+            nullable,
+            {**rules, **part, **notes} if isinstance(part, dict) else part,
         )
     choices = _one_choice([found for _, found in real])
     if choices:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from ipywidgets import Button, Widget
+from ipywidgets import Widget
 
 from toolbench.widgets.fields.text import Line
 
@@ -82,18 +82,10 @@ class Formatted(Line):
         """The box, and the button that fills it."""
         if self._format.fresh is None:
             return (self.widget,)
-        if self._button is None:
-            self._button = self.make(Button, "tb-side", description=self._format.button)
-            self.hear(self._button, "", self._fill)
-        return (self.widget, self._button)
-
-    _button: Widget | None = None
+        fill = self.button("fill", self._format.button, self._fill, "tb-side")
+        return (self.widget, fill)
 
     def _fill(self) -> None:
         if self._format.fresh is not None:
             self.write(self._format.fresh())
-
-    def close(self) -> None:
-        """Close the box and the button."""
-        super().close()
-        self._button = None
+            self.slot.edited()

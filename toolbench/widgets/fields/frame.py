@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ipywidgets import Button, Widget
+from ipywidgets import HTML, Box, Button, Widget
 
 from toolbench.errors import Path, Problem
 from toolbench.widgets.fields.view import SchemaView
@@ -39,6 +39,8 @@ class Frame:
         self._settle = settle
         self._depth = 0
         self._stale: dict[Container, None] = {}
+        self._closed = False
+        self._goal: Callable[[], Iterable[Widget]] | None = None
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
@@ -73,11 +75,25 @@ class Frame:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Draw what is stale now."""
-        while self._stale:
+        """Draw what is stale now, and put the cursor where the edit wants it."""
+        while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
             container.draw()
+        goal, self._goal = self._goal, None
+        self._stale.clear()
+        box = None if goal is None else next(_inputs(goal()), None)
+        if box is not None:
+            box.focus()
+
+    def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
+        """Put the cursor into the first input of *goal* when this edit is drawn."""
+        self._goal = goal
+
+    def close(self) -> None:
+        """Close every widget, and draw nothing from now on."""
+        self._closed = True
+        self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
         """Call *react* after a person changed the trait *names* of *widget*, or clicked it.
@@ -94,3 +110,12 @@ class Frame:
             widget.on_click(heard)
         else:
             widget.observe(heard, names)
+
+
+def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
+    """Give the widgets a person can type into or choose from, in their order."""
+    for widget in widgets:
+        if isinstance(widget, Box):
+            yield from _inputs(widget.children)
+        elif widget.has_trait("description") and not isinstance(widget, HTML):
+            yield widget

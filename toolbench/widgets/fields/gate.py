@@ -45,9 +45,10 @@ class Gate:
         if state == _NULL:
             slot.write(None)
         elif state == _VALUE:
+            slot.unfold()
             slot.open()
         else:
-            slot.clear()
+            slot.shut()
         slot.touch()
 
     def refresh(self) -> None:
@@ -55,7 +56,7 @@ class Gate:
         slot = self._slot
         state = _NULL if slot.is_null else _VALUE if slot.is_open else _UNSET
         self._switch.value = state if slot.node.nullable else state == _VALUE
-        body = slot.editor.cells if state == _VALUE else ()
+        body = slot.body if state == _VALUE else ()
         if self.widget.children[1:] != body:
             self.widget.children = (self._switch, *body)
 

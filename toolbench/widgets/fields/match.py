@@ -19,33 +19,58 @@ _DEPTH = 4
 _SAMPLE = 20
 
 
-def admits(view: SchemaView, schema: Any, value: Any, depth: int = _DEPTH) -> bool:
+def admits(view: SchemaView, schema: Any, value: Any) -> bool:
     """Tell whether *value* has the shape *schema* asks for: types, constants, required keys."""
-    node = view.node(schema)
-    if value is None and node.nullable:
-        return True
-    return _has_shape(view, node.schema, value, depth)
+    return _Matcher(view).admits(schema, value, _DEPTH)
 
 
-def _has_shape(
-    view: SchemaView, schema: dict[str, Any], value: Any, depth: int
-) -> bool:
-    if "const" in schema:
-        return same(schema["const"], value)
-    if isinstance(choices := schema.get("enum"), list):
-        return any(same(choice, value) for choice in choices)
-    if depth == 0:
+class _Matcher:
+    """Compares each part of a schema with each part of a value once, however often they meet."""
+
+    def __init__(self, view: SchemaView) -> None:
+        self._view = view
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def admits(self, schema: Any, value: Any, depth: int) -> bool:
+        pair = (id(schema), id(value))
+        if pair not in self._known:
+            node = self._view.node(schema)
+            fits = value is None and node.nullable
+            self._known[pair] = fits or self._has_shape(node.schema, value, depth)
+        return self._known[pair]
+
+    def _has_shape(self, schema: dict[str, Any], value: Any, depth: int) -> bool:
+        if "const" in schema:
+            return same(schema["const"], value)
+        if isinstance(choices := schema.get("enum"), list):
+            return any(same(choice, value) for choice in choices)
+        if depth == 0:
+            return True
+        if isinstance(branches := schema.get("anyOf"), list):
+            return any(self.admits(branch, value, depth - 1) for branch in branches)
+        if not has_type(schema.get("type"), value):
+            return False
+        if isinstance(value, dict):
+            return self._has_keys(schema, value, depth)
+        if isinstance(value, list) and "items" in schema:
+            sample = value[:_SAMPLE]
+            return all(self.admits(schema["items"], x, depth - 1) for x in sample)
         return True
-    if isinstance(branches := schema.get("anyOf"), list):
-        return any(admits(view, branch, value, depth - 1) for branch in branches)
-    if not has_type(schema.get("type"), value):
-        return False
-    if isinstance(value, dict):
-        return _has_keys(view, schema, value, depth)
-    if isinstance(value, list) and "items" in schema:
-        sample = value[:_SAMPLE]
-        return all(admits(view, schema["items"], x, depth - 1) for x in sample)
-    return True
+
+    def _has_keys(
+        self, schema: dict[str, Any], value: dict[str, Any], depth: int
+    ) -> bool:
+        properties = schema.get("properties")
+        known = properties if isinstance(properties, dict) else {}
+        if any(name not in value for name in required_of(schema)):
+            return False
+        if schema.get("additionalProperties") is False and value.keys() - known.keys():
+            return False
+        return all(
+            self.admits(sub, value[name], depth - 1)
+            for name, sub in known.items()
+            if name in value
+        )
 
 
 def has_type(kind: Any, value: Any) -> bool:
@@ -53,26 +78,10 @@ def has_type(kind: Any, value: Any) -> bool:
     if not isinstance(kind, str) or kind not in _TYPES:
         return True
     if isinstance(value, bool):
-        return bool(kind == "boolean")
+        return kind == "boolean"
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
     return isinstance(value, _TYPES[kind])
-
-
-def _has_keys(
-    view: SchemaView, schema: dict[str, Any], value: dict[str, Any], depth: int
-) -> bool:
-    properties = schema.get("properties")
-    known = properties if isinstance(properties, dict) else {}
-    if any(name not in value for name in required_of(schema)):
-        return False
-    if schema.get("additionalProperties") is False and value.keys() - known.keys():
-        return False
-    return all(
-        admits(view, sub, value[name], depth - 1)
-        for name, sub in known.items()
-        if name in value
-    )
 
 
 def constants_agree(view: SchemaView, schema: Any, value: Any) -> bool:
@@ -81,8 +90,8 @@ def constants_agree(view: SchemaView, schema: Any, value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return False
     verdicts = [
-        _has_shape(view, found, value[name], 1)
+        admits(view, sub, value[name])
         for name, sub in properties.items()
-        if name in value and (found := view.node(sub).schema).keys() & {"const", "enum"}
+        if name in value and view.node(sub).schema.keys() & {"const", "enum"}
     ]
     return bool(verdicts) and all(verdicts)

@@ -24,6 +24,7 @@ _LIMITS = (
     ("maxItems", "at most {} items"),
     ("pattern", "matches {}"),
 )
+_FLAGS = (("uniqueItems", "no item twice"), ("deprecated", "deprecated"))
 
 
 def line(text: Any) -> str:
@@ -73,19 +74,22 @@ def remarks(slot: "Slot") -> Html:
     """Return help and errors of *slot*."""
     lines = [f'<div class="tb-help">{text}</div>' for text in _help(slot) if text]
     lines += [
-        f'<div class="tb-error">{escape(said[:1].upper() + said[1:])}</div>'
-        for said in slot.errors
+        f'<div class="tb-error">{escape(_sentence(said))}</div>' for said in slot.errors
     ]
     return Html("".join(lines))
 
 
 def _help(slot: "Slot") -> list[str]:
-    said = [_shortened(slot.help), escape(", ".join(facts(slot)))]
+    said = [_shortened(slot.help), escape(_sentence(", ".join(facts(slot))))]
     if all(said) and len(slot.help) <= _HELP:
-        said = [f"{said[0].rstrip('.')}. {said[1][:1].upper()}{said[1][1:]}."]
+        said = [f"{said[0].rstrip('.')}. {said[1]}"]
     if slot.node.notice:
         said.append(f"This field {escape(slot.node.notice)}: type JSON.")
     return said
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def _shortened(text: str) -> str:
@@ -103,11 +107,11 @@ def _shortened(text: str) -> str:
 def facts(slot: "Slot") -> list[str]:
     """List what the schema says about the value, in words."""
     schema = slot.node.schema
-    said = [slot.editor.hint] if slot.editor.hint else []
+    said = ["null is sent"] if slot.is_null and not slot.gated else []
+    said += [slot.editor.hint] if slot.editor.hint else []
     for key, words in _LIMITS:
         limit = schema.get(key)
         if isinstance(limit, int | float | str) and not isinstance(limit, bool):
             said.append(words.format(limit))
-    if schema.get("uniqueItems") is True:
-        said.append("no item twice")
+    said += [words for key, words in _FLAGS if schema.get(key) is True]
     return said

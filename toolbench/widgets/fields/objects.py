@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ipywidgets import Button, Combobox
+from ipywidgets import Combobox
 
 from toolbench.display.escape import Html
 from toolbench.widgets.fields import notes
@@ -29,7 +29,6 @@ class ObjectEditor(Container):
         self._keys: list[str] = []
         self._asked: set[str] = set()
         self._search: Any = None
-        self._all: Any = None
 
     # --- the value ----------------------------------------------------------------
 
@@ -177,20 +176,22 @@ class ObjectEditor(Container):
                 continuous_update=False,
             )
             self.frame.hear(self._search, "value", self._searched)
-            self._all = self.make(Button, "tb-side", description="Show all")
-            self.frame.hear(self._all, "", self._show_all)
         options = tuple(notes.line(name) for name in waiting)
         if self._search.options != options:
             self._search.options = options
         many = Html(f'<div class="tb-help">{len(waiting)} more fields</div>')
-        return Entry(Html(""), (self._search, self._all) if waiting else (), many)
+        if not waiting:
+            return Entry(Html(""), (), Html(""))
+        show = self.button("all", "Show all", self._show_all, "tb-side")
+        return Entry(Html(""), (self._search, show), many)
 
     def _searched(self) -> None:
-        for name in self._properties:
-            if notes.line(name) == self._search.value:
-                self._asked = self._asked | {name}
-                self._search.value = ""
-                self.stale()
+        picked = (n for n in self._properties if notes.line(n) == self._search.value)
+        if (name := next(picked, None)) is not None:
+            self._asked = self._asked | {name}
+            self._search.value = ""
+            self.stale()
+            self.frame.focus(lambda: self._slot(name).entry().cells)
 
     def _show_all(self) -> None:
         self._asked = set(self._properties)

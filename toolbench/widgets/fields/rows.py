@@ -1,139 +1,103 @@
 """A list of anything: one line for each item, with buttons to move and remove it."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
-from ipywidgets import Button, ToggleButtons, Widget
+from ipywidgets import ToggleButtons, Widget
 
-from toolbench.display.escape import Html
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET, Container
 from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.listing import Listing
 from toolbench.widgets.fields.slot import Slot
 
 _UP, _DOWN, _REMOVE = range(3)
 
 
-class Rows(Container):
+class Rows(Listing):
     """Shows each item of a list as a field."""
 
     classes = ("tb-rows",)
+    empty: ClassVar[Any] = []
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
-        self._items: list[Slot] = []
-        self._bars: dict[Slot, Widget] = {}
-        self._add: Widget | None = None
+        self._bars: dict[Slot, Any] = {}
 
-    # --- the value ----------------------------------------------------------------
-
-    def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the list of the items that have a value."""
-        there = [part(item) for item in self._items]
-        return [value for value in there if value is not UNSET]
+    def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
+        """Return the list."""
+        return [value for _, value in pairs]
 
     def write(self, value: Any) -> bool:
         """Show one line for each item."""
         if not isinstance(value, list):
             return False
-        self._drop(self._items[len(value) :])
-        del self._items[len(value) :]
+        self.drop(self.rows[len(value) :])
         for place, item in enumerate(value):
-            if place == len(self._items):
-                self._items.append(self._item(place))
-            self._items[place].write(item)
+            if place == len(self.rows):
+                self.rows.append(self.new())
+            self.rows[place].write(item)
         self.stale()
         return True
 
-    def clear(self) -> None:
-        """Remove every item."""
-        self.write([])
-
-    def send_empty(self) -> bool:
-        """Send `[]`."""
-        return self.write([])
-
-    # --- the items ------------------------------------------------------------------
-
-    def _item(self, place: int) -> Slot:
+    def new(self) -> Slot:
+        """Return the slot of one more item."""
         return Slot(
             self.frame,
             self.schema.get("items", {}),
-            place,
+            len(self.rows),
             parent=self,
-            label=f"{self.slot.label}[{place}]",
+            label=f"{self.slot.label}[{len(self.rows)}]",
             settled=True,
         )
 
-    def slots(self) -> Iterable[Slot]:
-        """Give the items."""
-        return tuple(self._items)
-
     def child(self, step: Any) -> Slot | None:
         """Return the item at the index *step*."""
-        if isinstance(step, bool) or not isinstance(step, int):
-            return None
-        return self._items[step] if 0 <= step < len(self._items) else None
+        return _item(self.rows, step)
 
-    def _appended(self) -> None:
-        least = self.schema.get("minItems")
-        wanted = least if isinstance(least, int) and not self._items else 1
-        for _ in range(max(1, min(wanted, 20))):
-            item = self._item(len(self._items))
-            self._items.append(item)
-            if item.node.schema.get("type") == "string":
-                item.send_empty()  # a new line of text is an empty text
-        self.slot.open()
+    def line(self, row: Slot) -> Entry:
+        """Return the item with its buttons."""
+        head, cells, note = row.entry()
+        return Entry(head, (*cells, self._bar(row)), note)
 
-    def _acted(self, item: Slot) -> None:
-        bar = self._bars[item]
-        action, place = bar.index, self._items.index(item)
-        bar.index = None  # so that the same button can be clicked again
-        if action == _REMOVE:
-            self._drop([item])
-            self._items.remove(item)
-        elif action is not None:
-            goal = place - 1 if action == _UP else place + 1
-            self._items.insert(max(goal, 0), self._items.pop(place))
-        for place, slot in enumerate(self._items):
-            slot.rename(place, f"{self.slot.label}[{place}]")
-        self.slot.open()
-
-    def _drop(self, items: Iterable[Slot]) -> None:
-        for item in items:
-            item.close()
-            bar = self._bars.pop(item, None)
-            if bar is not None:
-                self.frame.pool.drop((bar,))
-
-    # --- what is shown ----------------------------------------------------------------
-
-    def entries(self) -> Iterable[Entry]:
-        """Give the items, and the button that adds one."""
-        for item in self._items:
-            head, cells, note = item.entry()
-            yield Entry(head, (*cells, self._bar(item)), note)
-        if self._add is None:
-            name = notes.line(self.slot.label)
-            self._add = self.make(Button, "tb-add", description=f"Add to {name}")
-            self.hear(self._add, "", self._appended)
-        most = self.schema.get("maxItems")
-        self._add.disabled = isinstance(most, int) and len(self._items) >= most
-        yield Entry(Html(""), (self._add,), Html(""))
-
-    def _bar(self, item: Slot) -> Widget:
-        if item not in self._bars:
+    def _bar(self, row: Slot) -> Widget:
+        if row not in self._bars:
+            names = ["Move up", "Move down", "Remove"]
             bar = self.make(
                 ToggleButtons,
                 "tb-actions",
-                options=["Move up", "Move down", "Remove"],
+                options=names,
                 icons=["arrow-up", "arrow-down", "times"],
-                tooltips=["Move up", "Move down", "Remove"],
+                tooltips=names,
                 index=None,
             )
-            self.hear(bar, "index", lambda: self._acted(item))
-            self._bars[item] = bar
-        return self._bars[item]
+            self.hear(bar, "index", lambda: self._acted(row))
+            self._bars[row] = bar
+        return self._bars[row]
+
+    def _acted(self, row: Slot) -> None:
+        bar = self._bars[row]
+        action, place = bar.index, self.rows.index(row)
+        bar.index = None  # so that the same button can be clicked again
+        if action == _REMOVE:
+            self.take_out(row)
+        elif action is not None:
+            goal = place - 1 if action == _UP else place + 1
+            self.rows.insert(max(goal, 0), self.rows.pop(place))
+        for place, slot in enumerate(self.rows):
+            slot.rename(place, f"{self.slot.label}[{place}]")
+        self.slot.open()
+
+    def forget(self, row: Slot) -> None:
+        """Close the buttons of *row*."""
+        if row in self._bars:
+            self.frame.pool.drop((self._bars.pop(row),))
+
+
+def _item(items: Sequence[Slot], step: Any) -> Slot | None:
+    if isinstance(step, bool) or not isinstance(step, int):
+        return None
+    return items[step] if 0 <= step < len(items) else None
 
 
 class Positions(Container):
@@ -195,9 +159,7 @@ class Positions(Container):
 
     def child(self, step: Any) -> Slot | None:
         """Return the position *step*."""
-        if isinstance(step, bool) or not isinstance(step, int):
-            return None
-        return self._items[step] if 0 <= step < len(self._items) else None
+        return _item(self._items, step)
 
     def entries(self) -> Iterable[Entry]:
         """Give the positions."""

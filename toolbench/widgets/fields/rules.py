@@ -66,10 +66,12 @@ class Registry:
         """Return the editor for *slot*; a rule that fails gives way to JSON text."""
         try:
             made = self._factory(slot)(slot)
+            return made if isinstance(made, Editor) else WidgetEditor(slot, made)
         except Exception as error:  # noqa: BLE001 - a user's rule must not break the form
-            slot.complain(f"its own editor failed ({type(error).__name__}: {error})")
+            slot.complain(
+                f"has an editor that failed ({type(error).__name__}: {error})"
+            )
             return Raw(slot)
-        return made if isinstance(made, Editor) else WidgetEditor(slot, made)
 
     def _factory(self, slot: "Slot") -> Factory:
         asked = slot.extra.get("widget")

@@ -10,6 +10,7 @@ from toolbench.errors import Problem
 from toolbench.widgets.equality import same
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET, Container, Editor
+from toolbench.widgets.fields.fold import Fold
 from toolbench.widgets.fields.gate import Gate
 from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.position import Position
@@ -38,6 +39,7 @@ class Slot(Position):
         self._editor: Editor | None = None
         self._escalated = False
         self._gate: Gate | None = None
+        self._fold: Fold | None = None
 
     # --- the value ------------------------------------------------------------------
 
@@ -58,6 +60,24 @@ class Slot(Position):
         return editor.structured and late
 
     @property
+    def folded(self) -> bool:
+        """Whether a button stands in for the editor, to keep a large form light."""
+        if not isinstance(self.editor, Container) or self.editor.built:
+            return False
+        if self._fold is None:
+            self._fold = Fold(self)
+        return self._fold.is_shut
+
+    def unfold(self) -> None:
+        """Show the editor, and all around it."""
+        here: Slot | None = self
+        while here is not None:
+            if here.folded and here._fold is not None:
+                here._fold.open()
+                here.draw()
+            here = here.parent.slot if here.parent is not None else None
+
+    @property
     def is_null(self) -> bool:
         """Whether the value is null, held beside the editor."""
         return self._null
@@ -66,6 +86,13 @@ class Slot(Position):
     def is_open(self) -> bool:
         """Whether the editor is shown: always, unless a gate is shut."""
         return not self.gated or (self._open is True and not self._null)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the editor is asked for the value: not while it was never needed, or shut."""
+        if self._editor is None and not self.required:
+            return False
+        return self.is_open and not self._null
 
     def read(self) -> Any:
         """Return the value, None, or `UNSET`."""
@@ -78,10 +105,10 @@ class Slot(Position):
     def _read(self, ask: Any) -> Any:
         if self._null:
             return None
-        if self._editor is None and not self.required:
+        if not self.is_there:
             return UNSET
         if self.gated:
-            return ask(self.editor) if self._open else UNSET
+            return ask(self.editor)
         value = ask(self.editor)
         if self._open is not True and self.editor.structured and not value:
             wanted = self._open is False or self.editor.wants_more
@@ -102,19 +129,19 @@ class Slot(Position):
         else:
             self._null, self._open = False, True
             self._hold(value)
-        return self._show()
+        return self.draw()
 
     def clear(self) -> None:
         """Hold no value."""
         self._null, self._open = False, False
         if self._editor is not None or self.required:
             self.editor.clear()
-        self._show()
+        self.draw()
 
     def rename(self, key: Any, label: str) -> None:
         """Stand under another key from now on."""
         self.key, self.label = key, label
-        self._show()
+        self.draw()
 
     def _hold(self, value: Any) -> None:
         while not self._holds(value):
@@ -126,8 +153,10 @@ class Slot(Position):
         editor = self.editor
         if not editor.write(value):
             return False
-        # containers ask their own slots; what a leaf says it holds is checked
-        return editor.structured or type(editor) is Raw or same(editor.read(), value)
+        # containers ask their own slots; what any other editor claims to hold is checked
+        if isinstance(editor, Container) or type(editor) is Raw:
+            return True
+        return same(editor.read(), value)
 
     def _choose(self) -> Editor:
         return self.frame.registry.editor(self)
@@ -142,23 +171,34 @@ class Slot(Position):
 
     def edited(self) -> None:
         """Note that a person changed what is inside: the slot has a value again."""
+        self._come_alive()
+        self.touch()
+
+    def _come_alive(self) -> None:
         self._null = False
         if self._open is False and not self.gated:
             self._open = None
-        self.touch()
 
     def touch(self) -> None:
         """Note that a person changed this slot, and with it everything above."""
-        self.touched = True
         self.frame.touched(self.path)
-        self._show()
-        if self.parent is not None:
-            self.parent.slot.edited()
+        here: Slot | None = self
+        while here is not None:
+            here.touched = True
+            here.draw()
+            here = here.parent.slot if here.parent is not None else None
+            if here is not None:
+                here._come_alive()
 
     def open(self) -> None:
         """Hold a value from now on, even an empty one."""
         self._null, self._open = False, True
-        self._show()
+        self.draw()
+
+    def shut(self) -> None:
+        """Hold no value; what was typed is there again when the gate opens."""
+        self._null, self._open = False, False
+        self.draw()
 
     def set_null(self) -> None:
         """Hold `null`, whatever the schema says of it."""
@@ -196,11 +236,18 @@ class Slot(Position):
         if self.gated:
             cells: tuple[Widget, ...] = (self._gate_box(),)
         else:
-            cells = self.editor.cells
+            cells = self.body
         headless = self.gated or (self.editor.labelled and not self.editor.static)
         head = Html("") if headless else notes.heading(self)
-        inside = self.is_open and self.editor.notes_itself
+        inside = self.is_open and self.editor.notes_itself and not self.folded
         return Entry(head, cells, Html("") if inside else notes.remarks(self))
+
+    @property
+    def body(self) -> tuple[Widget, ...]:
+        """The editor, or the button that stands in for it."""
+        if self.folded and self._fold is not None:
+            return (self._fold.widget,)
+        return self.editor.cells
 
     def note(self) -> Html:
         """Return help and errors, for an editor that shows them itself."""
@@ -210,9 +257,9 @@ class Slot(Position):
         """Show these errors, and no others."""
         if sentences != self.errors:
             self.errors = sentences
-            self._show()
+            self.draw()
 
-    def _show(self) -> None:
+    def draw(self) -> None:
         """Have everything that depends on the state of this slot drawn again."""
         self.frame.stale(self.parent)
         if self._editor is not None:
@@ -236,7 +283,7 @@ class Slot(Position):
 
     def troubles(self) -> Iterator[Problem]:
         """Give everything that was typed and cannot be read, here and inside."""
-        if self._editor is None or self._null or not self.is_open:
+        if self._editor is None or not self.is_there:
             return
         if self._editor.trouble:
             yield Problem(self.path, self._editor.trouble)
@@ -248,7 +295,7 @@ class Slot(Position):
 
     def secrets(self) -> Iterable[str]:
         """Give the secrets held here and inside."""
-        return self._editor.secrets() if self._editor is not None else ()
+        return self.editor.secrets() if self.is_there else ()
 
     def walk(self) -> Iterator["Slot"]:
         """Give this slot and those inside that exist."""
@@ -263,5 +310,7 @@ class Slot(Position):
     def close(self) -> None:
         """Close every widget of this slot."""
         self._close_gate()
+        if self._fold is not None:
+            self._fold.close()
         if self._editor is not None:
             self._editor.close()

@@ -9,6 +9,7 @@ from toolbench.widgets.fields.dates import Day
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.files import File, is_file
 from toolbench.widgets.fields.formats import Formatted, is_known_format
+from toolbench.widgets.fields.items import Items, Marks
 from toolbench.widgets.fields.maps import Map
 from toolbench.widgets.fields.number import Number
 from toolbench.widgets.fields.objects import ObjectEditor
@@ -17,7 +18,6 @@ from toolbench.widgets.fields.rows import Positions, Rows
 from toolbench.widgets.fields.rules import Factory, Registry, Rule
 from toolbench.widgets.fields.secret import Secret
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.tags import Marks, Tags
 from toolbench.widgets.fields.text import Area, Line, Suggested, wants_lines
 from toolbench.widgets.fields.unions import Union
 from toolbench.widgets.fields.view import SchemaView
@@ -81,7 +81,7 @@ def _is_list(view: SchemaView, schema: Schema, path: Path) -> bool:
     return schema.get("type") == "array" and isinstance(items, dict)
 
 
-def _is_tag_list(view: SchemaView, schema: Schema, path: Path) -> bool:
+def _is_item_list(view: SchemaView, schema: Schema, path: Path) -> bool:
     if not _is_list(view, schema, path):
         return False
     item = view.node(schema["items"])
@@ -93,7 +93,7 @@ def _is_tag_list(view: SchemaView, schema: Schema, path: Path) -> bool:
 
 
 def _is_mark_list(view: SchemaView, schema: Schema, path: Path) -> bool:
-    if schema.get("uniqueItems") is not True or not _is_tag_list(view, schema, path):
+    if not _is_item_list(view, schema, path):
         return False
     return 0 < len(view.node(schema["items"]).schema.get("enum", ())) < _MANY
 
@@ -115,7 +115,7 @@ RULES = (
     Rule(50, _has_fields, ObjectEditor),
     Rule(48, _is_map, Map),
     Rule(46, _is_mark_list, Marks),
-    Rule(44, _is_tag_list, Tags),
+    Rule(44, _is_item_list, Items),
     Rule(42, _is_tuple, Positions),
     Rule(40, _is_list, Rows),
     Rule(30, lambda v, s, p: s.get("type") == "string" and is_file(s), File),
@@ -138,13 +138,13 @@ NAMED: dict[str, Factory] = {
     "date": Day,
     "dropdown": Choice,
     "file": File,
+    "items": Items,
     "json": Raw,
     "map": Map,
     "number": Number,
     "password": Secret,
     "rows": Rows,
     "search": Search,
-    "tags": Tags,
     "text": Line,
     "textarea": Area,
 }

@@ -99,7 +99,7 @@ class TextBox(Editor):
     def ghost(self) -> str:
         """What stands in the empty box."""
         if self._on_purpose:
-            return '"" (empty text is sent)'
+            return self.emptied
         if self.slot.is_null:
             return "null is sent"
         asked = self.slot.extra.get("placeholder")
@@ -112,6 +112,7 @@ class TextBox(Editor):
             return f"e.g. {notes.ghost(examples[0])}"
         return self.nothing
 
+    emptied: ClassVar[str] = '"" (empty text is sent)'
     nothing: ClassVar[str] = "\u200b"  # an empty placeholder would not replace one
 
     def build(self) -> Widget:

@@ -7,26 +7,11 @@ from ipywidgets import Dropdown, Widget
 
 from toolbench.display.escape import Html
 from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.branches import names_of
 from toolbench.widgets.fields.editor import UNSET, Container
 from toolbench.widgets.fields.grid import Entry, Lines, arrange
 from toolbench.widgets.fields.match import admits, constants_agree, has_type
 from toolbench.widgets.fields.slot import Slot
-
-_NOUNS = {
-    "array": "list",
-    "boolean": "true or false",
-    "null": "null",
-    "object": "object",
-    "string": "text",
-}
-_PYTHON = {
-    "array": "list",
-    "boolean": "bool",
-    "integer": "int",
-    "number": "float",
-    "object": "dict",
-    "string": "str",
-}
 
 
 class Union(Container):
@@ -91,6 +76,10 @@ class Union(Container):
             ]
         return likely[0] if likely else None
 
+    @property
+    def _names(self) -> list[str]:
+        return names_of(self.frame.view, self._branches)
+
     # --- the alternatives -------------------------------------------------------------
 
     def _branch(self, place: int) -> Slot:
@@ -99,7 +88,7 @@ class Union(Container):
                 self.frame,
                 self._branches[place],
                 parent=self,
-                label=f"{self.slot.label} ({self._names()[place]})",
+                label=f"{self.slot.label} ({self._names[place]})",
                 settled=True,
             )
         return self._slots[place]
@@ -111,15 +100,6 @@ class Union(Container):
     def child(self, step: Any) -> Slot | None:
         """Look inside the chosen alternative."""
         return None if self.chosen is None else self.chosen.child(step)
-
-    def swallows(self, step: Any) -> bool:
-        """Tell whether *step* is how pydantic calls the chosen alternative."""
-        return self._chosen is not None and step in self._tags(self._chosen)
-
-    def is_about_another(self, step: Any) -> bool:
-        """Tell whether *step* is how pydantic calls an alternative that is not chosen."""
-        others = (i for i in range(len(self._branches)) if i != self._chosen)
-        return not self.swallows(step) and any(step in self._tags(i) for i in others)
 
     def _choose(self, place: int | None, *, null: bool = False) -> None:
         self._chosen, self._null = place, null
@@ -136,63 +116,8 @@ class Union(Container):
         line = self._list.index if self._list is not None else 0
         null = line == len(self._branches) + 1
         self._choose(line - 1 if line and not null else None, null=null)
-
-    # --- names ------------------------------------------------------------------------
-
-    def _names(self) -> list[str]:
-        names = [self._name(branch) for branch in self._branches]
-        return [
-            f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
-            for i, name in enumerate(names)
-        ]
-
-    def _name(self, branch: Any) -> str:
-        schema = self.frame.view.node(branch).schema
-        if isinstance(title := schema.get("title"), str) and title.strip():
-            return notes.label(title)
-        if mark := self._discriminator(schema):
-            return f"{notes.label(mark[0])} = {notes.option(mark[1])}"
-        if isinstance(branch, dict) and isinstance(ref := branch.get("$ref"), str):
-            return notes.label(ref.rpartition("/")[2])
-        if "const" in schema:
-            return notes.option(schema["const"])
-        kind = schema.get("type")
-        if kind == "array" and isinstance(schema.get("items"), dict):
-            return f"list of {self._name(schema['items'])}"
-        if isinstance(kind, str):
-            return _NOUNS.get(kind, kind)
-        return "one of a list" if "enum" in schema else "anything"
-
-    def _discriminator(self, schema: dict[str, Any]) -> tuple[str, Any] | None:
-        properties = schema.get("properties")
-        for name, sub in (properties if isinstance(properties, dict) else {}).items():
-            found = self.frame.view.node(sub).schema
-            enum = found.get("enum")
-            if "const" in found:
-                return name, found["const"]
-            if isinstance(enum, list) and len(enum) == 1:
-                return name, enum[0]
-        return None
-
-    def _tags(self, place: int) -> set[Any]:
-        """Return what pydantic may call an alternative in the path of an error."""
-        branch = self._branches[place]
-        schema = self.frame.view.node(branch).schema
-        tags: set[Any] = {self._name(branch), schema.get("title")}
-        if isinstance(branch, dict) and isinstance(ref := branch.get("$ref"), str):
-            tags.add(ref.rpartition("/")[2])
-        if mark := self._discriminator(schema):
-            tags.add(str(mark[1]))
-        tags.add(self._python_name(schema))
-        return tags - {None}
-
-    def _python_name(self, schema: dict[str, Any]) -> str | None:
-        kind = schema.get("type")
-        name = _PYTHON.get(kind) if isinstance(kind, str) else None
-        if name == "list" and isinstance(schema.get("items"), dict):
-            inner = self._python_name(self.frame.view.node(schema["items"]).schema)
-            return f"list[{inner or 'any'}]"
-        return name
+        if self.chosen is not None:
+            self.chosen.unfold()
 
     # --- what is shown ----------------------------------------------------------------
 
@@ -210,7 +135,7 @@ class Union(Container):
         if self._list is None:
             nothing = "— choose —" if self.slot.required else "— not sent —"
             null = ["null"] if self.slot.node.nullable else []
-            labels = [nothing, *self._names(), *null]
+            labels = [nothing, *self._names, *null]
             star = ("tb-required",) if self.slot.starred else ()
             self._list = self.make(
                 Dropdown,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from toolbench.core.validation import validator_of
-from toolbench.errors import SchemaError
+from toolbench.core.validation import SchemaValidator, validator_of
+from toolbench.errors import Problem, SchemaError
 from toolbench.widgets.fields.folding import fold_all_of, fold_alternatives, guess_type
 
 _HOPS = 40
@@ -35,7 +35,10 @@ class SchemaView:
     def __init__(self, root: Any) -> None:
         """Look at *root*, whatever it is: a broken schema reads as "anything goes"."""
         self.root = root
-        self._nodes: dict[int, tuple[Any, Node]] = {}  # the schema keeps its id taken
+        self._broken: str | None = None
+        # by the id of the schema, which is kept so that no other gets the same
+        self._nodes: dict[int, tuple[Any, Node]] = {}
+        self._validators: dict[int, tuple[Any, SchemaValidator]] = {}
 
     def node(self, schema: Any) -> Node:
         """Return *schema*, a part of the root, simplified."""
@@ -56,19 +59,42 @@ class SchemaView:
             schema = {**target, **beside} if isinstance(target, dict) else target
         return {}, "refers to itself"
 
-    def fits(self, schema: Any, value: Any) -> bool | None:
-        """Tell whether *value* is valid under *schema*; None when that cannot be told."""
-        try:
-            return validator_of(self.standalone(schema)).is_valid(value)
-        except SchemaError:
-            return None
+    @property
+    def broken(self) -> str:
+        """Why the whole schema cannot be used to validate; empty when it can."""
+        if self._broken is None:
+            try:
+                self._validator(self.root)
+                self._broken = ""
+            except SchemaError as error:
+                self._broken = str(error)
+        return self._broken
 
-    def standalone(self, schema: Any) -> Any:
-        """Return *schema* with the definitions of the root, fit for a validator."""
-        if not isinstance(schema, dict) or not isinstance(self.root, Mapping):
-            return schema
-        shared = ("$schema", "$defs", "definitions")
-        return {**{k: self.root[k] for k in shared if k in self.root}, **schema}
+    def problems(self, schema: Any, value: Any) -> list[Problem]:
+        """List what is wrong with *value* under *schema*, as far as that can be told."""
+        try:
+            return self._validator(schema).problems(value)
+        except SchemaError:
+            return []
+
+    def fits(self, schema: Any, value: Any) -> bool:
+        """Tell whether *value* is valid under *schema*, as far as that can be told."""
+        try:
+            return self._validator(schema).is_valid(value)
+        except SchemaError:
+            return False
+
+    def _validator(self, schema: Any) -> SchemaValidator:
+        """Return the validator of a part of the root: it comes with the definitions."""
+        known = self._validators.get(id(schema))
+        if known is None:
+            whole = schema
+            if isinstance(schema, dict) and isinstance(self.root, Mapping):
+                shared = ("$schema", "$defs", "definitions")
+                named = {key: self.root[key] for key in shared if key in self.root}
+                whole = {**named, **schema}
+            known = self._validators[id(schema)] = (schema, validator_of(whole))
+        return known[1]
 
     def _target(self, ref: Any) -> Any:
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
@@ -89,7 +115,7 @@ class SchemaView:
         if schema is True or schema == {}:
             return Node({}, notice=notice)
         if schema is False:
-            return Node({"not": {}}, notice="nothing is allowed here")
+            return Node({"not": {}}, notice="allows no value")
         if not isinstance(schema, dict):
             return Node({}, notice=f"is no schema: {schema!r:.60}")
         schema = fold_all_of(schema, lambda part: self.resolve(part)[0])

@@ -1,0 +1,24 @@
+"""Functions whose annotations are only text."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from toolbench import tool
+
+
+class Person(BaseModel):
+    name: str
+
+
+def greet(who: Person, times: int = 1) -> str:
+    """Greet somebody."""
+    return " ".join([who.name] * times)
+
+
+greet_tool = tool(greet)
+
+
+class Greeter:
+    def __call__(self, who: Person) -> str:
+        return who.name

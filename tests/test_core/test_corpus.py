@@ -1,0 +1,118 @@
+"""Tools real servers publish: every one builds, exports, and judges values as it should."""
+
+import json
+import sys
+from importlib import import_module
+from itertools import chain, islice
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from test_core.schemas import judge
+from toolbench import Action, ToolDefinition
+from toolbench.llm import formats
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+pytestmark = pytest.mark.skipif(
+    not CORPUS.is_dir(),
+    reason=f"THE CORPUS OF REAL TOOLS IS NOT AT {CORPUS}: 2,132 schemas go unproven",
+)
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    """Every tool of the corpus, with values its schema accepts."""
+    sys.path.insert(0, str(CORPUS))
+    examples = import_module("sample_values").examples
+    sys.path.remove(str(CORPUS))
+    lines = (CORPUS / "tools_public.jsonl").read_text(encoding="utf-8").splitlines()
+    published = map(json.loads, lines)
+    return [(p, [v for _, v in examples(p["inputSchema"])]) for p in published]
+
+
+@pytest.fixture(scope="module")
+def tools(sampled):
+    """The same tools as ours, in the same order."""
+    return [
+        ToolDefinition(
+            name=published["name"],
+            description=published.get("description") or "",
+            action_type=Action.from_mcp_schema(
+                "CorpusAction", published["inputSchema"]
+            ),
+        )
+        for published, _ in sampled
+    ]
+
+
+def mutations(value):
+    """Objects that differ from *value* in one place each."""
+    yield {**value, "not_an_argument": 1}
+    for name, old in value.items():
+        yield {k: v for k, v in value.items() if k != name}
+        for new in (None, "☃", -1, 1.5, True, [], [old], {}, {"x": old}):
+            yield {**value, name: new}
+        if isinstance(old, dict):
+            yield from ({**value, name: inner} for inner in mutations(old))
+        elif isinstance(old, list) and old:
+            yield {**value, name: old * 2}
+            yield {**value, name: [*old, None]}
+
+
+def test_holds_what_it_should(sampled):
+    """There are 2,132 tools, and values for each."""
+    assert len(sampled) == 2_132
+    assert all(values for _, values in sampled)
+
+
+def test_export_to_every_format(tools):
+    """Whoever offers a tool to a model gets JSON, and the schema as it was published."""
+    for tool in tools:
+        mcp, chat = tool.to_mcp_tool(), tool.to_openai_tool()
+        responses = tool.to_responses_tool(add_security_risk_prediction=True)
+        json.dumps([mcp, chat, responses], allow_nan=False)
+        assert mcp["inputSchema"] == tool.action_type.foreign_schema
+        assert chat["function"]["parameters"] == tool.action_type.foreign_schema
+        assert "security_risk" in responses["parameters"]["properties"]
+        for export in (formats.to_anthropic, formats.to_gemini, formats.to_openai):
+            json.dumps(export(tool, security_risk=True, summary=True), allow_nan=False)
+
+
+def test_accept_what_fits_and_keep_it(sampled, tools):
+    """A value its schema accepts becomes an action, and comes out of it unchanged."""
+    disagreed = []
+    for (published, values), tool in zip(sampled, tools, strict=True):
+        reference = judge(published["inputSchema"])
+        for value in filter(reference.is_valid, values):
+            try:
+                kept = tool.action_from_arguments(value).to_arguments()
+            except ValueError as error:
+                kept = error
+            if kept != value:
+                disagreed.append((published["source"], tool.name, value, kept))
+    assert disagreed == []
+
+
+def test_refuse_what_the_reference_refuses(sampled, tools):
+    """Of values that differ in one place, a model takes those that jsonschema takes."""
+    disagreed, judged = [], {True: 0, False: 0}
+    for (published, values), tool in zip(sampled, tools, strict=True):
+        reference, validate = (
+            judge(published["inputSchema"]),
+            tool.action_type.model_validate,
+        )
+        mutants = chain.from_iterable(map(mutations, values[:2]))
+        for mutant in islice(mutants, 50):
+            wanted = reference.is_valid(mutant)
+            try:
+                validate(mutant)
+            except ValidationError:
+                got = False
+            else:
+                got = True
+            judged[wanted] += 1
+            if got != wanted:
+                disagreed.append((published["source"], tool.name, mutant, wanted))
+    assert disagreed == []
+    assert min(judged.values()) > 10_000, "both sides of the law are tried"

@@ -1,0 +1,203 @@
+import asyncio
+import math
+from functools import partial, wraps
+
+import pytest
+
+from test_core import postponed
+from toolbench import tool
+from toolbench.errors import RegistrationError
+
+
+def fields(made):
+    return made.to_mcp_tool()["inputSchema"]["properties"]
+
+
+class TestKindsOfFunctions:
+    def test_keyword_arguments_take_the_rest(self):
+        """`**kwargs` takes any further argument, and says so in the schema."""
+
+        @tool
+        def call(json: str, **kwargs):
+            return json, kwargs
+
+        assert call({"json": "a", "json_": 1, "more": [2]}).result == (
+            "a",
+            {"json_": 1, "more": [2]},
+        )
+        assert call.to_mcp_tool()["inputSchema"]["additionalProperties"] is True
+
+    def test_positional_only_arguments_are_passed_by_position(self):
+        """A model sends names; the function gets them its way."""
+
+        @tool
+        def take(a, b=2, /, c=3, *, d=4):
+            return a, b, c, d
+
+        assert take({"a": 1}).result == (1, 2, 3, 4)
+        assert take({"a": 0, "c": 9, "d": 8, "b": 7}).result == (0, 7, 9, 8)
+
+    def test_methods_of_objects(self):
+        """A bound method is a function like any other."""
+
+        class Counter:
+            count = 0
+
+            def add(self, by: int) -> int:
+                """Count on."""
+                self.count += by
+                return self.count
+
+            def __call__(self, by: int):
+                """Called."""
+                return self.add(by)
+
+            @staticmethod
+            def double(n: int):
+                return 2 * n
+
+        counter = Counter()
+        assert tool(counter.add)({"by": 2}).result == 2
+        assert tool(name="counter")(counter)({"by": 3}).result == 5
+        assert tool(name="counter")(counter).description == "Called."
+        assert tool(Counter.double)({"n": 2}).result == 4
+
+    def test_partials_lambdas_and_builtins(self):
+        """What has no name is given one; what has a signature works."""
+        by_two = tool(name="by_two")(partial(lambda a, b: a * b, b=2))
+        assert by_two({"a": 3}).result == 6
+        assert by_two({"a": 3, "b": 3}).result == 9
+        assert tool(name="twice")(lambda x: 2 * x)({"x": 2}).result == 4
+        assert tool(math.sqrt)({"x": 16}).result == 4.0
+        assert tool(math.sqrt).description == "Return the square root of x."
+
+    def test_coroutine_functions(self):
+        """An `async def` is a tool as well, for whoever awaits and whoever does not."""
+
+        @tool
+        async def wait(n: int):
+            """Wait."""
+            await asyncio.sleep(0)
+            return n
+
+        assert wait({"n": 1}).result == 1
+        assert asyncio.run(wait.acall({"n": 2})).result == 2
+
+    def test_wrapped_functions(self):
+        """A decorator that wraps properly hides nothing."""
+
+        def logged(function):
+            @wraps(function)
+            def call(*args, **kwargs):
+                return function(*args, **kwargs)
+
+            return call
+
+        @tool
+        @logged
+        def add(a: int, b: int = 1):
+            """Add."""
+            return a + b
+
+        assert add({"a": 1}).result == 2
+        assert (add.description, list(fields(add))) == ("Add.", ["a", "b"])
+
+
+class Unknown:
+    pass
+
+
+class Holder:
+    def method(self, a: int):
+        pass
+
+    @classmethod
+    def make(cls, a: int):
+        return a
+
+
+def starred(*args):
+    pass
+
+
+def unresolved(x: "Nowhere"):  # noqa: F821
+    pass
+
+
+def unknown(x: Unknown):
+    pass
+
+
+def nested(x: list[dict[str, Unknown]]):
+    pass
+
+
+class TestWhatCannotBeATool:
+    @pytest.mark.parametrize(
+        ("function", "says"),
+        [
+            (
+                starred,
+                r"starred: a model sends arguments by name, so \*args cannot be one",
+            ),
+            (
+                unresolved,
+                "unresolved: an annotation means nothing .*'Nowhere' is not defined",
+            ),
+            (unknown, "unknown: a model cannot be asked for these arguments.*Unknown"),
+            (nested, "nested: a model cannot be asked for these arguments.*Unknown"),
+            (
+                Holder.method,
+                r"method: Holder.method is not bound .*: tool\(the_object.method\)",
+            ),
+            (Holder, "made of a function, not <class .*Holder"),
+            (5, "made of a function, not 5"),
+            (max, "max: a model cannot be told what to send"),
+            (print, r"print: .*\*args"),
+        ],
+        ids=lambda value: getattr(value, "__name__", ""),
+    )
+    def test_says_why(self, function, says):
+        """One error, when the tool is made, that says what to do instead."""
+        with pytest.raises(RegistrationError, match=says):
+            tool(function)
+
+    def test_has_no_name(self):
+        """A lambda, a partial or an object is given one."""
+        for nameless in (lambda x: x, partial(starred), postponed.Greeter()):
+            with pytest.raises(
+                RegistrationError, match=r"no name of its own: tool\(name="
+            ):
+                tool(nameless)
+
+    def test_is_not_a_class_method(self):
+        """A bound class method is fine."""
+        assert tool(Holder.make)({"a": 1}).result == 1
+
+
+CELL = '''
+from __future__ import annotations
+from pydantic import BaseModel
+from toolbench import tool
+
+class Thing(BaseModel):
+    n: int = {n}
+
+@tool
+def use(thing: Thing = Thing()) -> int:
+    """Use it."""
+    return thing.n
+'''
+
+
+def test_in_a_cell_that_runs_again():
+    """Classes of the cell are found by their postponed names, the new ones each time."""
+    results, tools = [], []
+    namespace = {"__name__": "a_notebook"}
+    for n in (1, 2):
+        exec(CELL.format(n=n), namespace)
+        results.append(namespace["use"]({}).result)
+        tools.append(namespace["use"])
+    assert results == [1, 2]
+    assert tools[0].is_stale
+    assert tools[0].latest() is tools[1]

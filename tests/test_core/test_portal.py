@@ -1,0 +1,107 @@
+import asyncio
+import threading
+from contextlib import asynccontextmanager
+
+import pytest
+
+from toolbench.core.portal import Portal
+from toolbench.errors import ToolbenchError
+
+
+@pytest.fixture
+def portal():
+    portal = Portal()
+    yield portal
+    portal.close()
+
+
+async def name():
+    return threading.current_thread().name
+
+
+class TestPortal:
+    def test_runs_in_a_thread_of_its_own(self, portal):
+        """Whoever calls waits here; the work is done in the background loop, one for all."""
+        assert (
+            portal.call(name)
+            == portal.start(name).result(10)
+            != threading.current_thread().name
+        )
+
+    def test_starts_with_the_first_call_only(self):
+        """A portal nobody uses costs no thread."""
+        before = threading.active_count()
+        Portal().close()
+        assert threading.active_count() == before
+
+    def test_passes_errors_on(self, portal):
+        """What the coroutine raises, the caller gets."""
+
+        async def fail():
+            raise OSError("gone")
+
+        with pytest.raises(OSError, match="gone"):
+            portal.call(fail)
+
+    def test_cancels_what_takes_too_long(self, portal):
+        """After the timeout the task is told to stop: nothing goes on unseen."""
+        cancelled = threading.Event()
+
+        async def forever():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        with pytest.raises(TimeoutError):
+            portal.call(forever, timeout=0.01)
+        assert cancelled.wait(10)
+
+    def test_never_waits_for_itself(self, portal):
+        """A blocking call from inside the loop would wait for ever: it is an error."""
+
+        async def inside():
+            portal.call(name)
+
+        with pytest.raises(ToolbenchError, match="await it instead"):
+            portal.call(inside)
+
+    def test_starts_again_after_closing(self, portal):
+        """Closing resets it."""
+        portal.call(name)
+        portal.close()
+        portal.close()
+        assert portal.call(name)
+
+    def test_enters_async_context_managers(self, portal):
+        """An async context manager is used in a plain `with`, entered and left in one task."""
+        seen = []
+
+        @asynccontextmanager
+        async def manager():
+            seen.append(asyncio.current_task())
+            yield "inside"
+            seen.append(asyncio.current_task())
+
+        with portal.enter(manager()) as value:
+            assert value == "inside"
+        assert seen[0] is seen[1]
+
+    def test_many_threads_start_one_loop(self, portal):
+        """Whoever comes first starts the loop; the others use it."""
+        start = threading.Barrier(8)
+        names = []
+
+        def use():
+            start.wait(10)
+            names.append(portal.call(threading_id))
+
+        async def threading_id():
+            return threading.get_ident()
+
+        threads = [threading.Thread(target=use) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(names) == 8 and len(set(names)) == 1

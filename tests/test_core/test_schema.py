@@ -1,0 +1,237 @@
+import json
+from io import StringIO
+from typing import Generic, TypeVar
+
+import pytest
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from rich.console import Console
+
+from toolbench import Action, ImageContent, Observation, Schema, TextContent
+from toolbench.core.builtins import FinishAction, ThinkObservation
+from toolbench.errors import KindError
+
+T = TypeVar("T")
+
+
+class MoveAction(Action):
+    to: str
+    speed: float = 1.0
+
+
+class MovedObservation(Observation):
+    where: str = ""
+
+
+class BoxAction(Action, Generic[T]):
+    held: T
+
+
+class TaggedAction(Action):
+    kind: str
+    mcp: int = 0
+
+
+def shown(renderable):
+    console = Console(width=60, file=StringIO())
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+class TestSchemas:
+    def test_are_frozen(self):
+        """An action does not change under the hands of who holds it."""
+        with pytest.raises(ValidationError, match=r"frozen"):
+            MoveAction(to="a").to = "b"
+
+    @pytest.mark.parametrize("cls", [MoveAction, MovedObservation, Observation])
+    def test_take_their_fields_only(self, cls):
+        """A field nobody declared is refused."""
+        with pytest.raises(ValidationError, match=r"extra_forbidden"):
+            cls.model_validate({"to": "a", "unheard": 1})
+
+    def test_may_have_fields_called_model_something(self):
+        """Names that pydantic protects are nobody's business here: no warning."""
+
+        class ModelAction(Action):
+            model_name: str
+            model_dump_it: bool = False
+
+        assert ModelAction(model_name="x").to_arguments() == {"model_name": "x"}
+
+
+class TestArguments:
+    def test_are_what_was_given(self):
+        """Unset fields are left out; what is left makes the same action again."""
+        action = MoveAction(to="a")
+        assert action.to_arguments() == {"to": "a"}
+        assert MoveAction.model_validate(action.to_arguments()) == action
+
+    def test_are_json_whatever_was_given(self):
+        """An object JSON does not know is written as its text."""
+        assert json.dumps(BoxAction(held=Console).to_arguments())
+
+    def test_never_tell_a_secret(self):
+        """A SecretStr is stars wherever the action is written."""
+
+        class LoginAction(Action):
+            password: SecretStr
+
+        action = LoginAction(password="hunter2")
+        assert "hunter2" not in repr(action) + json.dumps(action.to_dict())
+
+
+class TestKinds:
+    @pytest.mark.parametrize(
+        "thing",
+        [
+            MoveAction(to="a", speed=2),
+            MovedObservation.from_text("done", where="b"),
+            FinishAction(message="m"),
+            ThinkObservation(),
+            BoxAction[int](held=1),
+            TaggedAction(kind="mine"),
+            Observation.from_text("plain"),
+            Observation(content=[ImageContent(image_urls=["data:,"])]),
+        ],
+        ids=repr,
+    )
+    def test_whatever_is_written_down_is_read_again(self, thing):
+        """`from_dict(to_dict(x)) == x`, through JSON, for whoever asks any base class."""
+        written = json.loads(json.dumps(thing.to_dict()))
+        assert Schema.from_dict(written) == thing
+        assert type(thing).from_dict(written) == thing
+
+    def test_leave_a_field_called_kind_alone(self):
+        """The tag moves the field aside, and back."""
+        written = TaggedAction(kind="mine").to_dict()
+        assert written == {"kind": "TaggedAction", "mcp_arg_kind": "mine"}
+        assert Action.from_dict(written).kind == "mine"
+
+    def test_classes_defined_in_functions_are_fine(self):
+        """A local class is as good as any other."""
+
+        class LocalAction(Action):
+            a: int
+
+        assert Action.from_dict({"kind": "LocalAction", "a": 1}) == LocalAction(a=1)
+
+    def test_unknown_ones_are_errors(self):
+        """There is no falling back to another class."""
+        with pytest.raises(KindError, match=r"'MoveActon'. Did you mean 'MoveAction'"):
+            Action.from_dict({"kind": "MoveActon"})
+
+
+class Step(BaseModel):
+    action: Action
+    observation: Observation
+    more: list[Observation] = []
+
+
+class TestFields:
+    """A pydantic model may declare Action or Observation and hold any of them."""
+
+    STEP = Step(
+        action=MoveAction(to="a"),
+        observation=MovedObservation.from_text("done", where="b"),
+        more=[Observation.from_text("plain"), MovedObservation(where="c")],
+    )
+
+    def test_lose_nothing_of_subclasses(self):
+        """Dumping and loading keeps the class and every field."""
+        assert Step.model_validate_json(self.STEP.model_dump_json()) == self.STEP
+        assert Step.model_validate(self.STEP.model_dump()) == self.STEP
+
+    def test_say_the_kind(self):
+        """What is written of a subclass names it; the declared class needs no name."""
+        written = self.STEP.model_dump()
+        assert written["action"] == {"kind": "MoveAction", "to": "a"}
+        assert "kind" not in written["more"][0]
+
+    def test_report_unknown_kinds_as_pydantic_does(self):
+        """A kind nobody knows is a validation error at its place."""
+        written = {**self.STEP.model_dump(), "action": {"kind": "Nowhere"}}
+        with pytest.raises(ValidationError, match=r"No schema of kind 'Nowhere'"):
+            Step.model_validate(written)
+
+    def test_refuse_the_wrong_family(self):
+        """An observation is no action."""
+        written = {**self.STEP.model_dump(), "action": {"kind": "MovedObservation"}}
+        with pytest.raises(ValidationError, match=r"not a Action"):
+            Step.model_validate(written)
+
+
+class TestObservations:
+    def test_from_text_is_one_block(self):
+        """The usual observation: a text, and whether it failed."""
+        observation = MovedObservation.from_text("gone", is_error=True, where="x")
+        assert observation.content == [TextContent(text="gone")]
+        assert (observation.is_error, observation.where) == (True, "x")
+
+    def test_text_is_the_text_of_all_blocks(self):
+        """Images have none."""
+        blocks = [
+            TextContent(text="a"),
+            ImageContent(image_urls=["u"]),
+            TextContent(text="b"),
+        ]
+        assert Observation(content=blocks).text == "ab"
+
+    def test_a_model_reads_a_header_first_if_it_failed(self):
+        """The header is the reference's, word for word."""
+        failed = Observation.from_text("why", is_error=True)
+        assert [c.text for c in failed.to_llm_content] == [
+            "[An error occurred during execution.]\n",
+            "why",
+        ]
+        assert Observation.from_text("x").to_llm_content == [TextContent(text="x")]
+
+    def test_a_person_sees_the_same(self):
+        """The text, a cross if it failed, and a word where there is no text."""
+        assert "❌ [An error occurred" in shown(
+            Observation.from_text("w", is_error=True).visualize
+        )
+        assert shown(Observation.from_text("fine").visualize) == "fine\n"
+        assert shown(Observation().visualize) == "[no text content]\n"
+
+    def test_text_is_no_markup(self):
+        """Square brackets are square brackets."""
+        assert (
+            shown(Observation.from_text("[red]x[/red]").visualize) == "[red]x[/red]\n"
+        )
+
+
+class TestVisualize:
+    def test_shows_the_arguments(self):
+        """A person sees the name and what was given."""
+        assert (
+            shown(MoveAction(to="[b]a").visualize) == "Action: MoveAction\n  to: [b]a\n"
+        )
+
+    def test_hides_what_is_secret_by_name_or_schema(self):
+        """What a name or a format calls secret is not shown, inside lists neither."""
+
+        class KeyAction(Action):
+            api_key: str
+            code: str = Field(json_schema_extra={"format": "password"})
+            nested: list[dict[str, str]] = Field([])
+
+        text = shown(
+            KeyAction(api_key="k-1", code="c-2", nested=[{"token": "t-3"}]).visualize
+        )
+        assert not any(secret in text for secret in ("k-1", "c-2", "t-3"))
+
+    def test_cuts_what_is_long(self):
+        """A megabyte of argument is a line and a number."""
+        text = shown(MoveAction(to="x" * 1_000_000).visualize)
+        assert len(text) < 1_000
+        assert "(1,000,000 characters)" in text.replace("\n", "")
+
+
+class TestContent:
+    def test_is_written_for_models_as_openai_has_it(self):
+        """Text is a part, and so is every image."""
+        assert TextContent(text="a").to_llm_dict() == [{"type": "text", "text": "a"}]
+        assert ImageContent(image_urls=["u", "v"]).to_llm_dict() == [
+            {"type": "image_url", "image_url": {"url": "u"}},
+            {"type": "image_url", "image_url": {"url": "v"}},
+        ]

@@ -1,0 +1,111 @@
+"""HTML of anybody's, shown: what formats text stays, and nothing that can do anything."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from payloads import PAYLOADS
+
+from test_display.inert import problems
+from toolbench.display.bundles import bundle_html, bundle_text
+from toolbench.display.inert import inert_html
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+PIECES = [
+    *("<b>", "</b>", "<p", ">", "<table>", "<td>", "</td>", "x", "<!--", "&lt;", '"'),
+    *("<script>", "</script>", "<svg/>", "<a href='https://e.org'>", "</a>", "<a>"),
+]
+
+
+class TestInertHtml:
+    def test_keeps_tables(self):
+        """What pandas makes of a DataFrame stays a table."""
+        frame = (
+            "<style scoped>.x{color:red}</style><table border='1' class='dataframe'>"
+            "<thead><tr><th colspan='2'>a</th></tr></thead>"
+            "<tbody><tr><td>1 &lt; 2</td></tr></tbody></table>"
+        )
+        html = inert_html(frame)
+        assert re.findall(r"</?(\w+)", html)[1:-1] == re.findall(
+            r"</?(\w+)", frame.partition("</style>")[2].replace("&lt;", "")
+        )
+        assert "1 &lt; 2" in html
+        assert 'colspan="2"' in html
+        assert "color:red" not in html
+
+    def test_is_empty_where_nothing_is_left(self):
+        """What only runs scripts (plots of some libraries) leaves nothing to show."""
+        assert inert_html("<div><script>draw()</script></div>") == ""
+        assert inert_html("<p> \n</p>") == ""
+
+    def test_closes_what_is_open_and_nothing_else(self):
+        """No input ends an element of the page, or leaves one open."""
+        html = inert_html("</div></td><b>x")
+        assert html.endswith("<strong>x</strong></div>")
+
+    def test_takes_images_that_are_here(self):
+        """A data URL is shown, any other address is not asked."""
+        assert "<img" in inert_html(f"<img src='data:image/png;base64,{PIXEL}'>")
+        assert "<img" not in inert_html("x<img src='https://example.org/x.png'>")
+
+    def test_is_capped(self):
+        """A flood of text or of markup ends."""
+        assert len(inert_html("a" * 500_000, limit=1_000)) < 2_000
+        assert len(inert_html("x<b>" * 100_000, limit=1_000)) < 20_000
+        assert inert_html("a" * 2_000_000) == ""
+
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    def test_is_inert(self, payload):
+        """No payload leaves anything that runs or loads."""
+        assert problems(inert_html(payload)) == []
+        assert problems(inert_html(f"<div>{payload}</div><p>{payload}")) == []
+
+    @given(st.lists(st.sampled_from(PIECES)))
+    def test_is_well_formed(self, parts):
+        """Whatever goes in: every element that is opened is closed, in order."""
+        assert problems(inert_html("".join(parts))) == []
+
+
+class TestBundles:
+    def test_shows_the_richest_part(self):
+        """An image goes before HTML, HTML before text."""
+        data = {"text/plain": "p", "text/html": "<b>h</b>", "image/png": PIXEL}
+        assert "<img" in bundle_html(data)
+        del data["image/png"]
+        assert "<strong>h</strong>" in bundle_html(data)
+        del data["text/html"]
+        assert bundle_html(data) == ""
+        assert bundle_text(data) == "p"
+
+    @pytest.mark.parametrize(
+        ("kind", "content"),
+        [
+            ("image/png", "not base64"),
+            ("image/png", b""),
+            ("image/svg+xml", ""),
+            ("text/html", "<script>x</script>"),
+            ("text/html", 3),
+            ("application/json", float("nan")),
+            ("text/markdown", None),
+            ("application/x-unknown", object()),
+        ],
+    )
+    def test_takes_anything(self, kind, content):
+        """Nothing that is displayed ends the run that displays it."""
+        assert isinstance(bundle_html({kind: content}), str)
+        assert isinstance(bundle_text({kind: content}), str)
+
+    def test_says_that_a_widget_is_one(self):
+        """A widget cannot be shown inside a run; its repr would be noise."""
+        view = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "HBox()"}
+        assert bundle_text(view) == "[a widget: a run can show none]"
+
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    @pytest.mark.parametrize(
+        "kind", ["text/html", "text/markdown", "image/svg+xml", "text/latex"]
+    )
+    def test_are_inert(self, payload, kind):
+        """No payload leaves anything that runs or loads, whatever it claims to be."""
+        assert problems(bundle_html({kind: payload})) == []

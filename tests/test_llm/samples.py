@@ -1,0 +1,113 @@
+"""The tools these tests call, the corpus of real ones, and the providers' own types."""
+
+import json
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import Field, TypeAdapter
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action
+from toolbench.core.tool import ToolDefinition
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.is_dir(),
+    reason=f"THE CORPUS OF REAL TOOLS IS NOT AT {CORPUS}: 2,132 tools go unproven",
+)
+
+
+class GrepAction(Action):
+    """A search, with an argument of every simple kind."""
+
+    pattern: str = Field(description="The regular expression to look for.")
+    path: str | None = Field(None, description="The folder; the current one if unset.")
+    limit: int = Field(10, ge=1, description="The most matches to return.")
+    hidden: bool = False
+    weight: float = 1.0
+    globs: list[str] = Field(default_factory=list)
+
+
+GREP = ToolDefinition(
+    name="grep",
+    description="Search files and return the matching lines.",
+    action_type=GrepAction,
+    annotations=ToolAnnotations(readOnlyHint=True),
+)
+
+
+class WriteAction(Action):
+    """A file to write."""
+
+    path: str
+    content: str
+
+
+WRITE = ToolDefinition(
+    name="file_editor", description="Write a file.", action_type=WriteAction
+)
+
+
+def foreign(schema: dict[str, Any], name: str = "look_up", **facts: Any):
+    """Return a tool whose arguments are described by a JSON Schema."""
+    facts.setdefault("description", "Look something up and return what is found.")
+    action = Action.from_mcp_schema("ForeignAction", schema)
+    return ToolDefinition(name=name, action_type=action, **facts)
+
+
+def taking(properties: dict[str, Any], *required: str, **rest: Any):
+    """Return a foreign tool that takes *properties*."""
+    schema = {"type": "object", "properties": properties, **rest}
+    return foreign(schema | ({"required": list(required)} if required else {}))
+
+
+@cache
+def published() -> list[dict[str, Any]]:
+    """Every tool of the corpus, as its server published it."""
+    text = (CORPUS / "tools_public.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@cache
+def corpus() -> list[ToolDefinition[Any, Any]]:
+    """Every tool of the corpus, as ours."""
+    return [_tool(entry) for entry in published()]
+
+
+def _tool(entry: dict[str, Any]) -> ToolDefinition[Any, Any]:
+    hints = {k: v for k, v in (entry.get("annotations") or {}).items() if v is not None}
+    return foreign(
+        entry["inputSchema"],
+        entry["name"],
+        description=entry.get("description") or "",
+        annotations=ToolAnnotations(**hints) if hints else None,
+    )
+
+
+@cache
+def examples():
+    """The sampler of values that belongs to the corpus."""
+    sys.path.insert(0, str(CORPUS))
+    try:
+        return import_module("sample_values").examples
+    finally:
+        sys.path.remove(str(CORPUS))
+
+
+def sdk(module: str) -> Any:
+    """Return a module of a provider's SDK; the test is skipped where it is not installed."""
+    reason = (
+        f"THE SDK {module.partition('.')[0]!r} IS NOT INSTALLED: its types go unproven"
+    )
+    return pytest.importorskip(module, reason=reason)
+
+
+def conforms(kind: Any, value: Any) -> bool:
+    """Tell whether *value* is a *kind* of the SDK, with nothing the SDK does not know."""
+    adapter = TypeAdapter(kind)
+    known = adapter.dump_python(adapter.validate_python(value), mode="json")
+    return known == json.loads(json.dumps(value))

@@ -1,0 +1,487 @@
+"""What a model sent becomes an action that can run, or an error it can mend."""
+
+import json
+from copy import deepcopy
+from typing import ClassVar
+
+import pytest
+
+from test_llm.recorded import FIRST, KINDS, MESSAGES, SECOND, TEXT
+from test_llm.samples import GREP, WRITE, GrepAction, foreign, sdk, taking
+from toolbench.core.security import SecurityRisk
+from toolbench.errors import (
+    ArgumentsError,
+    BodyError,
+    ToolbenchError,
+    ToolNotFoundError,
+)
+from toolbench.llm.calls import (
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+    parse_tool_calls,
+)
+from toolbench.llm.formats import to_openai
+
+TOOLS = [GREP, WRITE]
+
+
+def chat(arguments, name="grep", **call):
+    """A chat message with one call."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    function = {"name": name, "arguments": text}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": function, **call}],
+    }
+
+
+def one(message, tools=TOOLS, **options):
+    """The only call of *message*."""
+    (call,) = parse_tool_calls(message, tools, **options)
+    return call
+
+
+def told(call):
+    """The repairs of *call*, as a person reads them."""
+    return [str(repair) for repair in call.repairs]
+
+
+@pytest.mark.parametrize("provider", MESSAGES)
+class TestRecorded:
+    """The four providers' messages, in every form they come in."""
+
+    def check(self, calls, provider):
+        first, second = calls
+        assert first.action == GrepAction(**FIRST)
+        assert (first.id, first.name, first.arguments) == ("call_1", "grep", FIRST)
+        assert (second.id, second.name, second.arguments) == (
+            "call_2",
+            "file_editor",
+            SECOND,
+        )
+        assert TEXT in first.thought
+        assert second.thought == ""
+        assert first.error is second.error is None
+        assert first.repairs == second.repairs == ()
+        for index, call in enumerate(calls):
+            assert call.metadata.provider == provider
+            assert (call.metadata.index, call.metadata.total) == (index, 2)
+
+    def test_dict(self, provider):
+        """A dict, as `json.loads` makes it."""
+        calls = parse_tool_calls(MESSAGES[provider], TOOLS)
+        self.check(calls, provider)
+        whole = MESSAGES[provider]
+        assert calls[0].metadata.response_id == whole.get("id", whole.get("responseId"))
+        assert calls[0].metadata.finish
+
+    def test_text(self, provider):
+        """JSON text, also as bytes."""
+        text = json.dumps(MESSAGES[provider])
+        self.check(parse_tool_calls(text, TOOLS), provider)
+        self.check(parse_tool_calls(text.encode(), TOOLS), provider)
+
+    def test_sdk_object(self, provider):
+        """The object the provider's own SDK returns."""
+        module, name = KINDS[provider]
+        response = getattr(sdk(module), name).model_validate(MESSAGES[provider])
+        self.check(parse_tool_calls(response, TOOLS), provider)
+
+    def test_unharmed(self, provider):
+        """The message is left as it was."""
+        before = deepcopy(MESSAGES[provider])
+        parse_tool_calls(MESSAGES[provider], TOOLS)
+        assert before == MESSAGES[provider]
+
+    def test_model(self, provider):
+        """Which model it was is kept."""
+        call = parse_tool_calls(MESSAGES[provider], TOOLS)[0]
+        assert call.metadata.model in json.dumps(MESSAGES[provider])
+
+
+class TestShapes:
+    """The message alone, its list of parts, or one call will do as well."""
+
+    OPENAI = MESSAGES["openai"]["choices"][0]
+    GEMINI = MESSAGES["gemini"]["candidates"][0]
+    BLOCKS = MESSAGES["anthropic"]["content"]
+    PARTS: ClassVar = {
+        "openai choice": OPENAI,
+        "openai message": OPENAI["message"],
+        "openai calls": OPENAI["message"]["tool_calls"],
+        "responses items": MESSAGES["responses"]["output"],
+        "responses calls": MESSAGES["responses"]["output"][2:],
+        "anthropic blocks": BLOCKS,
+        "anthropic turn": {"role": "assistant", "content": BLOCKS},
+        "gemini candidate": GEMINI,
+        "gemini content": GEMINI["content"],
+        "gemini parts": GEMINI["content"]["parts"],
+    }
+
+    @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+    def test_parts(self, part):
+        """Any part that holds the calls."""
+        calls = parse_tool_calls(part, TOOLS)
+        assert [call.arguments for call in calls] == [FIRST, SECOND]
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            {
+                "id": "x",
+                "type": "function",
+                "function": {"name": "grep", "arguments": "{}"},
+            },
+            {
+                "type": "function_call",
+                "call_id": "x",
+                "name": "grep",
+                "arguments": "{}",
+            },
+            {"type": "tool_use", "id": "x", "name": "grep", "input": {}},
+            {"functionCall": {"id": "x", "name": "grep", "args": {}}},
+            {"function_call": {"id": "x", "name": "grep", "args": {}}},
+            {
+                "method": "tools/call",
+                "id": "x",
+                "params": {"name": "grep", "arguments": {}},
+            },
+            {"id": "x", "name": "grep", "arguments": {}},
+        ],
+    )
+    def test_one(self, call):
+        """A single call, of any provider."""
+        found = one(call)
+        assert (found.id, found.name) == ("x", "grep")
+        assert [p.where for p in found.error.problems] == ["pattern"]
+
+    def test_old_function_call(self):
+        """OpenAI's first form, one function call in the message."""
+        message = {
+            "role": "assistant",
+            "function_call": {"name": "grep", "arguments": '{"pattern": "x"}'},
+        }
+        assert one(message).action.pattern == "x"
+
+    def test_ollama(self):
+        """A local server that sends the arguments as an object."""
+        function = {"name": "grep", "arguments": {"pattern": "x"}}
+        message = {
+            "message": {"role": "assistant", "tool_calls": [{"function": function}]}
+        }
+        assert one(message).action.pattern == "x"
+        assert one(message).id is None
+
+    def test_objects_inside(self):
+        """A dict with the SDK's objects in it, as a history is kept."""
+        block = sdk("anthropic.types").ToolUseBlock(
+            id="x", type="tool_use", name="grep", input={"pattern": "x"}
+        )
+        message = {"role": "assistant", "content": [block]}
+        assert one(message).action.pattern == "x"
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"role": "assistant", "content": "Done."},
+            {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+            {"choices": []},
+            {"type": "message", "role": "assistant", "content": []},
+            {"object": "response", "output": []},
+            {
+                "candidates": [
+                    {"content": {"role": "model", "parts": [{"text": "Done."}]}}
+                ]
+            },
+            {"candidates": []},
+            [{"type": "text", "text": "Done."}],
+            [
+                {
+                    "type": "message",
+                    "content": [{"type": "output_text", "text": "Done."}],
+                }
+            ],
+        ],
+    )
+    def test_only_words(self, message):
+        """A model that only spoke has called nothing."""
+        assert parse_tool_calls(message, TOOLS) == []
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "Done.",
+            "",
+            "{",
+            "[]",
+            "3",
+            "null",
+            b"\xff\xfe",
+            None,
+            3,
+            object(),
+            {},
+            [],
+            {"role": "user", "content": "Hi"},
+            dict,
+        ],
+        ids=repr,
+    )
+    def test_nothing_known(self, message):
+        """What no provider sends is wrong use."""
+        with pytest.raises(BodyError):
+            parse_tool_calls(message, TOOLS)
+
+    def test_no_tools(self):
+        """A model that was offered nothing cannot call."""
+        call = one(chat({}), [])
+        assert "The tools are: none" in str(call.error)
+
+    def test_mapping_of_tools(self):
+        """The tools may come by name, or one by one."""
+        assert one(chat(FIRST), {"grep": GREP}).action
+        assert one(chat(FIRST), (tool for tool in TOOLS)).action
+
+
+class TestTextAround:
+    """A message pasted from a chat has words around its JSON."""
+
+    def test_fence(self):
+        """A code fence is taken off, and that is told."""
+        call = one(f"```json\n{json.dumps(chat(FIRST))}\n```")
+        assert call.action
+        assert told(call) == ["the message: the code fence around it was taken off"]
+
+    def test_prose(self):
+        """The words become the thought."""
+        text = f"I look:\n{json.dumps({'name': 'grep', 'arguments': FIRST})}\nand wait."
+        call = one(text)
+        assert call.action
+        assert call.thought.startswith("I look:")
+        assert "taken as the thought" in told(call)[0]
+
+    def test_several(self):
+        """Several calls one after the other, as local models write them."""
+        part = json.dumps({"name": "grep", "arguments": FIRST})
+        calls = parse_tool_calls(f"<tool_call>{part}</tool_call>\n" * 2, TOOLS)
+        assert [call.arguments for call in calls] == [FIRST, FIRST]
+        assert calls[0].thought == ""
+
+    def test_cut_off(self):
+        """A part of a message that was cut off is never run."""
+        text = json.dumps(chat(FIRST))
+        for end in range(1, len(text)):
+            with pytest.raises(BodyError):
+                parse_tool_calls(text[:end], TOOLS)
+
+
+class TestNames:
+    """The name that is sent, and the tool that is meant."""
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "functions.grep",
+            "Grep",
+            "GREP",
+            " grep",
+            "grep ",
+            "grep</parameter>",
+            "default_api:grep",
+        ],
+    )
+    def test_near_enough(self, name):
+        """A name that can mean one tool only is that tool's, and that is told."""
+        call = one(chat(FIRST, name))
+        assert call.tool is GREP
+        assert call.metadata.sent_name == name
+        assert told(call) == [f"the tool {name!r} was read as 'grep'"]
+
+    def test_alias(self):
+        """Names models learned elsewhere are known."""
+        call = one(chat(SECOND, "str_replace_editor"))
+        assert (call.name, call.metadata.sent_name) == (
+            "file_editor",
+            "str_replace_editor",
+        )
+        assert told(call) == ["the tool 'str_replace_editor' was read as 'file_editor'"]
+
+    def test_alias_of_ones_own(self):
+        """Other aliases can be given, or none."""
+        assert one(chat(FIRST, "rg"), aliases={"rg": "grep"}).tool is GREP
+        assert one(chat(SECOND, "str_replace_editor"), aliases={}).error
+
+    def test_own_name_first(self):
+        """A tool that is called what another's alias is, is meant."""
+        bash = foreign({"type": "object"}, "bash")
+        terminal = foreign({"type": "object"}, "terminal")
+        assert one(chat({}, "bash"), [terminal, bash]).tool is bash
+
+    def test_two_alike(self):
+        """A name that can mean two tools means neither."""
+        tools = [foreign({"type": "object"}, n) for n in ("get_file", "getFile")]
+        assert one(chat({}, "GetFile"), tools).tool is None
+
+    def test_renamed(self):
+        """The stand-in a provider was given leads back to the tool."""
+        tool = foreign({"type": "object"}, "jira.issues/list all")
+        name = to_openai(tool)["function"]["name"]
+        call = one(chat({}, name), [GREP, tool])
+        assert (call.tool, call.name) == (tool, "jira.issues/list all")
+        assert call.repairs == ()
+
+    def test_unknown(self):
+        """An unknown tool is an error with the nearest names."""
+        call = one(chat(FIRST, "gerp"))
+        assert isinstance(call.error, FunctionCallNotExistsError)
+        assert isinstance(call.error, ToolNotFoundError)
+        assert "'gerp'" in str(call.error)
+        assert "Did you mean 'grep'?" in str(call.error)
+        assert call.action is None
+        assert call.arguments == FIRST
+
+    def test_many_tools(self):
+        """Of many tools, the first twenty are listed."""
+        tools = [foreign({"type": "object"}, f"tool_{i}") for i in range(30)]
+        assert "and 10 more" in str(one(chat({}, "nothing"), tools).error)
+
+    def test_one_bad_call(self):
+        """One call that fails takes nothing from the others."""
+        message = deepcopy(MESSAGES["openai"])
+        message["choices"][0]["message"]["tool_calls"][0]["function"]["name"] = "nope"
+        first, second = parse_tool_calls(message, TOOLS)
+        assert first.error
+        assert second.action
+
+
+class TestArguments:
+    """Arguments that do not fit are told, every misfit, in the model's words."""
+
+    def problems(self, arguments, tool=GREP):
+        call = one(chat(arguments, tool.name), [tool])
+        assert isinstance(call.error, FunctionCallValidationError)
+        assert call.action is None
+        return {p.where: p.message for p in call.error.problems}
+
+    def test_all_of_them(self):
+        """Missing, unexpected and wrong: one list."""
+        found = self.problems({"limit": "many", "globs": 3, "pth": "x"})
+        assert found.keys() == {"pattern", "limit", "globs", "pth"}
+        assert found["pattern"] == "is required"
+        assert "Did you mean 'path'?" in found["pth"]
+
+    def test_foreign(self):
+        """A foreign schema is as exact."""
+        schema = {"n": {"type": "integer", "minimum": 3}, "m": {"enum": ["a", "b"]}}
+        tool = taking(schema, "m", additionalProperties=False)
+        found = self.problems({"n": 1, "x": 0}, tool)
+        assert found.keys() == {"n", "m", "x"}
+        assert found["n"] == "should be at least 3"
+
+    def test_sentence(self):
+        """The message says what was called, what is wrong, and what to do."""
+        call = one(chat({}))
+        assert str(call.error) == (
+            "The call of 'grep' was not run, 1 problem with its arguments:\n"
+            "- pattern: is required\n"
+            "Send the whole call again with this put right."
+        )
+        assert isinstance(call.error, ArgumentsError)
+        assert isinstance(call.error, ToolbenchError)
+
+    def test_observation(self):
+        """The error is an observation for the model."""
+        call = one(chat({}))
+        assert call.observation.is_error
+        assert call.observation.text == str(call.error)
+        assert one(chat(FIRST)).observation is None
+
+    @pytest.mark.parametrize("arguments", ["[]", "3", '"x"', "true", "[{}]", '"[1]"'])
+    def test_no_object(self, arguments):
+        """Arguments are an object."""
+        call = one(chat(arguments))
+        assert "JSON object" in str(call.error)
+
+    @pytest.mark.parametrize("arguments", ["", "  ", "null", None, "{}"])
+    def test_none(self, arguments):
+        """A tool without arguments is called in many ways."""
+        message = chat("")
+        message["tool_calls"][0]["function"]["arguments"] = arguments
+        message["tool_calls"][0]["function"]["name"] = "ping"
+        call = one(message, [taking({}), foreign({"type": "object"}, "ping")])
+        assert call.action is not None
+        assert call.arguments == {}
+
+    def test_names_the_model_knows(self):
+        """Where an argument has a stand-in, the error uses it."""
+        tool = taking({"$top": {"type": "integer"}}, "$top")
+        block = {"type": "tool_use", "id": "x", "name": tool.name, "input": {}}
+        (problem,) = one(block, [tool]).error.problems
+        assert problem.where.startswith("_top_")
+
+    def test_nested(self):
+        """A misfit deep inside has its path."""
+        item = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        tool = taking({"items": {"type": "array", "items": item}})
+        assert self.problems({"items": [{"n": 1}, {"n": []}]}, tool).keys() == {
+            "items[1].n"
+        }
+
+
+class TestAsides:
+    """What a model says of the call itself."""
+
+    def test_taken_out(self):
+        """The rating and the summary are no arguments."""
+        call = one(
+            chat({**SECOND, "security_risk": "HIGH", "summary": "Save."}, WRITE.name)
+        )
+        assert call.action
+        assert call.arguments == SECOND
+        assert call.security_risk is SecurityRisk.HIGH
+        assert call.summary == "Save."
+
+    def test_of_a_reader(self):
+        """A rating nobody asked for does not spoil the call."""
+        assert one(chat({**FIRST, "security_risk": "LOW"})).action
+
+    def test_other_case(self):
+        """A rating in another case is read, and that is told."""
+        call = one(chat({**FIRST, "security_risk": "low"}))
+        assert call.security_risk is SecurityRisk.LOW
+        assert told(call) == ['security_risk: "low" was read as LOW']
+
+    def test_invented(self):
+        """An invented level is a problem like any other."""
+        call = one(chat({"security_risk": "EXTREME"}))
+        assert {p.where for p in call.error.problems} == {"security_risk", "pattern"}
+
+    def test_ones_own(self):
+        """A tool's own argument of that name is its own."""
+        tool = taking(
+            {"summary": {"type": "string"}, "security_risk": {"type": "integer"}}
+        )
+        call = one(chat({"summary": "x", "security_risk": 3}, tool.name), [tool])
+        assert call.arguments == {"summary": "x", "security_risk": 3}
+        assert call.summary is call.security_risk is None
+
+
+class TestShown:
+    """A call shows itself without its secrets."""
+
+    def test_repr(self):
+        """A secret is hidden, the rest is there."""
+        tool = taking({"password": {"type": "string"}, "user": {"type": "string"}})
+        shown = repr(
+            one(chat({"password": "hunter2", "user": "ada"}, tool.name), [tool])
+        )
+        assert "hunter2" not in shown
+        assert "ada" in shown
+
+    def test_state(self):
+        """Ready or not, and how much was repaired."""
+        assert repr(one(chat({"pattern": "x", "limit": "3"}))).endswith(
+            '{"pattern": "x", "limit": 3} ready, 1 repaired>'
+        )
+        assert "error" in repr(one(chat({})))

@@ -1,0 +1,448 @@
+"""Each rule speaks where it is broken, and is silent where it is kept."""
+
+import re
+
+import pytest
+
+from test_llm.samples import GREP, corpus, foreign, needs_corpus, published, taking
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.llm.lint import RULES, cost_of, lint_tool, lint_tools
+from toolbench.llm.lint.subject import Subject
+
+SAYS = "Look a thing up by its key and return its fields as JSON."
+
+
+def rules(tool):
+    """The ids of the rules *tool* breaks, and where."""
+    return {(found.rule, found.where) for found in lint_tool(tool)}
+
+
+def named(name, description=SAYS, **facts):
+    """A tool without arguments."""
+    return foreign({"type": "object"}, name, description=description, **facts)
+
+
+def argument(schema, *, required=False, name="x"):
+    """A tool with one argument."""
+    tool = taking({name: schema}, *([name] if required else []))
+    return tool.model_copy(update={"description": SAYS})
+
+
+def text(description, **schema):
+    """A string that is described."""
+    return {"type": "string", "description": description, **schema}
+
+
+def number(description, **schema):
+    """An optional number that is described."""
+    return {"type": "integer", "description": description, **schema}
+
+
+DELETES = ToolAnnotations(destructiveHint=True)
+KEPT_AND_BROKEN = {
+    "name-verb": [
+        (named("weather_data"), named("get_weather_data")),
+        (named("article_searcher"), named("search_articles")),
+        (named("jira.project"), named("jira_get_project")),
+    ],
+    "description-missing": [
+        (named("get_it", ""), named("get_it")),
+        (named("get_it", "  "), named("get_it")),
+    ],
+    "description-thin": [
+        (
+            named("create_new_label", "Creates a new label."),
+            named("create_label", SAYS),
+        ),
+        (named("getUserById", "Get a user by ID"), named("getUserById", SAYS)),
+    ],
+    "description-result": [
+        (
+            named("list_branches", "List the branches of a repository on the server."),
+            named(
+                "list_branches", "List the branches: name, commit and author of each."
+            ),
+        )
+    ],
+    "description-limits": [
+        (
+            named("search_events", "Search for events in a city. Returns names."),
+            named(
+                "search_events",
+                "Search for events in a city. Returns at most 20 names.",
+            ),
+        ),
+        (
+            named("search_events", "Search for events in a city. Returns names."),
+            taking({"limit": number("The most events; 20 by default.")}).model_copy(
+                update={
+                    "name": "search_events",
+                    "description": "Search events. Returns names.",
+                }
+            ),
+        ),
+    ],
+    "argument-undescribed": [
+        (argument({"type": "string"}), argument(text("The key."))),
+        (argument({"type": "object", "properties": {"y": {}}}), argument({"const": 1})),
+    ],
+    "argument-enum": [
+        (
+            argument(text("The order. One of: 'asc', 'desc'.")),
+            argument(text("The order. One of: 'asc', 'desc'.", enum=["asc", "desc"])),
+        ),
+        (
+            argument(text("The unit: 'miles' or 'kilometers'.")),
+            argument(text("The unit, e.g. 'miles' or 'kilometers'.")),
+        ),
+        (
+            argument(text("Valid values: json, xml, csv.")),
+            argument(text("The format of what comes back.")),
+        ),
+        (
+            argument(text("The class (STATIC or DYNAMIC).")),
+            argument(text("The owner (user or organization).")),
+        ),
+        (argument(text("The order (asc|desc).")), argument(text("The order."))),
+    ],
+    "argument-default": [
+        (
+            argument(number("The most matches."), name="limit"),
+            argument(number("The most matches; default 10."), name="limit"),
+        ),
+        (
+            argument(number("Seconds to wait."), name="timeout"),
+            argument(number("Seconds to wait.", default=30), name="timeout"),
+        ),
+        (
+            argument(number("Seconds to wait."), name="timeout"),
+            argument(number("Seconds to wait."), name="timeout", required=True),
+        ),
+    ],
+    "argument-range": [
+        (
+            argument(number("Between 1 and 100; default 10.")),
+            argument(number("Between 1 and 100.", minimum=1, maximum=100)),
+        ),
+        (argument(number("Items (max 50).")), argument(number("Items.", maximum=50))),
+    ],
+    "argument-unbounded": [
+        (
+            argument(text("The title, at most 255 characters.")),
+            argument(text("The title, at most 255 characters.", maxLength=255)),
+        ),
+        (
+            argument(
+                {"type": "array", "description": "Ids (up to 50 ids).", "items": {}}
+            ),
+            argument(
+                {
+                    "type": "array",
+                    "description": "Up to 50 ids.",
+                    "items": {},
+                    "maxItems": 50,
+                }
+            ),
+        ),
+    ],
+    "argument-format": [
+        (
+            argument(text("The day, as YYYY-MM-DD.")),
+            argument(text("The day, as YYYY-MM-DD.", format="date")),
+        ),
+        (
+            argument(text("The UUID of the run.")),
+            argument(text("The UUID or the name of the run.")),
+        ),
+    ],
+    "argument-list-text": [
+        (
+            argument(text("A comma-separated list of tags.")),
+            argument(
+                {"type": "array", "items": {"type": "string"}, "description": "Tags."}
+            ),
+        )
+    ],
+    "argument-json-text": [
+        (
+            argument(text("The settings as a JSON string.")),
+            argument(text("The file, e.g. a JSON object.")),
+        )
+    ],
+    "argument-free": [
+        (
+            argument({"type": "object", "description": "The options."}),
+            argument(
+                {
+                    "type": "object",
+                    "description": "The options.",
+                    "additionalProperties": {"type": "string"},
+                }
+            ),
+        )
+    ],
+    "arguments-many": [
+        (
+            taking({f"a{i}": text("One of many.") for i in range(13)}),
+            taking({f"a{i}": text("One of many.") for i in range(12)}),
+        )
+    ],
+    "default-invalid": [
+        (
+            argument(number("How many.", default=None)),
+            argument(number("How many.", default=1)),
+        ),
+        (
+            argument(text("Which.", enum=["a"], default="b")),
+            argument(text("Which.", enum=["a"], default="a")),
+        ),
+        (
+            argument(number("How many.", default="3")),
+            argument(number("How many.", default=3.0)),
+        ),
+    ],
+    "required-unknown": [
+        (
+            taking({"a": text("A key.")}, "b", additionalProperties=False),
+            taking({"a": text("A key.")}, "b"),
+        )
+    ],
+    "provider-refuses": [
+        (named("get.it"), named("get_it")),
+        (named("get_" + "x" * 70), named("get_" + "x" * 50)),
+        (argument({"type": "array", "description": "Ids."}), argument(text("Ids."))),
+        (
+            taking({"a": text("A key.")}, anyOf=[{"required": ["a"]}]),
+            taking({"a": text("A key.")}, "a"),
+        ),
+    ],
+    "hint-destructive": [
+        (named("delete_file"), named("delete_file", annotations=DELETES)),
+        (
+            named("drop_table", annotations=ToolAnnotations(readOnlyHint=False)),
+            named("drop_table", annotations=ToolAnnotations(destructiveHint=False)),
+        ),
+        (
+            named("repo_remove", "Removes a repository permanently. Returns its name."),
+            named("label_remove", "Takes a label off an issue. Returns the issue."),
+        ),
+        (
+            named("xgroup_delete", "Delete a group. Returns its name."),
+            named("issuescreate_delete_token", "Returns a token for later."),
+        ),
+    ],
+    "hint-contradicts": [
+        (
+            named("delete_file", annotations=ToolAnnotations(readOnlyHint=True)),
+            named("list_files", annotations=ToolAnnotations(readOnlyHint=True)),
+        )
+    ],
+    "tool-tokens": [
+        (
+            taking({f"a{i}": text("x" * 1_000) for i in range(12)}),
+            taking({f"a{i}": text("x" * 100) for i in range(12)}),
+        )
+    ],
+}
+PAIRS = [(rule, *pair) for rule, pairs in KEPT_AND_BROKEN.items() for pair in pairs]
+
+
+@pytest.mark.parametrize(("rule", "broken", "kept"), PAIRS, ids=range(len(PAIRS)))
+def test_rule(rule, broken, kept):
+    """Broken: a finding. Kept: none."""
+    assert rule in {found.rule for found in lint_tool(broken)}
+    assert rule not in {found.rule for found in lint_tool(kept)}
+
+
+class TestTogether:
+    """Tools that are offered together."""
+
+    def found(self, *tools):
+        return {found.rule for found in lint_tools(tools)}
+
+    def test_many(self):
+        """A hundred are enough."""
+        tools = [named(f"get_{'abcdefghij'[i % 10]}{i}") for i in range(101)]
+        assert "tools-many" in self.found(*tools)
+        assert "tools-many" not in self.found(*tools[:100])
+
+    def test_tokens(self):
+        """Together they must not cost too much."""
+        tools = [named(f"get_thing_{i}", "x" * 5_000) for i in range(30)]
+        assert "tools-tokens" in self.found(*tools)
+        assert "tools-tokens" not in self.found(*tools[:5])
+
+    def test_same_name(self):
+        """Two of one name."""
+        assert "name-duplicate" in self.found(named("get_it"), named("get_it"))
+
+    @pytest.mark.parametrize("other", ["get-item", "getItem", "get_items", "Get_Item"])
+    def test_near_name(self, other):
+        """Names that differ in number, or in how they are written."""
+        assert "name-near" in self.found(named("get_item"), named(other))
+        assert "name-near" not in self.found(named("get_item"), named("get_order"))
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("get_user", "fetch_user"),
+            ("create_issue", "add_issue"),
+            ("user_search", "find_user"),
+            ("sync_spec_with_collection", "sync_collection_with_spec"),
+        ],
+    )
+    def test_ambiguous(self, one, other):
+        """The same words in another order, or others for them."""
+        assert "tools-ambiguous" in self.found(named(one), named(other))
+        assert "tools-ambiguous" not in self.found(
+            named("get_user"), named("create_user")
+        )
+
+    def test_same_words(self):
+        """Descriptions in the same words."""
+        one = named("find_pages", "Search the web for a query and return the results.")
+        other = named(
+            "look_around", "Searches the web for a query and returns results."
+        )
+        apart = named(
+            "find_images", "Search the web for images and return the results."
+        )
+        assert "description-duplicate" in self.found(one, other)
+        assert "description-duplicate" not in self.found(one, apart)
+
+    def test_shared_argument(self):
+        """What is wrong with an argument that many tools share is told once."""
+        tools = [
+            argument({"type": "string"}, name="tenant").model_copy(
+                update={"name": f"get_thing_{i}"}
+            )
+            for i in range(12)
+        ]
+        found = [f for f in lint_tools(tools) if f.rule == "argument-undescribed"]
+        assert len(found) == 1
+        assert "The same in 11 other tools." in found[0].message
+
+    def test_each_alone(self):
+        """What is wrong with one alone is told too."""
+        assert "name-verb" in self.found(named("weather_data"), named("get_it"))
+
+
+class TestFindings:
+    """A finding says what to do."""
+
+    def test_complete(self):
+        """Rule, severity, place, what is wrong, what to do, and who says so."""
+        (found,) = lint_tool(named("weather_data"))
+        assert found.rule == "name-verb"
+        assert found.severity == "hint"
+        assert found.where == "name"
+        assert found.tool == "weather_data"
+        assert found.fix
+        assert found.source
+        assert str(found).startswith(
+            "weather_data.name: 'weather_data' names no action."
+        )
+
+    def test_rules(self):
+        """Every rule has a severity, a fix that is a sentence, and a source."""
+        for rule in RULES.values():
+            assert rule.severity in ("error", "warning", "hint")
+            assert re.fullmatch(r"[A-Z].*\.", rule.fix)
+            assert rule.source
+
+    def test_all_tried(self):
+        """Every rule is broken somewhere in these tests."""
+        together = {
+            *("tools-many", "tools-tokens", "name-duplicate", "name-near"),
+            *("tools-ambiguous", "description-duplicate"),
+        }
+        assert RULES.keys() == KEPT_AND_BROKEN.keys() | together
+
+    def test_whose_argument(self):
+        """A finding on an argument names it, also deep inside."""
+        schema = {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"day": text("As YYYY-MM-DD.")},
+            },
+            "description": "Days.",
+        }
+        assert ("argument-format", "x[].day") in rules(argument(schema))
+
+
+class TestGoodTools:
+    """A tool that keeps the rules has no findings."""
+
+    @pytest.mark.parametrize(
+        "tool", [FinishTool, ThinkTool], ids=lambda tool: tool.name
+    )
+    def test_builtins(self, tool):
+        """Our own are clean."""
+        assert lint_tool(tool) == []
+
+    def test_told_in_the_description(self):
+        """Arguments that the tool's description tells of are described."""
+        tool = taking({"key": {"type": "string"}})
+        said = "Look it up.\n\nArgs:\n    key: The key.\n\nReturns: its fields."
+        assert lint_tool(tool.model_copy(update={"description": said})) == []
+
+    def test_output_schema(self):
+        """A schema of what comes back says what comes back."""
+
+        class Branches(Observation):
+            names: list[str] = []  # noqa: RUF012 - a field of pydantic's
+
+        tool = ToolDefinition(
+            name="list_branches",
+            description="List the branches of a repository on the server.",
+            action_type=Action,
+            observation_type=Branches,
+        )
+        assert lint_tool(tool) == []
+
+    def test_other_languages(self):
+        """Rules that look for English words are silent where there are none."""
+        tool = named("get_news", "获取纽约时报新闻")
+        assert lint_tool(tool) == []
+
+
+class TestCost:
+    """What it costs to offer tools."""
+
+    def test_sum(self):
+        """The sum of what each costs."""
+        one, other = cost_of([GREP]), cost_of([FinishTool])
+        assert cost_of([GREP, FinishTool]).tokens == one.tokens + other.tokens
+        assert one.tokens > 50
+
+    def test_none(self):
+        """Nothing costs nothing."""
+        assert cost_of([]).tokens == 0
+
+
+@needs_corpus
+class TestRealTools:
+    """2,132 published tools."""
+
+    def test_by_server(self):
+        """Every tool is judged, and most findings are about few rules."""
+        servers = {}
+        for entry, tool in zip(published(), corpus(), strict=True):
+            servers.setdefault(entry["source"], []).append(tool)
+        found = [f for tools in servers.values() for f in lint_tools(tools)]
+        assert 500 < len(found) < 2_132, "findings are for people: fewer than tools"
+        assert {f.rule for f in found} <= RULES.keys()
+
+    def test_places(self):
+        """Every finding points at something the tool has."""
+        fixed = {"name", "description", "annotations", "arguments"}
+        for tool in corpus():
+            paths = {argument.path for argument in Subject(tool).arguments}
+            for found in lint_tool(tool):
+                if found.rule == "provider-refuses":  # also inside choices and lists
+                    continue
+                assert found.where in fixed | paths, found

@@ -1,0 +1,202 @@
+"""More than a hundred broken messages: each is an error a model or a person can act on."""
+
+import json
+
+import pytest
+
+from test_llm.samples import GREP, WRITE
+from toolbench.core.schema import Observation
+from toolbench.errors import BodyError
+from toolbench.llm.calls import (
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+    parse_tool_calls,
+    respond,
+)
+
+BAD_TEXT = [
+    '{"pattern": "x"',
+    '{"pattern": "x',
+    '{"pattern":',
+    '{"pattern"',
+    "{",
+    "}",
+    "[",
+    "x",
+    "pattern=x",
+    "<pattern>x</pattern>",
+    '{"pattern": "x"} {"pattern": "y"}',
+    '{"pattern": "x"}]',
+    '{"pattern": "say "x" twice"}',
+    '{"pattern": undefined}',
+    '{"pattern": NaN}',
+    '{"pattern": Infinity}',
+    '{"pattern": 1 + 1}',
+    '{"pattern": "\\u12"}',
+    '{"pattern": "C:\\new\\dir"}',
+    '{"pattern" "x"}',
+    "{pattern}",
+    "[1, 2]",
+    '["pattern", "x"]',
+    '"pattern"',
+    "3",
+    "true",
+    "\x00",
+    "\ufeff",
+    "{" * 500,
+    "[" * 500 + "]" * 500,
+    '{"a":' * 500 + "1" + "}" * 500,
+]
+BAD_VALUES = [
+    {},
+    {"limit": 3},
+    {"pattern": None},
+    {"pattern": 3},
+    {"pattern": ["x"]},
+    {"pattern": {"x": 1}},
+    {"pattern": "x", "limit": 0},
+    {"pattern": "x", "limit": -1},
+    {"pattern": "x", "limit": "many"},
+    {"pattern": "x", "limit": 1.5},
+    {"pattern": "x", "limit": []},
+    {"pattern": "x", "hidden": "maybe"},
+    {"pattern": "x", "hidden": 2},
+    {"pattern": "x", "hidden": []},
+    {"pattern": "x", "weight": "heavy"},
+    {"pattern": "x", "globs": "*.py"},
+    {"pattern": "x", "globs": [1]},
+    {"pattern": "x", "globs": {"a": 1}},
+    {"pattern": "x", "path": 3},
+    {"pattern": "x", "path": ["a"]},
+    {"pattern": "x", "extra": 1},
+    {"Pattern": "x"},
+    {"pattern ": "x"},
+    {"": "x", "pattern": "x"},
+    {"pattern": "x", "security_risk": "NONE"},
+    {"pattern": "x", "security_risk": 3},
+    {"pattern": "x", "security_risk": None},
+    {"pattern": "\ud800"},
+    {"arguments": {"pattern": "x"}},
+]
+BAD_NAMES = [
+    "",
+    " ",
+    "gre",
+    "grep2",
+    "rm -rf /",
+    "g" * 5_000,
+    "\n",
+    "grep,grep",
+    "功能",
+    "__class__",
+]
+BAD_CALLS = [
+    {"function": None},
+    {"function": {}},
+    {"function": "grep"},
+    {"function": {"name": None, "arguments": "{}"}},
+    {"function": {"name": 3, "arguments": "{}"}},
+    {"function": {"name": ["grep"], "arguments": "{}"}},
+    {"function": {"name": "grep"}},
+    {"function": {"arguments": "{}"}},
+    {"function": {"name": "grep", "arguments": 3}},
+    {"function": {"name": "grep", "arguments": True}},
+    {"function": {"name": "grep", "arguments": [1]}},
+    {"function": {"name": "grep", "arguments": {"pattern": object}}},
+    {"custom": {"name": "grep", "input": "pattern: x"}},
+    {"id": {"a": 1}, "function": {"name": "grep", "arguments": "{}"}},
+    {},
+    None,
+    "grep",
+    3,
+    [],
+]
+BAD_MESSAGES = [
+    {"choices": [{"message": {"role": "assistant", "tool_calls": "grep"}}]},
+    {"choices": [{"message": {"role": "assistant", "tool_calls": {"name": "grep"}}}]},
+    {"choices": [{"message": None}]},
+    {"choices": [None]},
+    {"choices": "none"},
+    {"choices": {}},
+    {"candidates": [{"content": {"parts": [{"functionCall": "grep"}]}}]},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"args": 3}}]}}]},
+    {"candidates": [{"content": {"parts": "grep"}}]},
+    {"candidates": [{"content": None, "finishReason": "SAFETY"}]},
+    {"candidates": [None]},
+    {"output": [{"type": "function_call"}]},
+    {"output": [{"type": "function_call", "name": "grep", "arguments": None}]},
+    {"output": [None, 3, "x"]},
+    {"output": "text"},
+    {"type": "message", "content": [{"type": "tool_use"}]},
+    {
+        "type": "message",
+        "content": [{"type": "tool_use", "name": "grep", "input": "x"}],
+    },
+    {
+        "type": "message",
+        "content": [{"type": "tool_use", "name": "grep", "input": [1]}],
+    },
+    {"type": "message", "content": "text"},
+    {"type": "message", "content": [None, 3]},
+    {"method": "tools/call", "params": {}},
+    {"method": "tools/call", "params": "grep"},
+    {"name": "grep", "arguments": 3},
+    {"message": 3},
+    {"parts": 3},
+    {"error": {"message": "overloaded", "type": "overloaded_error"}},
+    {"type": "error", "error": {"type": "invalid_request_error"}},
+]
+
+
+def chat(call):
+    """A chat message with *call* in it."""
+    return {"role": "assistant", "tool_calls": [call]}
+
+
+def with_arguments(arguments):
+    """A chat message that calls grep with *arguments*."""
+    return chat({"id": "c", "function": {"name": "grep", "arguments": arguments}})
+
+
+CASES = [
+    *(with_arguments(text) for text in BAD_TEXT),
+    *(with_arguments(json.dumps(value)) for value in BAD_VALUES),
+    *(chat({"function": {"name": name, "arguments": "{}"}}) for name in BAD_NAMES),
+    *map(chat, BAD_CALLS),
+    *BAD_MESSAGES,
+]
+
+
+def test_how_many():
+    """There are more than a hundred."""
+    assert len(CASES) > 100
+
+
+@pytest.mark.parametrize("message", CASES, ids=range(len(CASES)))
+def test_malformed(message):
+    """No call is made up, nothing else is raised, and the model can be answered."""
+    try:
+        calls = parse_tool_calls(message, [GREP, WRITE])
+    except BodyError as error:
+        assert str(error)
+        return
+    for call in calls:
+        assert call.action is None
+        assert isinstance(
+            call.error, FunctionCallValidationError | FunctionCallNotExistsError
+        )
+        assert len(str(call.error)) < 20_000
+        answer = respond(call)
+        assert "was not run" in str(answer) or "There is no tool" in str(answer)
+        assert isinstance(call.observation, Observation)
+
+
+@pytest.mark.parametrize("message", CASES, ids=range(len(CASES)))
+def test_as_text(message):
+    """The same, pasted."""
+    try:
+        text = json.dumps(message, default=lambda kind: None)
+        calls = parse_tool_calls(text, [GREP, WRITE])
+    except BodyError:
+        return
+    assert all(call.error and call.action is None for call in calls)

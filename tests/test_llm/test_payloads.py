@@ -1,0 +1,158 @@
+"""A value as each provider's call, and back: the same value."""
+
+import json
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from test_llm.recorded import FIRST
+from test_llm.samples import (
+    GREP,
+    corpus,
+    examples,
+    foreign,
+    needs_corpus,
+    published,
+    sdk,
+    taking,
+)
+from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.payloads import (
+    PAYLOADS,
+    as_anthropic_call,
+    as_gemini_call,
+    as_mcp_call,
+    as_openai_call,
+    as_responses_call,
+)
+
+
+@cache
+def sampled(index):
+    """Values the tool at *index* of the corpus accepts."""
+    tool = corpus()[index]
+    values = [value for _, value in examples()(published()[index]["inputSchema"])]
+    return [value for value in values if not tool.problems(value)]
+
+
+class TestProvidersTypes:
+    """Each payload is what the provider's SDK says a call is."""
+
+    def test_openai(self):
+        """An entry of `tool_calls`."""
+        kind = sdk("openai.types.chat").ChatCompletionMessageFunctionToolCall
+        call = kind.model_validate(as_openai_call(GREP, FIRST))
+        assert json.loads(call.function.arguments) == FIRST
+
+    def test_responses(self):
+        """An output item."""
+        kind = sdk("openai.types.responses").ResponseFunctionToolCall
+        call = kind.model_validate(as_responses_call(GREP, FIRST))
+        assert json.loads(call.arguments) == FIRST
+
+    def test_anthropic(self):
+        """A content block."""
+        kind = sdk("anthropic.types").ToolUseBlock
+        assert kind.model_validate(as_anthropic_call(GREP, FIRST)).input == FIRST
+
+    def test_gemini(self):
+        """A part."""
+        kind = sdk("google.genai.types").Part
+        assert (
+            kind.model_validate(as_gemini_call(GREP, FIRST)).function_call.args == FIRST
+        )
+
+    def test_mcp(self):
+        """A request."""
+        kind = sdk("mcp.types").CallToolRequest
+        payload = as_mcp_call(GREP, FIRST)
+        request = kind.model_validate({k: payload[k] for k in ("method", "params")})
+        assert request.params.arguments == FIRST
+
+
+class TestIds:
+    """The id of a call that nobody sent."""
+
+    @pytest.mark.parametrize("make", PAYLOADS.values(), ids=PAYLOADS)
+    def test_same(self, make):
+        """The same call has the same id, another has another."""
+
+        def id_of(arguments):
+            return parse_tool_calls(make(GREP, arguments), [GREP])[0].id
+
+        assert id_of(FIRST) == id_of(dict(reversed(FIRST.items())))
+        if make is not as_gemini_call:  # a Gemini call needs none
+            assert id_of(FIRST) != id_of({"pattern": "other"})
+
+    @pytest.mark.parametrize("make", PAYLOADS.values(), ids=PAYLOADS)
+    def test_given(self, make):
+        """An id can be given, and comes back."""
+        (call,) = parse_tool_calls(make(GREP, FIRST, id="mine"), [GREP])
+        assert call.id == "mine"
+
+
+class TestNames:
+    """Stand-ins for names lead back to the names."""
+
+    @pytest.mark.parametrize("make", PAYLOADS.values(), ids=PAYLOADS)
+    def test_round(self, make):
+        """Odd names of tools and arguments, outside and inside, come back as they were."""
+        inner = {"type": "object", "properties": {"@id": {"type": "integer"}}}
+        schema = {
+            "type": "object",
+            "properties": {"$top": {"type": "integer"}, "in": inner},
+        }
+        tool = foreign(schema, "odata.query/list")
+        value = {"$top": 3, "in": {"@id": 4}}
+        (call,) = parse_tool_calls(make(tool, value), [tool])
+        assert call.tool is tool
+        assert call.arguments == value
+        assert call.repairs == ()
+
+    def test_sent(self):
+        """Under way the stand-ins are used."""
+        tool = taking({"$top": {"type": "integer"}})
+        assert "$top" not in as_anthropic_call(tool, {"$top": 3})["input"]
+        assert "$top" in as_mcp_call(tool, {"$top": 3})["params"]["arguments"]
+
+    def test_unharmed(self):
+        """The value that was given is left as it was."""
+        tool = taking({"$top": {"type": "integer"}})
+        value = {"$top": 3}
+        for make in PAYLOADS.values():
+            make(tool, value)
+        assert value == {"$top": 3}
+
+
+@needs_corpus
+class TestRealTools:
+    """For every published tool: value -> payload -> parse -> the same value."""
+
+    @pytest.mark.parametrize("provider", PAYLOADS)
+    def test_every_tool(self, provider):
+        """One value of each, through each provider."""
+        make = PAYLOADS[provider]
+        for index, tool in enumerate(corpus()):
+            for value in sampled(index)[1:2]:
+                (call,) = parse_tool_calls(make(tool, value), [tool])
+                assert call.error is None, (tool.name, str(call.error))
+                assert call.arguments == value
+                assert call.action.to_arguments() == value
+                assert call.repairs == ()
+
+    @given(st.integers(0, 2_131), st.sampled_from(sorted(PAYLOADS)), st.randoms())
+    @settings(max_examples=400)
+    def test_any_value(self, index, provider, random: Random):
+        """Any sampled value of any tool, as text, among other tools."""
+        tool = corpus()[index]
+        others = [corpus()[random.randrange(2_132)] for _ in range(5)]
+        others = [other for other in others if other.name != tool.name]
+        for value in sampled(index):
+            payload = PAYLOADS[provider](tool, value, id="x")
+            (call,) = parse_tool_calls(json.dumps(payload), [*others, tool])
+            assert (call.tool, call.id) == (tool, "x")
+            assert call.arguments == value
+            assert json.dumps(call.action.to_arguments()) == json.dumps(value)

@@ -1,0 +1,304 @@
+"""Fragments of a streamed message, joined until it can be read as a whole."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_llm.recorded import FIRST, MESSAGES, SECOND, TEXT
+from test_llm.samples import GREP, WRITE, sdk, taking
+from toolbench.errors import BodyError
+from toolbench.llm.calls import ToolCallAccumulator, parse_tool_calls
+
+TOOLS = [GREP, WRITE]
+CALLS = [("call_1", "grep", FIRST), ("call_2", "file_editor", SECOND)]
+
+
+def cut(text, size=7):
+    """*text* in pieces."""
+    return [text[i : i + size] for i in range(0, len(text), size)]
+
+
+def openai(size=7):
+    """The chunks of a chat completion."""
+
+    def chunk(delta, finish=None):
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "gpt-5.2",
+            "choices": [choice],
+        }
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in cut(TEXT, size):
+        yield chunk({"content": piece})
+    for index, (id_, name, arguments) in enumerate(CALLS):
+        function = {"name": name, "arguments": ""}
+        head = {"index": index, "id": id_, "type": "function", "function": function}
+        yield chunk({"tool_calls": [head]})
+        for piece in cut(json.dumps(arguments), size):
+            part = {"index": index, "function": {"arguments": piece}}
+            yield chunk({"tool_calls": [part]})
+    yield chunk({}, "tool_calls")
+
+
+def responses(size=7):
+    """The events of a response, without the last that repeats it all."""
+    response = {**MESSAGES["responses"], "output": [], "status": "in_progress"}
+    yield {"type": "response.created", "sequence_number": 0, "response": response}
+    for piece in cut(TEXT, size):
+        yield {
+            "type": "response.output_text.delta",
+            "output_index": 0,
+            "content_index": 0,
+            "item_id": "msg_1",
+            "sequence_number": 1,
+            "delta": piece,
+            "logprobs": [],
+        }
+    for index, (id_, name, arguments) in enumerate(CALLS, 1):
+        place = {"output_index": index, "sequence_number": 2}
+        item = {
+            "type": "function_call",
+            "id": f"fc_{index}",
+            "call_id": id_,
+            "name": name,
+        }
+        yield {
+            "type": "response.output_item.added",
+            "item": {**item, "arguments": ""},
+            **place,
+        }
+        for piece in cut(json.dumps(arguments), size):
+            event = {"type": "response.function_call_arguments.delta", "delta": piece}
+            yield {**event, "item_id": f"fc_{index}", **place}
+
+
+def anthropic(size=7):
+    """The events of a message."""
+    message = {**MESSAGES["anthropic"], "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": message}
+    yield {"type": "ping"}
+    yield {
+        "type": "content_block_start",
+        "index": 0,
+        "content_block": {"type": "text", "text": ""},
+    }
+    for piece in cut(TEXT, size):
+        delta = {"type": "text_delta", "text": piece}
+        yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    for index, (id_, name, arguments) in enumerate(CALLS, 1):
+        block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        for piece in cut(json.dumps(arguments), size):
+            delta = {"type": "input_json_delta", "partial_json": piece}
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    delta = {"stop_reason": "tool_use", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}}
+    yield {"type": "message_stop"}
+
+
+def gemini(size=7):
+    """Chunks with whole calls in them."""
+
+    def chunk(*parts, **rest):
+        content = {"role": "model", "parts": list(parts)}
+        return {"candidates": [{"content": content, **rest}], "responseId": "r"}
+
+    for piece in cut(TEXT, size):
+        yield chunk({"text": piece})
+    for id_, name, arguments in CALLS:
+        yield chunk({"functionCall": {"id": id_, "name": name, "args": arguments}})
+    yield chunk(finishReason="STOP")
+
+
+STREAMS = {
+    "openai": openai,
+    "responses": responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+}
+
+
+def joined(chunks):
+    """The message the chunks make."""
+    accumulator = ToolCallAccumulator()
+    for chunk in chunks:
+        accumulator.add(chunk)
+    return accumulator.message
+
+
+@pytest.mark.parametrize("provider", STREAMS)
+class TestProviders:
+    """The streams of the four providers."""
+
+    def check(self, message):
+        calls = parse_tool_calls(message, TOOLS)
+        assert [(c.id, c.name, c.arguments) for c in calls] == CALLS
+        assert all(call.action and not call.repairs for call in calls)
+        assert calls[0].thought == TEXT
+
+    @pytest.mark.parametrize("size", [1, 7, 1_000])
+    def test_joined(self, provider, size):
+        """However it is cut, the message is the same."""
+        self.check(joined(STREAMS[provider](size)))
+
+    def test_unfinished(self, provider):
+        """A call of which a part is missing is an error; the others can run."""
+        chunks = list(STREAMS[provider]())
+        stops = {"message_delta", "message_stop", "content_block_stop"}
+        chunks = [c for c in chunks if c.get("type") not in stops]
+        message = joined(chunks[:-2])
+        first, *second = parse_tool_calls(message, TOOLS)
+        assert first.action
+        assert all(call.error for call in second)
+
+    def test_not_started(self, provider):
+        """Before the first call there is none."""
+        first = next(iter(STREAMS[provider]()))
+        assert parse_tool_calls(joined([first]), TOOLS) == []
+
+
+class TestSdkObjects:
+    """The objects the SDKs yield."""
+
+    def test_openai(self):
+        """Chat completion chunks."""
+        kind = sdk("openai.types.chat").ChatCompletionChunk
+        message = joined(kind.model_validate(chunk) for chunk in openai())
+        assert [c.arguments for c in parse_tool_calls(message, TOOLS)] == [
+            FIRST,
+            SECOND,
+        ]
+
+    def test_anthropic(self):
+        """Raw message stream events."""
+        from pydantic import TypeAdapter
+
+        kind = TypeAdapter(sdk("anthropic.types").RawMessageStreamEvent)
+        events = [e for e in anthropic() if e["type"] != "ping"]
+        message = joined(map(kind.validate_python, events))
+        assert [c.arguments for c in parse_tool_calls(message, TOOLS)] == [
+            FIRST,
+            SECOND,
+        ]
+
+    def test_gemini(self):
+        """Responses of `generate_content_stream`."""
+        kind = sdk("google.genai.types").GenerateContentResponse
+        message = joined(kind.model_validate(chunk) for chunk in gemini())
+        assert [c.arguments for c in parse_tool_calls(message, TOOLS)] == [
+            FIRST,
+            SECOND,
+        ]
+
+    def test_responses(self):
+        """Response stream events."""
+        from pydantic import TypeAdapter
+
+        kind = TypeAdapter(sdk("openai.types.responses").ResponseStreamEvent)
+        message = joined(map(kind.validate_python, responses()))
+        assert [c.arguments for c in parse_tool_calls(message, TOOLS)] == [
+            FIRST,
+            SECOND,
+        ]
+
+
+class TestOddities:
+    """What some servers do."""
+
+    def test_all_numbered_nought(self):
+        """Calls that all have index 0 are told apart by their ids."""
+        parts = [
+            {
+                "index": 0,
+                "id": id_,
+                "function": {"name": name, "arguments": json.dumps(a)},
+            }
+            for id_, name, a in CALLS
+        ]
+        chunks = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
+        calls = parse_tool_calls(joined(chunks), TOOLS)
+        assert [call.id for call in calls] == ["call_1", "call_2"]
+
+    def test_name_repeated(self):
+        """A name that comes with every chunk is one name."""
+        parts = [
+            {"index": 0, "id": "x", "function": {"name": "grep", "arguments": piece}}
+            for piece in cut(json.dumps(FIRST))
+        ]
+        chunks = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
+        (call,) = parse_tool_calls(joined(chunks), TOOLS)
+        assert call.arguments == FIRST
+
+    def test_last_event(self):
+        """The finished response replaces its pieces."""
+        done = {"type": "response.completed", "response": MESSAGES["responses"]}
+        calls = parse_tool_calls(joined([*list(responses())[:5], done]), TOOLS)
+        assert [call.arguments for call in calls] == [FIRST, SECOND]
+
+    def test_nothing_known(self):
+        """What no provider streams is wrong use."""
+        with pytest.raises(BodyError, match="No provider streams"):
+            ToolCallAccumulator().add({"event": "hello"})
+
+    def test_nothing_yet(self):
+        """Without a chunk there is no call."""
+        assert parse_tool_calls(ToolCallAccumulator().message, TOOLS) == []
+
+
+class TestPartialArguments:
+    """Gemini may send a call's values one by one, each with its path."""
+
+    TOOL = taking({"text": {"type": "string"}, "deep": {}})
+
+    def run(self, *pieces, key="partialArgs"):
+        heads = [{"name": self.TOOL.name, "willContinue": True}]
+        calls = [
+            *heads,
+            *({key: [piece], "willContinue": True} for piece in pieces),
+            {},
+        ]
+        chunks = [
+            {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
+            for call in calls
+        ]
+        (call,) = parse_tool_calls(joined(chunks), [self.TOOL])
+        return call.arguments
+
+    def test_text(self):
+        """Text comes in pieces."""
+        pieces = [{"jsonPath": "$.text", "stringValue": s} for s in ("a", "b", "c")]
+        assert self.run(*pieces) == {"text": "abc"}
+
+    def test_deep(self):
+        """Objects and lists are made on the way."""
+        assert self.run(
+            {"jsonPath": "$.deep.list[1].n", "numberValue": 3},
+            {"jsonPath": "$.deep.list[0]", "boolValue": False},
+            {"jsonPath": "$.deep['a key']", "nullValue": "NULL_VALUE"},
+        ) == {"deep": {"list": [False, {"n": 3}], "a key": None}}
+
+    def test_snake(self):
+        """The SDK's own spelling does as well."""
+        piece = {"json_path": "$.text", "string_value": "x"}
+        assert self.run(piece, key="partial_args") == {"text": "x"}
+
+    @given(st.text(alphabet="$.[]'ab09\\", max_size=12))
+    def test_any_path(self, path):
+        """A path that leads nowhere breaks nothing."""
+        self.run(
+            {"jsonPath": "$.deep.a", "stringValue": "x"},
+            {"jsonPath": path, "stringValue": "x"},
+            {"jsonPath": f"$.deep{path}", "numberValue": 1},
+        )
+
+    def test_huge_index(self):
+        """A path cannot ask for a million items."""
+        found = self.run({"jsonPath": "$.deep.list[99999999]", "numberValue": 1})
+        assert len(json.dumps(found)) < 1_000

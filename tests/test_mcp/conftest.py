@@ -1,0 +1,33 @@
+"""Clients for the tests, and the proof that no server outlives its test."""
+
+import pytest
+
+from test_mcp.peers import is_running
+from toolbench.core.portal import portal
+from toolbench.mcp import MCPClient
+
+
+@pytest.fixture
+def client():
+    """A client whose servers are gone afterwards."""
+    pids = []
+    with MCPClient(timeout=20) as client:
+        yield client
+        pids = [
+            s.pid for s in client.servers.values() if s.status == "connected" and s.pid
+        ]
+    assert not [pid for pid in pids if is_running(pid)]
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A client for tests that only look: connect a server once per module."""
+    with MCPClient(timeout=20) as client:
+        yield client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loop_ends():
+    """The background loop ends with the tests."""
+    yield
+    portal.close()

@@ -1,0 +1,62 @@
+"""The servers the tests talk to."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+GOOD = Path(__file__).parent / "servers" / "good.py"
+LIGHT = GOOD.with_name("light.py")
+MISBEHAVING = Path(__file__).parents[3] / "shared" / "servers" / "misbehaving_server.py"
+
+
+def good(*args):
+    """The entry of the well-behaved server."""
+    return {"command": sys.executable, "args": [str(GOOD), *args]}
+
+
+def light(name, *tools):
+    """The entry of a server called *name*, whose *tools* answer with that name."""
+    return {"command": sys.executable, "args": [str(LIGHT), name, *tools]}
+
+
+def misbehaving(mode, *args):
+    """The entry of the server that misbehaves in *mode*."""
+    if not MISBEHAVING.is_file():
+        pytest.skip(f"NOT TESTED: {MISBEHAVING} is missing")
+    return {
+        "command": sys.executable,
+        "args": [str(MISBEHAVING), "--mode", mode, *args],
+    }
+
+
+@contextmanager
+def misbehaving_http(mode, *args):
+    """The URL of the server that misbehaves in *mode* over HTTP."""
+    entry = misbehaving(mode, "--http", "0", *args)
+    process = subprocess.Popen(
+        [entry["command"], "-u", *entry["args"]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process.stderr.readline().split(" on ")[1].strip()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def is_running(pid):
+    """Whether process *pid* is there and no zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,29 @@
+"""News of a server, in bundles."""
+
+from threading import Event
+
+from toolbench.mcp.changes import Changes
+
+
+class TestChanges:
+    def test_a_flood_is_one_piece_of_news(self):
+        """Thousands of notes are passed on in one call that names each kind once."""
+        changes, heard, calls = Changes(interval=0.01), Event(), []
+        changes.listen(lambda names: (calls.append(names), heard.set()))
+        for _ in range(10_000):
+            changes.note("log")
+            changes.note("traffic")
+        assert heard.wait(5)
+        assert calls[0] == {"log", "traffic"}
+        assert len(calls) < 1_000
+
+    def test_nobody_is_told_after_stopping(self):
+        """What `listen` returns ends it; stopping twice does no harm."""
+        changes, first, second = Changes(interval=0.01), Event(), Event()
+        stop = changes.listen(lambda names: first.set())
+        changes.listen(lambda names: second.set())
+        stop()
+        stop()
+        changes.note("log")
+        assert second.wait(5)
+        assert not first.is_set()

@@ -1,0 +1,128 @@
+"""Several servers as one collection of tools."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from test_mcp.peers import LIGHT, is_running, light, misbehaving
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp import MCPClient, create_mcp_tools
+
+
+class TestCreate:
+    def test_gives_the_tools_of_a_configuration(self):
+        """FastMCP's format in, a closed-at-the-end sequence of tools out."""
+        config = {"mcpServers": {"a": light("a", "x", "y")}}
+        with create_mcp_tools(config, timeout=20) as client:
+            assert client[0].name == "x"
+            assert client["y"]({}).text == "a"
+            assert [tool.name for tool in client] == [t.name for t in client.tools]
+            assert len(client) == len(client.tools) == 2
+            pid = client.servers["a"].pid
+            assert is_running(pid)
+        assert not is_running(pid)
+        assert client.servers["a"].status == "closed"
+        client.sync_close()
+
+    def test_one_dead_server_hides_no_other(self):
+        """The living one works; the dead one says what is wrong with it."""
+        config = {"dead": {"command": "no-such-command"}, "a": light("a", "x")}
+        with create_mcp_tools(config, timeout=20) as client:
+            assert client["x"]({}).text == "a"
+            assert client.servers["dead"].status == "failed"
+            assert (
+                "command not found: 'no-such-command'" in client.servers["dead"].error
+            )
+
+    def test_raises_if_nobody_answers(self):
+        """A collection without any server is a mistake, and every reason is told."""
+        config = {"a": {"command": "no-such-a"}, "b": {"command": "${NOT_SET}"}}
+        with pytest.raises(ServerError) as caught:
+            create_mcp_tools(config)
+        assert "'no-such-a'" in str(caught.value)
+        assert "'NOT_SET'" in str(caught.value)
+
+    def test_leaves_nothing_behind_when_interrupted(self):
+        """KeyboardInterrupt during a connect that hangs ends the process it started."""
+        client = MCPClient(timeout=60)
+        timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
+        before = _children()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            client.connect("hanging", misbehaving("never-init"))
+        client.sync_close()
+        assert _children() <= before
+
+
+def _children():
+    threads = Path(f"/proc/{os.getpid()}/task").iterdir()
+    return {pid for t in threads for pid in (t / "children").read_text().split()}
+
+
+class TestNames:
+    def test_are_the_servers_own(self, client):
+        """With one server of a name, nothing is renamed."""
+        client.connect("a", light("a", "x", "y"))
+        client.connect("b", light("b", "z"))
+        assert [t.name for t in client] == ["x", "y", "z"]
+
+    def test_that_clash_get_their_server_in_front(self, client):
+        """Only what clashes is renamed; the server is still asked for its own name."""
+        client.connect("a", light("a", "x", "same"))
+        client.connect("b", light("b", "same"))
+        assert [t.name for t in client] == ["x", "a_same", "b_same"]
+        assert client["b_same"]({}).text == "b"
+        client.disconnect("a")
+        assert [t.name for t in client] == ["same"]
+
+    def test_that_are_unknown_are_told_with_the_nearest(self, client):
+        """A wrong name says which are near."""
+        client.connect("a", light("a", "search"))
+        with pytest.raises(ToolNotFoundError, match="Did you mean 'search'"):
+            client["serach"]
+        with pytest.raises(ToolNotFoundError, match="No server 'b'"):
+            client.server("b")
+
+
+class TestConnect:
+    def test_again_replaces_the_session(self, client):
+        """A cell that connects can be run twice: the old process ends."""
+        first = client.connect("a", light("a", "x"))
+        pid = first.pid
+        second = client.connect("a", light("a", "x"))
+        assert not is_running(pid)
+        assert first.status == "closed"
+        assert client.servers == {"a": second}
+
+    def test_keeps_what_failed_to_look_at(self, client):
+        """The session that could not be opened is there, with its stderr."""
+        with pytest.raises(ServerError):
+            client.connect("bad", misbehaving("exit-at-start"))
+        assert "missing API key" in client.servers["bad"].stderr.text
+
+    def test_only_some_of_a_file(self, client, tmp_path):
+        """`only` picks servers out of a configuration, and knows their names."""
+        config = {"a": light("a", "x"), "b": {"command": "never-started"}}
+        (session,) = client.add(config, only=["a"])
+        assert session.name == "a"
+        with pytest.raises(
+            ToolNotFoundError, match=r"no server 'aa'\. Did you mean 'a'"
+        ):
+            client.add(config, only=["aa"])
+
+    def test_side_by_side(self, client, tmp_path):
+        """Each of these servers starts only once the other one has: they start together."""
+        a, b = str(tmp_path / "a"), str(tmp_path / "b")
+        client.add(
+            {
+                name: {
+                    "command": sys.executable,
+                    "args": [str(LIGHT), "--after", there, here, name, "x"],
+                }
+                for name, there, here in (("a", a, b), ("b", b, a))
+            }
+        )
+        assert {s.status for s in client.servers.values()} == {"connected"}

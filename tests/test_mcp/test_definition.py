@@ -1,0 +1,109 @@
+"""A server's tool as a tool like any other."""
+
+import json
+
+import pytest
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action
+from toolbench.errors import ArgumentsError
+from toolbench.mcp import MCPToolAction, MCPToolDefinition
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "integer", "minimum": 1, "x-unknown": True},
+        "b": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+    },
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+def definition(**fields):
+    fields = {"schema": SCHEMA, **fields}
+    return MCPToolDefinition(
+        name="n", remote_name="n", server="s", description="d", **fields
+    )
+
+
+class TestExports:
+    def test_give_the_servers_schema_untouched(self):
+        """Unknown keywords, nulls and limits survive; every export is plain JSON."""
+        tool = definition()
+        assert tool.input_schema == SCHEMA
+        assert tool.to_mcp_tool()["inputSchema"] == SCHEMA
+        assert tool.to_openai_tool()["function"]["parameters"] == SCHEMA
+        json.dumps(
+            [tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool()]
+        )
+
+    def test_can_be_changed_without_changing_the_tool(self):
+        """Each export is the caller's own."""
+        tool = definition()
+        tool.parameters()["properties"].clear()
+        tool.input_schema["properties"].clear()
+        assert tool.parameters() == tool.input_schema == SCHEMA
+
+    def test_say_all_a_server_says(self):
+        """Output schema, hints, icons and meta go back out as they came in."""
+        tool = definition(
+            output_schema={"type": "object"},
+            annotations=ToolAnnotations(title="T", readOnlyHint=True),
+            meta={"k": 1},
+            icons=({"src": "data:,"},),
+        )
+        exported = tool.to_mcp_tool()
+        assert exported["outputSchema"] == {"type": "object"}
+        assert exported["annotations"]["readOnlyHint"] is True
+        assert exported["_meta"] == {"k": 1}
+        assert exported["icons"] == [{"src": "data:,"}]
+        assert tool.title == "T"
+
+    def test_are_objects_where_a_server_left_that_out(self):
+        """A schema without a type is exported as the object it must be."""
+        assert definition(schema={}).parameters() == {"type": "object"}
+
+    def test_know_where_they_come_from(self):
+        """The source names the server."""
+        assert definition().source == "mcp:s"
+
+
+class TestArguments:
+    def test_keep_nulls_and_leave_out_what_is_not_there(self):
+        """Unset, null and a value stay three different things."""
+        tool = definition()
+        assert tool.action_from_arguments({"a": 1}).data == {"a": 1}
+        assert tool.action_from_arguments({"a": 1, "b": None}).data == {
+            "a": 1,
+            "b": None,
+        }
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ({}, "a: is required"),
+            ({"a": "x"}, 'a: should be an integer, not "x"'),
+            ({"a": 0}, "a: should be at least 1"),
+            ({"a": 1, "c": 2}, "c: is not an argument"),
+        ],
+    )
+    def test_are_checked_by_the_servers_schema(self, arguments, said):
+        """What does not fit is told at its place, before the server is asked."""
+        assert str(definition().problems(arguments)[0]).startswith(said)
+        with pytest.raises(ArgumentsError, match=said):
+            definition().action_from_arguments(arguments)
+
+
+class TestAction:
+    def test_survives_being_written_down(self):
+        """An action comes back from its dict, arguments called `kind` and `data` included."""
+        action = MCPToolAction(data={"kind": 1, "data": None})
+        assert Action.from_dict(json.loads(json.dumps(action.to_dict()))) == action
+        assert action.to_arguments() == {"kind": 1, "data": None}
+
+    def test_shows_its_arguments(self):
+        """A person sees names and values."""
+        shown = str(MCPToolAction(data={"path": "/x", "n": 3}).visualize)
+        assert "path: /x" in shown
+        assert "n: 3" in shown

@@ -1,0 +1,70 @@
+"""Exceptions in words."""
+
+import pytest
+from mcp import MCPError
+
+from toolbench.errors import ServerError
+from toolbench.mcp.calls import Call, CallTimeoutError, HttpFailure
+from toolbench.mcp.failures import call_failed, root_of, sentence
+
+
+class TestSentence:
+    @pytest.mark.parametrize(
+        ("error", "said"),
+        [
+            (
+                MCPError(-32603, "Internal error", {"trace": 1}),
+                "Internal error (MCP error -32603)",
+            ),
+            (MCPError(-32000, "Connection closed"), "the connection was closed"),
+            (CallTimeoutError("no answer within 3 s"), "no answer within 3 s"),
+            (TimeoutError(), "no answer in time"),
+            (ServerError("It is so."), "It is so"),
+            (
+                FileNotFoundError("command not found: 'x'. Is it on PATH?"),
+                "command not found: 'x'",
+            ),
+            (ValueError("odd"), "ValueError: odd"),
+            (KeyError(), "KeyError"),
+        ],
+    )
+    def test_names_what_went_wrong(self, error, said):
+        """Each kind of failure has its words, without a traceback."""
+        assert sentence(error).startswith(said)
+
+    def test_finds_the_reason_inside_wrappers(self):
+        """Groups and FastMCP's own wrapper are taken off."""
+        reason = FileNotFoundError("gone")
+        wrapper = RuntimeError("Client failed to connect: ...")
+        wrapper.__cause__ = reason
+        assert (
+            root_of(BaseExceptionGroup("g", [BaseExceptionGroup("h", [wrapper])]))
+            is reason
+        )
+
+    @pytest.mark.parametrize(
+        ("status", "hint"),
+        [
+            (401, "give 'auth' a token"),
+            (403, "refuses"),
+            (404, "path of the URL"),
+            (200, "page"),
+        ],
+    )
+    def test_tells_the_http_status_the_body_and_what_to_do(self, status, hint):
+        """What the SDK calls an error response is told as it was."""
+        failure = HttpFailure(status, "Reason", "the body")
+        said = sentence(
+            MCPError(-32603, "x"), call=Call(seconds=1, http_failure=failure)
+        )
+        assert f"HTTP {status} Reason: the body" in said
+        assert hint in said
+
+
+class TestCallFailed:
+    def test_is_a_whole_sentence(self):
+        """What a caller reads starts large and ends with a stop."""
+        told = str(
+            call_failed(CallTimeoutError("no answer within 3 s"), Call(seconds=3))
+        )
+        assert told == "No answer within 3 s."

@@ -1,0 +1,85 @@
+"""Lines and messages out of the bytes of a server."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbench.mcp.framing import Lines, NoiseError, mend
+
+
+class TestLines:
+    @given(
+        st.lists(st.binary().filter(lambda b: b"\n" not in b and b.strip())), st.data()
+    )
+    def test_come_out_as_they_went_in_however_they_are_cut(self, lines, data):
+        """The lines do not depend on the sizes of the chunks."""
+        stream = b"".join(line + b"\n" for line in lines)
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)))))
+        reader, got = Lines(), []
+        for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+            got += reader.feed(stream[start:end])
+        assert got == lines
+
+    def test_take_time_in_proportion_to_their_length(self):
+        """A long line in small pieces is put together once, not once per piece."""
+        reader = Lines()
+        for _ in range(100):
+            assert reader.feed(b"x" * 10) == []
+        assert len(reader.pending) == 100
+        assert reader.feed(b"\n") == [b"x" * 1000]
+
+    def test_show_the_start_of_what_has_no_end(self):
+        """What a server wrote without a newline can be shown."""
+        reader = Lines()
+        reader.feed(b"whole\n{half")
+        assert reader.start == "{half"
+
+
+def message(**fields):
+    return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+
+class TestMend:
+    def test_a_batch_becomes_its_messages(self):
+        """A list of messages is each of them."""
+        batch = b"[" + message(id=1, result={}) + b"," + message(id=2, result={}) + b"]"
+        assert [m["id"] for m in mend(batch)] == [1, 2]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\ud800b"}}',
+            b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\xffb"}}',
+        ],
+    )
+    def test_what_is_no_unicode_becomes_a_replacement(self, line):
+        """One bad character costs one character, not the message."""
+        (mended,) = mend(line)
+        assert mended["result"]["text"] == "a\ufffdb"
+
+    @pytest.mark.parametrize("result", [None, 3, "text", []])
+    def test_a_result_that_is_no_object_becomes_an_error(self, result):
+        """The caller gets an answer that says what came, and does not wait for ever."""
+        (mended,) = mend(message(id=7, result=result))
+        assert mended["id"] == 7
+        assert json.dumps(result) in mended["error"]["message"]
+
+    def test_what_is_nested_too_deeply_is_answered_as_an_error(self):
+        """The id is found without reading the rest."""
+        deep = (
+            b'{"jsonrpc":"2.0","id":"x","result":'
+            + b"[" * 100_000
+            + b"]" * 100_000
+            + b"}"
+        )
+        (mended,) = mend(deep)
+        assert mended["id"] == "x"
+        assert "nested too deeply" in mended["error"]["message"]
+
+    @pytest.mark.parametrize("line", [b"hello", b"{}", b"3", b'[1, "a"]', b"\xff\xfe"])
+    def test_anything_else_is_noise(self, line):
+        """What is no message is not guessed at."""
+        with pytest.raises(NoiseError):
+            list(mend(line))

@@ -1,0 +1,107 @@
+"""Reading a list of tools, item by item."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbench.mcp.listing import read_tools
+
+GOOD = {"name": "good", "inputSchema": {"type": "object"}}
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def tool(**fields):
+    return {**GOOD, "name": "odd", **fields}
+
+
+class TestGoodTools:
+    @given(st.lists(json_values))
+    def test_are_never_hidden_by_bad_ones(self, items):
+        """Whatever else a server lists, a good tool is there, and nothing disappears."""
+        good, bad = read_tools([*items, GOOD])
+        assert [t.name for t in good] == ["good"]
+        assert len(good) + len(bad) == len(items) + 1
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {},
+            {"properties": {"a": True}},
+            {"type": "object", "required": ["b"]},
+            {"type": "object", "properties": {"a": {"pattern": "^(a+)+$"}}},
+        ],
+    )
+    def test_may_have_any_usable_schema(self, schema):
+        """What JSON Schema allows is allowed, also where a protocol revision is narrower."""
+        good, _ = read_tools([tool(inputSchema=schema)])
+        assert good[0].schema == schema
+
+    @pytest.mark.parametrize(
+        ("fields", "note"),
+        [
+            (
+                {"annotations": {"readOnlyHint": "yes", "destructiveHint": False}},
+                "readOnlyHint",
+            ),
+            ({"annotations": []}, "annotations are no object"),
+            ({"icons": "icon.png"}, "icons are no list"),
+            ({"title": 42}, "title is no text"),
+            ({"_meta": ["x"]}, "_meta is no object"),
+            ({"description": 3}, "description is no text"),
+            ({"outputSchema": {"type": "objekt"}}, "outputSchema cannot be used"),
+        ],
+    )
+    def test_lose_only_what_is_wrong_about_them(self, fields, note):
+        """A wrong annotation is left out and noted; the tool stays."""
+        (read,), bad = read_tools([tool(**fields)])
+        assert not bad
+        assert any(note in said for said in read.notes)
+
+    def test_keep_the_hints_that_are_right(self):
+        """Of two hints only the wrong one goes; null is as good as absent."""
+        hints = {"readOnlyHint": True, "destructiveHint": "no", "idempotentHint": None}
+        (read,), _ = read_tools([tool(annotations=hints, title="Title")])
+        assert read.annotations.readOnlyHint is True
+        assert read.annotations.destructiveHint is True
+        assert read.annotations.title == "Title"
+
+
+class TestDisabledTools:
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"inputSchema": None}, "inputSchema is null"),
+            ({"inputSchema": True}, "inputSchema is true"),
+            ({"inputSchema": []}, "inputSchema is []"),
+            ({"inputSchema": {"type": "string"}}, 'of type "string", not object'),
+            ({"inputSchema": {"required": "a"}}, "cannot be used"),
+            ({"inputSchema": {"$ref": "https://x/y.json"}}, "cannot be used"),
+            ({"name": ""}, "not blank"),
+            ({"name": None}, "not blank"),
+        ],
+    )
+    def test_say_why(self, fields, reason):
+        """Each has its reason, in words."""
+        good, (disabled,) = read_tools([tool(**fields)])
+        assert not good
+        assert reason in disabled.reason
+
+    def test_are_the_later_ones_of_a_name(self):
+        """A call reaches one tool of a name: the first is kept."""
+        good, bad = read_tools([tool(description="first"), tool(description="second")])
+        assert [t.description for t in good] == ["first"]
+        assert "same name" in bad[0].reason
+
+    def test_are_those_whose_headers_are_invalid_in_the_newer_protocol(self):
+        """`x-mcp-header` on what cannot be a header forbids the call, as the protocol says."""
+        schema = {
+            "type": "object",
+            "properties": {"a": {"type": "array", "x-mcp-header": "A"}},
+        }
+        assert read_tools([tool(inputSchema=schema)])[0]
+        _, (disabled,) = read_tools([tool(inputSchema=schema)], is_modern=True)
+        assert "x-mcp-header" in disabled.reason

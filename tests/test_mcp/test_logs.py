@@ -1,0 +1,46 @@
+"""What a server logs through MCP."""
+
+import pytest
+
+from toolbench.core.state import Secrets
+from toolbench.mcp.logs import ServerLog
+
+
+class TestServerLog:
+    @pytest.mark.parametrize(
+        ("data", "text"),
+        [
+            ("plain", "plain"),
+            ({"a": [1, None]}, '{"a":[1,null]}'),
+            ({"msg": "said", "extra": None}, "said"),
+            ({"msg": "said", "extra": {"n": 1}}, 'said {"extra":{"n":1}}'),
+            (None, "null"),
+        ],
+    )
+    def test_takes_data_of_any_kind(self, data, text):
+        """Whatever a server logs becomes one readable text."""
+        log = ServerLog()
+        log.add({"level": "info", "data": data})
+        assert next(iter(log)).text == text
+
+    def test_filters_by_level(self):
+        """A level lets through what is as bad or worse; an unknown one counts as info."""
+        log = ServerLog()
+        for level in ("debug", "catastrophe", "warning", "emergency"):
+            log.add({"level": level, "data": level})
+        assert [e.text for e in log.at_least("info")] == [
+            "catastrophe",
+            "warning",
+            "emergency",
+        ]
+        assert [e.text for e in log.at_least("warning")] == ["warning", "emergency"]
+
+    def test_is_bounded_and_hides_secrets(self):
+        """The last entries are kept, cut and masked."""
+        log = ServerLog(Secrets({"k": "s3cret-value"}), entries=2)
+        for text in ("first", "L" * 100_000, "with s3cret-value"):
+            log.add({"level": "info", "logger": "x", "data": text})
+        long, masked = log
+        assert "(100,000 characters)" in long.text
+        assert str(masked) == "INFO x: with <secret-hidden>"
+        assert log.total == 3

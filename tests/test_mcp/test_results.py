@@ -1,0 +1,166 @@
+"""What a server's answer becomes."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_mcp.test_listing import json_values
+from toolbench.core.content import ImageContent, TextContent
+from toolbench.mcp.results import tool_observation
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....").decode()
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def text(*texts, **fields):
+    return {"content": [{"type": "text", "text": t} for t in texts], **fields}
+
+
+class TestNothingIsLost:
+    @given(
+        st.dictionaries(
+            st.sampled_from(["content", "structuredContent", "isError", "_meta", "x"]),
+            json_values,
+        )
+    )
+    def test_whatever_an_answer_is_it_becomes_an_observation(self, result):
+        """No answer raises, and there is always something for the model to read."""
+        observation = tool_observation("t", result, NUMBER)
+        assert observation.content
+        assert observation.structured == result.get("structuredContent")
+
+    def test_every_kind_of_block_is_kept_and_told(self):
+        """The model reads texts and images; of the rest it reads what there is."""
+        blocks = [
+            {"type": "text", "text": "a text", "annotations": {"priority": 1}},
+            {"type": "image", "data": PNG, "mimeType": "image/png"},
+            {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
+            {
+                "type": "resource_link",
+                "uri": "file:///x",
+                "name": "x",
+                "mimeType": "text/plain",
+            },
+            {
+                "type": "resource",
+                "resource": {"uri": "t://a", "mimeType": "text/css", "text": "T"},
+            },
+            {"type": "resource", "resource": {"uri": "t://b", "blob": "UEsFBg=="}},
+            {"type": "hologram", "payload": "?"},
+        ]
+        observation = tool_observation("t", {"content": blocks})
+        assert observation.blocks == blocks
+        assert [type(c) for c in observation.content].count(ImageContent) == 1
+        for said in (
+            "a text",
+            "audio/wav, 3 bytes",
+            "file:///x",
+            "t://a: text/css]\nT",
+            "4 bytes",
+            "hologram",
+        ):
+            assert said in observation.text
+        assert observation.warnings == [
+            'A block of the unknown type "hologram" is in the result.'
+        ]
+
+    def test_image_data_reaches_the_model_as_a_url(self):
+        """An image is a data URL of what the data is, whatever its label says."""
+        block = {"type": "image", "data": PNG, "mimeType": "text/html"}
+        observation = tool_observation("t", {"content": [block]})
+        assert observation.content == [
+            ImageContent(image_urls=[f"data:image/png;base64,{PNG}"])
+        ]
+        assert "labelled text/html" in observation.warnings[0]
+
+    @pytest.mark.parametrize("data", ["!!! no base64", "PGgxPg==", None, 3])
+    def test_data_that_is_no_image_is_told_not_shown(self, data):
+        """A browser is never given something else under the name of an image."""
+        block = {"type": "image", "data": data, "mimeType": "image/png"}
+        observation = tool_observation("t", {"content": [block]})
+        assert isinstance(observation.content[0], TextContent)
+        assert observation.warnings
+
+
+class TestMisfits:
+    @pytest.mark.parametrize(
+        ("result", "warning"),
+        [
+            (
+                text("x", structuredContent={"n": "three"}),
+                'n: should be an integer, not "three"',
+            ),
+            (text("x"), "promises structured content and sent none"),
+        ],
+    )
+    def test_of_the_output_schema_are_warnings(self, result, warning):
+        """A result that breaks the tool's own promise is shown, with a warning."""
+        observation = tool_observation("t", result, NUMBER)
+        assert observation.text == "x"
+        assert any(warning in w for w in observation.warnings)
+
+    @pytest.mark.parametrize(
+        ("content", "warning"),
+        [
+            ("just text", "not a list of blocks"),
+            (3, "no list of blocks"),
+            ([1], "no object"),
+        ],
+    )
+    def test_of_the_protocol_are_warnings(self, content, warning):
+        """What was sent in place of a list of blocks is shown, with a warning."""
+        observation = tool_observation("t", {"content": content})
+        assert any(warning in w for w in observation.warnings)
+
+    def test_errors_need_not_fit(self):
+        """A tool that failed owes no structured content."""
+        observation = tool_observation("t", text("no", isError=True), NUMBER)
+        assert observation.is_error
+        assert not observation.warnings
+
+    def test_a_failure_without_words_says_so(self):
+        """An error without content still tells the model that it is one."""
+        assert (
+            "did not say why"
+            in tool_observation("t", {"content": [], "isError": True}).text
+        )
+
+    def test_a_tool_of_the_other_era_says_how_to_reach_it(self):
+        """What only the older protocol can do names the way there."""
+        said = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
+        assert "'legacy'" in tool_observation("t", text(said, isError=True)).warnings[0]
+
+
+class TestData:
+    @pytest.mark.parametrize(
+        ("result", "data"),
+        [
+            (text("x", structuredContent={"a": 1}), {"a": 1}),
+            (text("x", structuredContent={"result": [1, 2]}), [1, 2]),
+            (
+                text("x", structuredContent={"result": 1, "more": 2}),
+                {"result": 1, "more": 2},
+            ),
+            (text('{"a": [1]}'), {"a": [1]}),
+            (text("plain"), "plain"),
+            (text("a", "b"), "ab"),
+            ({"content": []}, None),
+        ],
+    )
+    def test_is_the_answer_as_python_objects(self, result, data):
+        """Structured content comes first, then JSON in the text, then the text."""
+        assert tool_observation("t", result).data == data
+
+    def test_lists_of_objects_become_a_dataframe(self):
+        """Rows of objects are a table, also inside an object that holds nothing else like it."""
+        rows = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+        for structured in ({"result": rows}, {"items": rows, "total": 2}):
+            frame = tool_observation("t", text("", structuredContent=structured)).df
+            assert frame.to_dict("records") == rows
+
+    def test_anything_else_is_no_table(self):
+        """Asking a text for a table says what it is and where to look."""
+        with pytest.raises(TypeError, match=r"use \.data"):
+            _ = tool_observation("t", text("plain")).df

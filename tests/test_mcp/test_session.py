@@ -1,0 +1,176 @@
+"""One server: its state, its lists, its end and its return."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from test_mcp.peers import good, is_running, light, misbehaving
+from toolbench.errors import ServerError, ToolNotFoundError
+
+
+@pytest.fixture(scope="module")
+def server(shared):
+    return shared.connect("good", good())
+
+
+class TestState:
+    def test_says_who_is_there_and_how_we_talk(self, server):
+        """Name, instructions, capabilities, version, era, process."""
+        assert server.server_info["name"] == "good"
+        assert server.instructions == "Be gentle."
+        assert "tools" in server.capabilities
+        assert (server.era, server.protocol_version) == ("modern", "2026-07-28")
+        assert is_running(server.pid)
+        assert "2026-07-28" in repr(server)
+
+    def test_can_be_reconnected_in_the_other_era(self, client):
+        """One call changes the protocol; what worked is remembered."""
+        server = client.connect("modern", misbehaving("ok", "--modern"))
+        assert server.era == "modern"
+        pid = server.pid
+        server.reconnect("legacy")
+        assert (server.era, server.mode) == ("legacy", "legacy")
+        assert not is_running(pid)
+        server.reconnect()
+        assert server.era == "legacy"
+
+
+class TestLists:
+    def test_resources_templates_and_prompts(self, server):
+        """What a server offers beside tools is listed, read and written."""
+        assert [r.uri for r in server.resources] == ["good://readme"]
+        assert server.read_resource("good://readme").text == "Read me."
+        (template,) = server.templates
+        uri = template.expand(name="ann", field="age")
+        assert server.read_resource(uri).data == {"name": "ann", "field": "age"}
+        (prompt,) = server.prompts
+        assert prompt.schema["required"] == ["code"]
+        written = server.get_prompt("review", code="x = 1")
+        assert written.text == "Review in a kind tone: x = 1"
+
+    def test_a_refusal_is_a_sentence(self, server):
+        """What the server does not have is told in its words."""
+        with pytest.raises(ServerError, match="did not read 'good://nope'"):
+            server.read_resource("good://nope")
+
+    def test_what_a_server_does_not_claim_is_not_asked_for(self, client):
+        """Without the capability the list is empty, and no request is sent."""
+        server = client.connect("ok", misbehaving("ok"))
+        assert (server.resources, server.templates, server.prompts) == ([], [], [])
+        assert server.complete("p", "a") == []
+        assert {m.method for m in server.traffic if m.kind == "request"} <= {
+            "server/discover",
+            "initialize",
+            "tools/list",
+        }
+
+    def test_a_claim_that_is_broken_is_told(self, client):
+        """A server that claims lists and cannot give them says so itself."""
+        server = client.connect("claims", misbehaving("claims-all"))
+        with pytest.raises(ServerError, match="claimed, but broken"):
+            _ = server.resources
+
+    def test_unknown_and_disabled_tools_are_told_apart(self, client):
+        """A wrong name gets the nearest; a disabled tool its reason, and can be forced."""
+        server = client.connect("odd", misbehaving("bad-schemas"))
+        with pytest.raises(
+            ToolNotFoundError, match="cannot be called: its inputSchema"
+        ):
+            server.tool("dangling_ref")
+        with pytest.raises(ToolNotFoundError, match="Did you mean 'recursive'"):
+            server.tool("recursiv")
+        assert '"called": "dangling_ref"' in server.call("dangling_ref", {"a": 1}).text
+
+
+class TestChanges:
+    def test_of_the_tools_are_followed(self, client):
+        """When the server says its tools changed, they are listed again and compared."""
+        server = client.connect("calls", misbehaving("calls"))
+        changed = threading.Event()
+        server.observe(lambda names: server.last_change and changed.set())
+        server.tool("change_tools")({})
+        assert changed.wait(10)
+        assert server.last_change.added == ("added_0",)
+        assert server.last_change.removed == ("empty",)
+        assert "added_0" in [t.name for t in server.tools]
+
+    def test_that_are_silent_show_on_refresh(self, client):
+        """A schema that changed without a word is seen when the list is read again."""
+        server = client.connect("calls", misbehaving("calls"))
+        server.tool("change_silently")({})
+        server.refresh()
+        assert server.last_change.changed == ("ping",)
+
+    def test_between_snapshots_are_told_by_path(self, client):
+        """Two snapshots are compared deeply; equal ones have no differences."""
+        server = client.connect("calls", misbehaving("calls"))
+        before = server.snapshot()
+        assert before.diff(server.snapshot()) == []
+        server.tool("change_silently")({})
+        server.refresh()
+        changes = [str(c) for c in before.diff(server.snapshot())]
+        assert "added tools/ping/inputSchema/required" in changes
+
+
+class TestLoss:
+    def test_of_the_process_is_seen_and_repaired_by_the_next_call(self, client):
+        """A server that died between two calls is started again, once, for the next."""
+        server = client.connect("a", light("a", "x"))
+        gone = threading.Event()
+        pid = server.pid
+        os.kill(pid, signal.SIGKILL)
+        while server.status == "connected":
+            gone.wait(0.01)
+        assert server.status == "lost"
+        assert server.tool("x")({}).text == "a"
+        assert server.pid != pid
+
+    def test_during_a_call_is_told_and_the_call_not_repeated(self, client):
+        """What was under way may be half done: the caller decides; the next call works."""
+        server = client.connect("calls", misbehaving("calls"))
+        observation = server.tool("crash")({})
+        assert observation.is_error
+        assert "exit code 7" in observation.text
+        assert "crashing now" in observation.text
+        assert server.tool("ping")({}).text == "pong"
+        assert len(server.traffic.find('"crash"', kind="request")) == 1
+
+    def test_after_closing_is_final(self, client):
+        """A closed session says how to open it again, and can be."""
+        server = client.connect("a", light("a", "x"))
+        server.close()
+        server.close()
+        assert "reconnect it first" in server.tool("x")({}).text
+        server.reconnect()
+        assert server.tool("x")({}).text == "a"
+
+    def test_stubborn_servers_are_killed(self, client):
+        """A server that ignores the end of stdin and SIGTERM is gone after closing."""
+        server = client.connect("stubborn", misbehaving("ignore-close"))
+        pid = server.pid
+        server.close()
+        assert not is_running(pid)
+
+
+class TestEvidence:
+    def test_of_traffic_is_complete_and_masked(self, client, monkeypatch):
+        """Every message is there; the server's own secrets are not."""
+        monkeypatch.setenv("MY_TOKEN", "s3cret-token-value")
+        entry = {**misbehaving("calls"), "env": {"API_TOKEN": "${MY_TOKEN}"}}
+        server = client.connect("calls", entry)
+        server.tool("hostile_text")({})
+        server.call("slow", {"seconds": 0, "note": "s3cret-token-value"})
+        sent = server.traffic.find(direction="sent", method="tools/call")
+        assert len(sent) == 2
+        assert not server.traffic.find("s3cret")
+        assert "s3cret" not in repr(server) + repr(server.entry)
+
+    def test_of_noise_on_stdout_is_counted_not_logged(self, client, caplog):
+        """Lines that are no messages are kept to look at; no log fills up."""
+        server = client.connect("junk", misbehaving("junk-stdout"))
+        assert server.tool("ping")({}).text == "pong"
+        assert "Welcome to Misbehaving" in server.noise[0]
+        assert server.traffic.find(kind="noise")
+        assert not [r for r in caplog.records if r.name.startswith("mcp")]

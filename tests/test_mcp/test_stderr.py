@@ -1,0 +1,55 @@
+"""The last lines of a server's stderr."""
+
+from threading import Event
+
+from toolbench.core.state import Secrets
+from toolbench.mcp.stderr import StderrTail
+
+
+class TestStderrTail:
+    def test_holds_what_was_written_to_the_pipe(self):
+        """Every line is there once the pipe is closed, the unfinished last one too."""
+        tail = StderrTail()
+        with tail.pipe() as file:
+            file.write("one\ntwo\nthree")
+        assert list(tail) == ["one", "two", "three"]
+
+    def test_a_flood_blocks_nobody_and_keeps_the_end(self):
+        """Megabytes can be written; the last lines are kept and all are counted."""
+        tail = StderrTail(lines=3)
+        with tail.pipe() as file:
+            for n in range(50_000):
+                file.write(f"line {n} {'.' * 50}\n")
+        assert tail.total == 50_000
+        assert [line.split()[1] for line in tail] == ["49997", "49998", "49999"]
+
+    def test_hides_secrets_and_cuts_endless_lines(self):
+        """A line is masked, and cut if it is very long."""
+        tail = StderrTail(Secrets({"k": "s3cret-value"}))
+        tail.add("key is s3cret-value")
+        tail.add("x" * 100_000)
+        assert "s3cret" not in tail.text
+        assert "(100,000 characters)" in tail.text
+
+    def test_bytes_that_are_no_text_do_no_harm(self):
+        """What is not UTF-8 is shown with replacements."""
+        tail = StderrTail()
+        with tail.pipe() as file:
+            file.buffer.write(b"\xff\xfe oops\n")
+        assert "oops" in tail.text
+
+    def test_gives_the_lines_since_a_moment(self):
+        """Evidence of one attempt leaves out what was there before, and empty lines."""
+        tail = StderrTail()
+        tail.add("old")
+        before = tail.total
+        assert tail.last(5, since=before) == []
+        for line in ("new 1", "", "new 2"):
+            tail.add(line)
+        assert tail.last(5, since=before) == ["new 1", "new 2"]
+
+    def test_tells_of_news(self):
+        """Whoever shows the lines hears of new ones."""
+        heard = Event()
+        StderrTail(on_change=heard.set).add("x")
+        assert heard.is_set()

@@ -1,0 +1,318 @@
+import multiprocessing
+import signal
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+from toolbench import (
+    Action,
+    Observation,
+    ToolAnnotations,
+    ToolDefinition,
+    ToolExecutor,
+    current_run,
+    history,
+    register_tool,
+    tool,
+)
+from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.registry import default_registry
+from toolbench.core.resources import DeclaredResources
+from toolbench.errors import ToolNotFoundError
+from toolbench.runs.engine import active
+from toolbench.runs.parallel import run_tools
+from toolbench.runs.questions import answering
+
+PATIENCE = 20  # seconds: a test that waits so long has failed
+
+
+class UseAction(Action):
+    what: str = ""
+    n: int = 0
+
+
+class Watched(ToolExecutor):
+    """Notes who is inside together, and in which order they came."""
+
+    def __init__(self, together=1):
+        self.together = threading.Barrier(together)
+        self.lock = threading.Lock()
+        self.inside, self.met, self.order = set(), set(), []
+
+    def __call__(self, action, conversation=None):
+        with self.lock:
+            self.inside.add(action.n)
+            self.met.add(frozenset(self.inside))
+            self.order.append(action.n)
+        self.together.wait(PATIENCE)
+        with self.lock:
+            self.inside.discard(action.n)
+        return Observation.from_text(str(action.n))
+
+
+class Declaring(ToolDefinition):
+    """Declares the resource its argument names."""
+
+    def declared_resources(self, action):
+        return DeclaredResources(keys=tuple(action.what.split()), declared=True)
+
+
+def declaring(executor):
+    return Declaring(name="use", action_type=UseAction, executor=executor)
+
+
+def met(executor):
+    return {group for group in executor.met if len(group) > 1}
+
+
+def texts(observations):
+    return [observation.text for observation in observations]
+
+
+class TestSideBySide:
+    def test_independent_calls_run_together(self):
+        """Calls that share nothing are inside at the same time, or the barrier never opens."""
+        executor = Watched(together=4)
+        calls = [(declaring(executor), {"what": f"file:{n}", "n": n}) for n in range(4)]
+        assert texts(run_tools(calls, max_parallel=4)) == ["0", "1", "2", "3"]
+
+    def test_results_are_in_the_order_of_the_calls(self):
+        """However they end, each result is where its call was."""
+        last_is_done = threading.Event()
+
+        @tool
+        def answer(n: int):
+            if n == 2:
+                last_is_done.set()
+            assert last_is_done.wait(PATIENCE)
+            return n
+
+        calls = [(answer, {"n": n}) for n in range(3)]
+        assert texts(run_tools(calls, max_parallel=3)) == ["0", "1", "2"]
+
+    def test_no_more_than_allowed_run_at_once(self):
+        """`max_parallel` is a limit, also where everything is independent."""
+        executor = Watched(together=2)
+        calls = [(declaring(executor), {"what": str(n), "n": n}) for n in range(8)]
+        run_tools(calls, max_parallel=2)
+        assert max(len(group) for group in executor.met) == 2
+
+    def test_nothing_is_nothing(self):
+        """No calls, no results."""
+        assert run_tools([]) == []
+
+    def test_at_least_one_runs(self):
+        """None at once would never end."""
+        with pytest.raises(ValueError, match="At least one call runs at once, not 0"):
+            run_tools([], max_parallel=0)
+
+
+class TestSharing:
+    def test_calls_of_one_resource_run_one_after_another_in_order(self):
+        """Whoever declares the same resource waits for the earlier one."""
+        executor = Watched()
+        calls = [(declaring(executor), {"what": "file:a", "n": n}) for n in range(6)]
+        run_tools(calls, max_parallel=6)
+        assert met(executor) == set()
+        assert executor.order == list(range(6))
+
+    def test_across_tools(self):
+        """The resource is shared, not the tool: two tools that name it take turns."""
+        executors = Watched(), Watched()
+        inside = threading.Lock()
+
+        def exclusive(executor):
+            def use(action):
+                assert inside.acquire(blocking=False), "two calls hold one resource"
+                try:
+                    return executor(action)
+                finally:
+                    inside.release()
+
+            return declaring(use)
+
+        tools = [exclusive(executor) for executor in executors]
+        seen = run_tools(
+            [(tools[n % 2], {"what": "db", "n": n}) for n in range(6)], max_parallel=6
+        )
+        assert not any(observation.is_error for observation in seen), texts(seen)
+
+    def test_several_resources_of_one_call_are_all_held(self):
+        """A call that names two waits for both; nobody deadlocks."""
+        executor = Watched()
+        wanted = ["a b", "b c", "c a", "a", "b", "c"]
+        calls = [
+            (declaring(executor), {"what": w, "n": n}) for n, w in enumerate(wanted)
+        ]
+        run_tools(calls, max_parallel=6)
+        for group in met(executor):
+            names = [name for n in group for name in wanted[n].split()]
+            assert len(names) == len(set(names))
+
+    def test_a_waiting_call_holds_no_place(self):
+        """With two places, a call of another resource runs beside the first of a queue."""
+        executor = Watched(together=2)
+        queue = [(declaring(executor), {"what": "a", "n": n}) for n in (0, 1)]
+        other = [(declaring(executor), {"what": "b", "n": n}) for n in (2, 3)]
+        run_tools(queue + other, max_parallel=2)
+        assert frozenset({0, 2}) in met(executor)
+        assert not any({0, 1} <= group or {2, 3} <= group for group in met(executor))
+
+    def test_an_executor_that_declares_nothing_does_one_call_at_a_time(self):
+        """Nobody has thought about it: the safe way, for every tool of that executor."""
+        executor = Watched()
+        tools = [
+            ToolDefinition(name=n, action_type=UseAction, executor=executor)
+            for n in "ab"
+        ]
+        run_tools([(tools[n % 2], {"n": n}) for n in range(4)], max_parallel=4)
+        assert met(executor) == set()
+
+    def test_read_only_tools_share_what_they_read(self):
+        """A tool that changes nothing may be used by many."""
+        executor = Watched(together=3)
+        reading = ToolDefinition(
+            name="read",
+            action_type=UseAction,
+            annotations=ToolAnnotations(readOnlyHint=True),
+            executor=executor,
+        )
+        assert (
+            len(run_tools([(reading, {"n": n}) for n in range(3)], max_parallel=3)) == 3
+        )
+
+
+class TestEachIsARun:
+    def test_and_is_recorded(self):
+        """Every call is in the history, with what it was given."""
+        history().clear()
+        run_tools([(FinishTool, {"message": str(n)}) for n in range(3)])
+        assert sorted(record.arguments["message"] for record in history()) == [
+            "0",
+            "1",
+            "2",
+        ]
+        assert {record.state for record in history()} == {"ok"}
+        assert len(active) == 0
+
+    def test_and_fails_alone(self):
+        """Arguments that do not fit, and executors that raise, spoil nothing else."""
+
+        @tool
+        def fail():
+            raise OSError("disk full")
+
+        calls = [(ThinkTool, {}), (fail, {}), (FinishTool, {"message": "fine"})]
+        bad, failed, fine = run_tools(calls)
+        assert bad.is_error and "thought: is required" in bad.text
+        assert failed.is_error and failed.text == "OSError: disk full"
+        assert fine.text == "fine"
+
+    def test_and_knows_itself(self):
+        """`current_run()` is the run of the call, in a pool of the user's too."""
+        seen = {}
+
+        @tool
+        def look(n: int):
+            seen[n] = current_run()
+            return n
+
+        run_tools([(look, {"n": n}) for n in range(2)])
+        with ThreadPoolExecutor(2) as pool:
+            run_tools([(look, {"n": n}) for n in (2, 3)], executor=pool)
+        assert len({run.id for run in seen.values()}) == 4
+        assert [seen[n].arguments["n"] for n in range(4)] == [0, 1, 2, 3]
+
+    def test_and_may_ask(self):
+        """Questions of runs side by side are asked one at a time."""
+
+        @tool
+        def ask(n: int):
+            return str(bool(current_run().ask("Go on?")))
+
+        with answering({"answer": True}, {"answer": True}):
+            assert texts(run_tools([(ask, {"n": n}) for n in range(2)])) == [
+                "True",
+                "True",
+            ]
+
+    def test_an_action_is_as_good_as_its_arguments(self):
+        """Calls take what a tool takes."""
+        action = FinishTool.action_type(message="m")
+        assert texts(run_tools([(FinishTool, action)])) == ["m"]
+        [refused] = run_tools([(ThinkTool, action)])
+        assert "TypeError: think takes a ThinkAction" in refused.text
+
+
+class TestByName:
+    def test_registered_tools_are_found(self):
+        """A name stands for the tool."""
+        register_tool("test_parallel", FinishTool)
+        try:
+            assert texts(run_tools([("test_parallel", {"message": "m"})])) == ["m"]
+        finally:
+            default_registry.unregister("test_parallel")
+
+    def test_wrong_use_raises_before_anything_runs(self):
+        """A name nobody knows, or a tool that cannot run, is the caller's mistake."""
+        ran = []
+        noting = tool(name="noting")(lambda: ran.append(1))
+        with pytest.raises(ToolNotFoundError):
+            run_tools([(noting, {}), ("no such tool", {})])
+        with pytest.raises(NotImplementedError, match="has no executor"):
+            run_tools([(noting, {}), (FinishTool.set_executor(None), {})])
+        assert ran == []
+
+
+class TestElsewhere:
+    def test_other_processes_do_the_work(self):
+        """A process pool runs the tools; records and order stay here."""
+        history().clear()
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            calls = [
+                (FinishTool, {"message": "a"}),
+                (ThinkTool, {"thought": "b"}),
+                (ThinkTool, {}),
+            ]
+            seen = run_tools(calls, executor=pool)
+        assert texts(seen[:2]) == ["a", "Your thought has been logged."]
+        assert seen[2].is_error
+        assert len(history()) == 3
+
+    def test_what_cannot_travel_is_said(self):
+        """A tool that does not pickle is an error of that call."""
+        spawn = multiprocessing.get_context("spawn")
+        local = tool(name="local")(lambda: 1)
+        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            [seen] = run_tools([(local, {})], executor=pool)
+        assert seen.is_error and "pickle" in seen.text.lower()
+
+
+class Stuck(ToolExecutor):
+    """Has the kernel interrupted, and stops only when it is told to."""
+
+    def __init__(self):
+        self.told = threading.Event()
+        self.ran = []
+
+    def __call__(self, action):
+        self.ran.append(action.n)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        assert self.told.wait(PATIENCE)
+        return Observation()
+
+    def interrupt(self):
+        self.told.set()
+
+
+class TestInterrupting:
+    def test_stops_what_runs_and_starts_nothing_more(self):
+        """Ctrl-C reaches the executors; calls that wait are never made."""
+        stuck = Stuck()
+        tool = ToolDefinition(name="stuck", action_type=UseAction, executor=stuck)
+        with pytest.raises(KeyboardInterrupt):
+            run_tools([(tool, {"n": n}) for n in range(3)])
+        assert stuck.told.wait(PATIENCE)
+        assert stuck.ran == [0]

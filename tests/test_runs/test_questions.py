@@ -1,0 +1,208 @@
+"""Questions in the middle of a run: of any shape, answered by whoever can, never a hang."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_runs import tools
+from toolbench import current_run, run_tool, tool
+from toolbench.runs.engine import perform, run_here, start
+from toolbench.runs.prompt import ask_in_cell
+from toolbench.runs.questions import Answer, Question, answering, preset
+from toolbench.runs.run import Run
+
+NODE = {
+    "$ref": "#/$defs/Node",
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}},
+        }
+    },
+}
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Answer `input()` with these lines; the prompts are returned."""
+
+    def type_lines(*lines):
+        said, prompts = iter(lines), []
+
+        def answer(prompt):
+            prompts.append(prompt)
+            return next(said)
+
+        monkeypatch.setattr("builtins.input", answer)
+        monkeypatch.setattr("toolbench.runs.prompt.getpass", answer)
+        return prompts
+
+    return type_lines
+
+
+class TestQuestion:
+    def test_of_an_object_is_asked_as_it_is(self):
+        """Objects, also behind a reference, are forms of their own."""
+        assert not Question.about("?", NODE, "").bare
+        assert Question.about("?", NODE, "").schema is NODE
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"type": "string"},
+            {"enum": [1, 2]},
+            {"type": "array", "items": {"$ref": "#/$defs/X"}, "$defs": {"X": {}}},
+            {"anyOf": [{"type": "object"}, {"type": "null"}]},
+            {},
+            {"$ref": "#/$defs/nowhere"},
+            {"$ref": "#"},
+        ],
+    )
+    def test_of_anything_else_is_wrapped(self, schema):
+        """Any other schema is the one field of a form; references still lead somewhere."""
+        question = Question.about("?", schema, "")
+        assert question.bare
+        assert list(question.schema["properties"]) == ["answer"]
+        assert question.schema.get("$defs") == schema.get("$defs")
+
+
+class TestPresets:
+    def test_answer_in_turn_and_then_decline(self):
+        """Each question takes the next; after the last, the answer is no."""
+        asker = preset({"name": "Ada"}, None)
+        question = Question("Name?", tools.NAME)
+        assert asker(question) == Answer("accept", {"name": "Ada"})
+        assert asker(question).action == "decline"
+        assert asker(question).action == "decline"
+
+    @pytest.mark.parametrize(
+        ("schema", "given"),
+        [({"type": "string"}, "Ada"), ({"type": "array"}, [1]), (None, True)],
+    )
+    def test_may_be_bare_values(self, schema, given):
+        """A question for one value is answered by that value."""
+
+        @tool
+        def ask() -> str:
+            """Ask."""
+            answer = current_run().ask("?", schema)
+            return f"{answer.action} {answer.value}"
+
+        with answering(given):
+            assert run_tool(ask).text == f"accept {given}"
+
+    def test_answer_runs_from_buttons_too(self):
+        """Whoever else would be asked: what was answered in advance is not asked again."""
+        run = Run(tools.ask_name, {}, source="button", asker=lambda question: 1 / 0)
+        with answering({"name": "Ada"}):
+            start(run)
+            assert run.done.wait(20)
+        assert run.observation.text == "Hello Ada."
+
+    def test_that_do_not_fit_are_an_error(self):
+        """A preset answer that could not have been given says so."""
+        with answering({"name": 1}):
+            observation = run_tool(tools.ask_name)
+        assert observation.is_error
+        assert "does not fit 'What is your name?'" in observation.text
+
+    def test_a_no_is_a_decline(self):
+        """A yes-or-no question answered no is falsy."""
+        run = Run(tools.erase, {"path": "x"}, source="magic")
+        with answering(False):
+            perform(run)
+        assert run.state == "denied"
+
+
+class TestAsking:
+    def test_goes_through_input_in_a_cell(self, typed):
+        """In a cell each field is asked for by input(), again while it does not fit."""
+        prompts = typed("x", "Ada")
+        assert run_tool(tools.ask_name).text == "Hello Ada."
+        assert prompts[0].startswith("ask_name asks: What is your name?\nname: ")
+        assert "name: is shorter than" in prompts[1] or "name" in prompts[1]
+
+    def test_reads_values_as_people_type_them(self, typed):
+        """Numbers, yes and no, JSON and nothing are understood; secrets are not echoed."""
+        schema = {
+            "type": "object",
+            "properties": {
+                "count": {"type": "integer", "description": "How many"},
+                "sure": {"type": "boolean"},
+                "tags": {"type": "array"},
+                "colour": {"enum": ["red", "blue"]},
+                "token": {"type": "string"},
+                "note": {"type": "string"},
+            },
+            "required": ["count"],
+        }
+        prompts = typed("3", "yes", '["a"]', "red", "t0ps3cret", "")
+        answer = ask_in_cell(Question("Order?", schema))
+        assert answer.content == {
+            "count": 3,
+            "sure": True,
+            "tags": ["a"],
+            "colour": "red",
+            "token": "t0ps3cret",
+        }
+        assert prompts[0] == "Order?\nHow many: "
+        assert prompts[3] == "colour (one of red, blue; optional): "
+
+    def test_gives_up_after_three_tries(self, typed):
+        """Somebody who cannot answer does not sit there for ever."""
+        typed("1", "2", "3", "never read")
+        schema = {"type": "object", "properties": {"name": {"enum": ["a"]}}}
+        assert ask_in_cell(Question("?", schema)).action == "decline"
+
+    @pytest.mark.parametrize("error", [EOFError, RuntimeError, OSError])
+    def test_is_declined_where_there_is_no_input(self, monkeypatch, error):
+        """Under nbconvert, nbval or a closed pipe a question is declined."""
+
+        def no_input(prompt):
+            raise error
+
+        monkeypatch.setattr("builtins.input", no_input)
+        assert run_tool(tools.ask_name).text == "Nobody: decline."
+
+    def test_is_declined_in_other_threads(self, typed):
+        """`input()` outside the main thread would hang the kernel: it is not called."""
+        prompts = typed("Ada")
+        texts = []
+        thread = threading.Thread(
+            target=lambda: texts.append(perform(run_here(tools.ask_name, {})).text)
+        )
+        thread.start()
+        thread.join(20)
+        assert (texts, prompts) == (["Nobody: decline."], [])
+
+    def test_is_declined_in_a_background_run_without_anybody(self):
+        """A background run nobody looks at goes on with a decline."""
+        run = Run(tools.ask_name, {}, source="button")
+        start(run)
+        assert run.done.wait(20)
+        assert run.observation.text == "Nobody: decline."
+
+    def test_outside_a_run_finds_nobody(self):
+        """An executor that asks works anywhere: outside a run it is declined."""
+        assert not current_run().ask("Really?")
+
+    def test_is_interruptible(self, monkeypatch):
+        """Kernel > Interrupt at the prompt ends the run as it ends the cell."""
+
+        def interrupted(prompt):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("builtins.input", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_tool(tools.ask_name)
+
+    @given(st.text(max_size=20))
+    def test_takes_any_text(self, text):
+        """Whatever somebody types, the answer fits the schema or there is none."""
+        schema = {"type": "object", "properties": {"x": {"type": ["integer", "null"]}}}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("builtins.input", lambda prompt: text)
+            answer = ask_in_cell(Question("?", schema))
+        assert not answer or Question("?", schema).problems(answer.content) == []

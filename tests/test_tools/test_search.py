@@ -1,0 +1,279 @@
+"""What searches share: glob patterns, .gitignore rules, the walk through directories."""
+
+import os
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from toolbench.tools.failure import RunError
+from toolbench.tools.search.globs import names_hidden, path_regex
+from toolbench.tools.search.newest import newest_first
+from toolbench.tools.search.place import split_pattern
+from toolbench.tools.search.walk import Walk
+
+PIECES = st.sampled_from(
+    ["a", "b", ".", "*", "?", "[ab]", "[!a]", "\\*", " ", "#", "!"]
+)
+NAMES = st.lists(PIECES, min_size=1, max_size=4).map("".join)
+PARTS = NAMES.filter(lambda name: "**" not in name) | st.just("**")
+RULE = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "", "!"]),
+    st.sampled_from(["", "/"]),
+    st.lists(PARTS, min_size=1, max_size=3).map("/".join),
+    st.sampled_from(["", "/"]),
+)
+RULES = st.lists(RULE, max_size=5)
+TREE = (
+    "a", "b", "a.b", ".a", "*", "aa/a", "aa/b", "aa/ab/a.b", "aa/.b/a", "b.b/a/b",
+    "b.b/b/a", " /a", "#/a", "!a", "ab/aa/ab/b",
+)  # fmt: skip
+
+
+def matches(pattern: str, *paths: str) -> list[bool]:
+    regex = path_regex(pattern)
+    return [regex.fullmatch(path) is not None for path in paths]
+
+
+def plant(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+
+
+def walked(base: Path, top: Path | None = None, **options) -> set[str]:
+    return set(Walk(base, top or base, **options))
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """A directory with a tree, known to git."""
+    git = which("git")
+    if git is None:
+        pytest.skip("git is not installed, so there is nothing to compare with")
+    root = tmp_path_factory.mktemp("repository")
+    config = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **config, "XDG_CONFIG_HOME": str(root / "none")}
+
+    def run(*arguments) -> bytes:
+        command = [git, "-C", str(root), *arguments]
+        return subprocess.run(
+            command, check=True, stdout=subprocess.PIPE, env=environment
+        ).stdout
+
+    run("init", "-q")
+    plant(root, *TREE)
+    return root, run
+
+
+class TestGlobs:
+    @pytest.mark.parametrize(
+        ("pattern", "yes", "no"),
+        [
+            ("*.py", ["a.py", "b/c/a.py"], ["a.pyc", ".a.py", ".b/a.py"]),
+            ("./*.py", ["a.py"], ["b/a.py"]),
+            ("/*.py", ["a.py"], ["b/a.py"]),
+            ("src/*.py", ["src/a.py"], ["a.py", "src/b/a.py", "x/src/a.py"]),
+            ("**/t_*.py", ["t_a.py", "b/c/t_a.py"], ["at_a.py"]),
+            ("a/**", ["a/b", "a/b/c"], ["a", "ab", "a/.b"]),
+            ("a/**/b", ["a/b", "a/x/y/b"], ["ab", "a/.x/b"]),
+            ("?", ["a", "é"], ["ab", ".", "/"]),
+            ("[a-c]x", ["ax", "q/bx"], ["dx", "x"]),
+            ("[!a]*", ["b", "ba"], ["a", ".b"]),
+            ("[]a]", ["]", "a"], ["b"]),
+            ("*.{py,pyi}", ["a.py", "a.pyi"], ["a.pyx"]),
+            ("{a,b{c,d}}/x", ["a/x", "bc/x", "bd/x"], ["b/x", "q/a/x"]),
+            ("a{}b", ["ab"], ["a{}b"]),
+            (".*", [".env", "a/.env"], ["env"]),
+            (".github/**/*.yml", [".github/w/ci.yml"], ["github/ci.yml"]),
+            (r"\*\{", ["*{"], ["a{"]),
+            ("a+(b)|c$", ["a+(b)|c$"], ["aab"]),
+            ("**", ["a", "a/b"], [".a", "a/.b"]),
+        ],
+    )
+    def test_means(self, pattern, yes, no):
+        """A pattern means these paths and not those."""
+        assert matches(pattern, *yes) == [True] * len(yes)
+        assert matches(pattern, *no) == [False] * len(no)
+
+    @pytest.mark.parametrize("pattern", ["[", "a[b", "{a", "{a,{b}", "a\\", "[z-a]"])
+    def test_malformed(self, pattern):
+        """A pattern that is not well formed is refused with a sentence."""
+        with pytest.raises(RunError, match="is no glob pattern"):
+            path_regex(pattern)
+
+    def test_too_many_choices(self):
+        """Braces that multiply are refused before they fill the memory."""
+        with pytest.raises(RunError, match="too many choices"):
+            path_regex("{a,b}" * 40)
+
+    @given(st.text(alphabet="ab/.*?[]{},!\\-", max_size=12))
+    def test_any_text_is_taken_or_refused(self, pattern):
+        """Every text is a pattern or refused; no other error comes out."""
+        try:
+            path_regex(pattern)
+        except RunError:
+            return
+
+    def test_names_hidden(self):
+        """Only a dot that begins a name asks for hidden files."""
+        asking = [".env", "a/.b", "{.a,b}", ".github/**"]
+        others = ["*.py", "./a", "../a", "a.b", "**/*.{py,pyi}"]
+        assert all(map(names_hidden, asking))
+        assert not any(map(names_hidden, others))
+
+    @pytest.mark.parametrize(
+        ("pattern", "parts"),
+        [
+            ("*.py", ("", "*.py")),
+            ("src/*.py", ("src", "./*.py")),
+            ("src/a.py", ("src", "./a.py")),
+            ("/usr/lib/**/*.so", ("/usr/lib", "./**/*.so")),
+            ("/*/b", ("/", "./*/b")),
+            ("a/b*/c", ("a", "./b*/c")),
+            ("src/", ("src", "./**")),
+            ("", ("", "**")),
+        ],
+    )
+    def test_split(self, pattern, parts):
+        """The directories a pattern names are where its search begins."""
+        assert split_pattern(pattern) == parts
+
+
+class TestIgnore:
+    @pytest.mark.parametrize(
+        ("rules", "left"),
+        [
+            ("*.b", {"a", "b", "aa/a", "aa/b", "aa/ab/x"}),
+            ("aa", {"a", "b", "a.b"}),
+            ("aa/", {"a", "b", "a.b"}),
+            ("a/", {"a", "b", "a.b", "aa/a", "aa/b", "aa/ab/x", "aa/ab/a.b"}),
+            ("/b", {"a", "a.b", "aa/a", "aa/b", "aa/ab/x", "aa/ab/a.b"}),
+            ("aa/*\n!aa/b", {"a", "b", "a.b", "aa/b"}),
+            ("aa/\n!aa/b", {"a", "b", "a.b"}),
+            ("**/ab", {"a", "b", "a.b", "aa/a", "aa/b"}),
+            ("aa/**/a.b", {"a", "b", "a.b", "aa/a", "aa/b", "aa/ab/x"}),
+            (
+                "# a\n\\#\n[\n  ",
+                {"a", "b", "a.b", "aa/a", "aa/b", "aa/ab/x", "aa/ab/a.b"},
+            ),
+        ],
+    )
+    def test_rules(self, tmp_path, rules, left):
+        """The rules leave these files."""
+        plant(tmp_path, "a", "b", "a.b", "aa/a", "aa/b", "aa/ab/x", "aa/ab/a.b")
+        (tmp_path / ".gitignore").write_text(rules)
+        assert walked(tmp_path) == left
+
+    def test_deeper_files_have_the_last_word(self, tmp_path):
+        """A .gitignore further down overrules those above it."""
+        plant(tmp_path, "a/x.log", "b/x.log", "b/y")
+        (tmp_path / ".gitignore").write_text("*.log\n")
+        (tmp_path / "b" / ".gitignore").write_text("!x.log\n/y\n")
+        assert walked(tmp_path) == {"b/x.log"}
+
+    def test_rules_above(self, tmp_path):
+        """Rules of the repository hold in a directory of it."""
+        plant(tmp_path, ".git/HEAD", "a/b/x.log", "a/b/y", "a/b/z")
+        (tmp_path / ".gitignore").write_text("*.log\n")
+        (tmp_path / "a" / ".gitignore").write_text("b/y\n")
+        assert walked(tmp_path / "a/b") == {"z"}
+
+    def test_no_rules_above_without_a_repository(self, tmp_path):
+        """Outside a repository, rules hold below the directory that was asked for."""
+        plant(tmp_path, "a/x.log")
+        (tmp_path / ".gitignore").write_text("*.log\n")
+        assert walked(tmp_path / "a") == {"x.log"}
+        assert walked(tmp_path / "a", tmp_path) == set()
+
+    def test_an_ignored_directory_asked_for(self, tmp_path):
+        """Whoever asks for an ignored directory sees what is in it."""
+        plant(tmp_path, ".git/HEAD", "dist/a", "dist/sub/b")
+        (tmp_path / ".gitignore").write_text("dist\n*\n")
+        assert walked(tmp_path / "dist") == {"a", "sub/b"}
+        assert walked(tmp_path / "dist/sub") == {"b"}
+
+    def test_strange_files(self, tmp_path):
+        """A .gitignore that is a directory, or no UTF-8, is no error."""
+        plant(tmp_path, "a/.gitignore/x", "b/caf\udce9", "b/c", "c")
+        (tmp_path / "b" / ".gitignore").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\n")
+        assert walked(tmp_path) == {"b/c", "c"}
+
+    @example(top=["a*", "!aa", "/b"], below=[])
+    @example(top=["**/a/**"], below=["!b"])
+    @given(top=RULES, below=RULES)
+    def test_as_git_does(self, repository, top, below):
+        """Whatever the rules say, what is left is what git leaves."""
+        root, run = repository
+        (root / ".gitignore").write_text("\n".join(top))
+        (root / "aa" / ".gitignore").write_text("\n".join(below))
+        listed = run("ls-files", "--others", "--exclude-standard", "-z")
+        expected = {os.fsdecode(path) for path in listed.split(b"\0") if path}
+        assert walked(root, hidden=True) == expected
+
+
+class TestWalk:
+    def test_hidden(self, tmp_path):
+        """What begins with a dot is left out unless asked for; .git always is."""
+        plant(tmp_path, "a", ".b", ".c/d", "e/.f", ".git/config")
+        assert walked(tmp_path) == {"a"}
+        assert walked(tmp_path, hidden=True) == {"a", ".b", ".c/d", "e/.f"}
+
+    def test_hidden_base(self, tmp_path):
+        """A hidden directory that is asked for is searched."""
+        plant(tmp_path, ".c/d")
+        assert walked(tmp_path / ".c") == {"d"}
+
+    def test_links(self, tmp_path):
+        """Links to files are files if wanted; no link to a directory is followed."""
+        plant(tmp_path, "dir/a")
+        (tmp_path / "file").symlink_to("dir/a")
+        (tmp_path / "around").symlink_to(".")
+        (tmp_path / "circle").symlink_to("circle")
+        (tmp_path / "nowhere").symlink_to("gone")
+        assert walked(tmp_path) == {"dir/a", "file"}
+        assert walked(tmp_path, links=False) == {"dir/a"}
+
+    def test_pipes(self, tmp_path):
+        """Only files are found."""
+        os.mkfifo(tmp_path / "pipe")
+        assert walked(tmp_path) == set()
+
+    def test_unreadable_directories_are_counted(self, tmp_path, monkeypatch):
+        """A directory that cannot be read is passed over and counted."""
+        plant(tmp_path, "a/b", "c/d")
+        real = os.scandir
+
+        def scandir(path):
+            if str(path).rstrip("/").endswith("/a"):
+                raise PermissionError
+            return real(path)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+        walk = Walk(tmp_path, tmp_path)
+        assert (set(walk), walk.unreadable) == ({"c/d"}, 1)
+
+    def test_kernel_directories(self):
+        """From the root, the directories of the kernel are left out."""
+        names = [entry.name for entry in Walk(Path("/"), Path("/"))._entries("")]
+        assert "usr" in names
+        assert not {"proc", "sys", "dev"} & set(names)
+
+    def test_stops(self, tmp_path):
+        """A walk that is stopped goes no further."""
+        plant(tmp_path, "a/b", "c/d")
+        assert walked(tmp_path, stopped=lambda: True) == set()
+
+
+class TestNewest:
+    def test_order(self, tmp_path):
+        """Files come newest first, those of one time by name; what is gone is left out."""
+        plant(tmp_path, *"abcd")
+        for name, time in zip("abcd", (1, 3, 2, 3), strict=True):
+            os.utime(tmp_path / name, (time, time))
+        paths = [str(tmp_path / name) for name in "abcde"]
+        assert [path[-1] for path in newest_first(paths)] == ["b", "d", "c", "a"]

@@ -1,0 +1,111 @@
+"""What a front end does to a form, without one: it records, types, picks and clicks."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets as w
+from comm.base_comm import BaseComm
+
+
+class Wire:
+    """Records every message of every comm."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, str, Any]] = []
+        self.live: set[str] = set()
+
+    def comm(self, *args: Any, **options: Any) -> BaseComm:
+        wire = self
+
+        class RecordingComm(BaseComm):
+            def publish_msg(self, msg_type, data=None, *_, **__):
+                wire.heard(self.comm_id, msg_type, data)
+
+        return RecordingComm(*args, **options)
+
+    def heard(self, comm_id: str, kind: str, data: Any) -> None:
+        self.messages.append((comm_id, kind, data))
+        if kind == "comm_open":
+            self.live.add(comm_id)
+        elif kind == "comm_close":
+            self.live.discard(comm_id)
+
+    def opened(self) -> int:
+        """Count the comms opened so far."""
+        return sum(kind == "comm_open" for _, kind, _ in self.messages)
+
+    def updates(self) -> list[tuple[str, dict[str, Any]]]:
+        """List the state changes sent so far: comm and state."""
+        return [
+            (comm_id, data["state"])
+            for comm_id, kind, data in self.messages
+            if kind == "comm_msg" and data.get("method") == "update"
+        ]
+
+    def text(self) -> str:
+        """Everything that was ever sent, as text."""
+        return repr([data for _, _, data in self.messages])
+
+
+def receive(widget: w.Widget, **state: Any) -> None:
+    """Deliver *state* as a front end sends it."""
+    data = {"method": "update", "state": state, "buffer_paths": []}
+    widget._handle_msg({"content": {"data": data}, "buffers": []})
+
+
+def type_into(widget: w.Widget, text: str) -> None:
+    """Type *text* key by key, as `continuous_update` sends it."""
+    if not widget.continuous_update:
+        receive(widget, value=text)
+        return
+    receive(widget, value="")
+    for end in range(1, len(text) + 1):
+        receive(widget, value=text[:end])
+
+
+def pick(widget: w.Widget, label: str) -> None:
+    """Pick the option *label* of a list."""
+    receive(widget, index=list(widget._options_labels).index(label))
+
+
+def press(buttons: w.ToggleButtons, label: str) -> None:
+    """Click one of a row of buttons."""
+    pick(buttons, label)
+
+
+def click(button: w.Button) -> None:
+    """Click a button."""
+    data = {"method": "custom", "content": {"event": "click"}}
+    button._handle_msg({"content": {"data": data}, "buffers": []})
+
+
+def walk(widget: w.Widget) -> Iterator[w.Widget]:
+    """Give a widget and all that is shown in it, in the order of the page."""
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from walk(child)
+
+
+def named(root: w.Widget, description: str, kind: type = w.Widget) -> Any:
+    """Return the one shown widget of that description."""
+    found = [
+        widget
+        for widget in walk(root)
+        if isinstance(widget, kind)
+        and getattr(widget, "description", None) == description
+    ]
+    assert len(found) == 1, f"{len(found)} widgets are called {description!r}"
+    return found[0]
+
+
+def only(root: w.Widget, kind: type) -> Any:
+    """Return the one shown widget of that kind."""
+    (found,) = [widget for widget in walk(root) if type(widget) is kind]
+    return found
+
+
+def page(root: w.Widget) -> str:
+    """Return all the HTML on the page, but for the style sheet."""
+    values = [widget.value for widget in walk(root) if isinstance(widget, w.HTML)]
+    return re.sub("<style>.*?</style>", "", "".join(values), flags=re.DOTALL)

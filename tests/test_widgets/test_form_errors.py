@@ -1,0 +1,388 @@
+"""Each error lands on its field, when it may be shown, and tells the truth in `errors`."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import ipywidgets as w
+import pytest
+from pydantic import BaseModel, Field, ValidationError
+
+from test_widgets.front import click, named, page, pick, receive, type_into, walk
+from toolbench.core.validation import pydantic_problems
+from toolbench.errors import Problem
+from toolbench.widgets.form import SchemaForm
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _marked(form: SchemaForm) -> set[str]:
+    """The names of the fields that are marked as wrong."""
+    return {
+        widget.description
+        for widget in walk(form.widget)
+        if "tb-invalid" in widget._dom_classes
+    }
+
+
+class TestWhenErrorsShow:
+    _SCHEMA: ClassVar[dict[str, Any]] = {
+        **_object(a={"type": "string"}, b={"type": "integer"}),
+        "required": ["a"],
+    }
+
+    def test_an_untouched_form_does_not_shout(self):
+        """Something is missing, and `errors` knows; the page is calm."""
+        form = SchemaForm(self._SCHEMA)
+        assert "required" not in page(form.widget)
+        assert form.errors == [(("a",), "is required")]
+
+    def test_revealed_errors_stand_at_their_fields(self):
+        """Run was pressed: every error shows, and is announced."""
+        form = SchemaForm(self._SCHEMA)
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "Is required" in page(form.widget)
+        assert 'role="alert"' in page(form.widget)
+        assert "One field needs attention" in page(form.widget)
+        assert _marked(form) == {"a"}
+
+    def test_errors_come_and_go_while_typing(self):
+        """The field that is edited shows its own; others wait for their turn."""
+        form = SchemaForm(self._SCHEMA)
+        box = named(form.widget, "b")
+        type_into(box, "1x")
+        assert _marked(form) == {"b"}
+        type_into(box, "1")
+        assert _marked(form) == set()
+        assert "tb-error" not in page(form.widget)
+
+    def test_an_error_moves_no_field(self, wire):
+        """Only texts and marks change: no input is made anew, so none loses the cursor."""
+        form = SchemaForm(self._SCHEMA)
+        box = named(form.widget, "b")
+        wire.messages.clear()
+        type_into(box, "x")
+        assert not any("children" in state for _, state in wire.updates())
+        assert wire.opened() == 0
+
+    def test_problems_from_elsewhere_stay_until_their_field_is_edited(self):
+        """A server's own verdict is shown where it belongs."""
+        form = SchemaForm(self._SCHEMA, {"a": "x", "b": 1})
+        form.widget  # noqa: B018
+        form.show_problems([Problem(("a",), "no such file"), Problem((), "try later")])
+        assert "No such file" in page(form.widget)
+        assert "Try later" in page(form.widget)
+        assert form.errors == []
+        type_into(named(form.widget, "b"), "2")
+        assert "No such file" in page(form.widget)
+        type_into(named(form.widget, "a"), "y")
+        assert "No such file" not in page(form.widget)
+
+    def test_a_new_value_starts_calm(self):
+        """Problems of the last value say nothing about this one."""
+        form = SchemaForm(self._SCHEMA, {"a": "x"})
+        form.widget  # noqa: B018
+        form.show_problems([Problem(("a",), "no such file")])
+        form.value = {"a": "y"}
+        assert "No such file" not in page(form.widget)
+
+    def test_an_error_in_a_field_that_waits_brings_it_out(self):
+        """Past a dozen fields some are not shown: one with an error is."""
+        form = SchemaForm(_object(**{f"f{i}": {"type": "string"} for i in range(30)}))
+        form.widget  # noqa: B018
+        form.show_problems([Problem(("f29",), "is odd")])
+        assert "Is odd" in page(form.widget)
+        assert named(form.widget, "f29")
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("schema", "value", "expected"),
+        [
+            (
+                _object(a=_object(b=_object(c={"type": "integer"}))),
+                {"a": {"b": {"c": "x"}}},
+                [(("a", "b", "c"), 'should be an integer, not "x"')],
+            ),
+            (
+                _object(r={"type": "array", "items": _object(n={"minimum": 2})}),
+                {"r": [{"n": 5}, {"n": 1}]},
+                [(("r", 1, "n"), "should be at least 2")],
+            ),
+            (
+                _object(m={"additionalProperties": {"type": "boolean"}}),
+                {"m": {"k": 3}},
+                [(("m", "k"), "should be true or false, not 3")],
+            ),
+            (
+                {**_object(a={}), "additionalProperties": False},
+                {"zz": 1},
+                [(("zz",), "is not an argument this schema knows")],
+            ),
+            (
+                _object(t={"prefixItems": [{"type": "integer"}, {"type": "string"}]}),
+                {"t": [1, 2]},
+                [(("t", 1), "should be a string, not 2")],
+            ),
+        ],
+    )
+    def test_a_path_leads_to_its_field(self, schema, value, expected):
+        """Through objects, lists, tuples, maps, and to keys nobody declared."""
+        form = SchemaForm(schema, value)
+        form.widget  # noqa: B018
+        assert form.errors == expected
+        form.reveal_errors()
+        assert expected[0][1][1:] in page(form.widget).replace("&quot;", '"')
+
+    def test_of_a_union_only_the_chosen_branch_complains(self):
+        """Not "fits none of them": what is wrong with the one a person chose."""
+        schema = _object(
+            pet={
+                "oneOf": [
+                    {
+                        **_object(kind={"const": "cat"}, lives={"type": "integer"}),
+                        "title": "Cat",
+                    },
+                    {
+                        **_object(kind={"const": "dog"}, name={"type": "string"}),
+                        "title": "Dog",
+                    },
+                ]
+            }
+        )
+        form = SchemaForm(schema, {"pet": {"kind": "cat", "lives": "nine"}})
+        assert form.errors == [(("pet", "lives"), 'should be an integer, not "nine"')]
+
+    def test_a_draft_hides_what_validation_says_of_its_field(self):
+        """One sentence about one mistake."""
+        form = SchemaForm({**_object(n={"type": "integer"}), "required": ["n"]})
+        type_into(named(form.widget, "n"), "x")
+        assert form.errors == [(("n",), "'x' is not an integer.")]
+
+
+class _Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class _Dog(BaseModel):
+    kind: Literal["dog"]
+    name: str
+
+
+class _Model(BaseModel):
+    plain: int | list[str] = 0
+    pet: Annotated[_Cat | _Dog, Field(discriminator="kind")] | None = None
+    smart: _Cat | _Dog | None = None
+    weights: dict[int, float] = {}
+    renamed: int = Field(0, alias="re-named")
+
+
+def _validate(value: dict[str, Any]) -> list[Problem]:
+    try:
+        _Model.model_validate(value)
+    except ValidationError as error:
+        return pydantic_problems(error)
+    return []
+
+
+def _native(value: dict[str, Any]) -> SchemaForm:
+    return SchemaForm(_Model.model_json_schema(), value, validate=_validate)
+
+
+class TestPydantic:
+    @pytest.mark.parametrize(
+        ("value", "path"),
+        [
+            ({"pet": {"kind": "cat", "lives": "x"}}, ("pet", "lives")),
+            ({"pet": {"kind": "dog"}}, ("pet", "name")),
+            ({"smart": {"kind": "dog", "name": 1}}, ("smart", "name")),
+            ({"plain": "x"}, ("plain",)),
+            ({"plain": [1]}, ("plain", 0)),
+            ({"weights": {"1": "x"}}, ("weights", "1")),
+            ({"re-named": "x"}, ("re-named",)),
+        ],
+    )
+    def test_an_error_finds_its_field(self, value, path):
+        """Past the names of union branches, by alias, into maps; other branches are silent."""
+        errors = _native(value).errors
+        assert path in [found for found, _ in errors]
+        assert all(found[: len(path)] == path for found, _ in errors)
+
+    def test_a_wrong_key_is_said_to_be_the_key(self):
+        """The `[key]` of pydantic is no field of the value."""
+        form = _native({"weights": {"one": 1.0}})
+        ((path, message),) = form.errors
+        assert path == ("weights", "one")
+        assert message.startswith("the key should be a valid integer")
+
+    def test_a_validator_of_the_whole_model_speaks_above_the_form(self):
+        """An error without a path belongs to no field."""
+
+        def refuse(value: dict[str, Any]) -> list[Problem]:
+            return [Problem((), "a and b exclude each other")]
+
+        form = SchemaForm(_object(a={}, b={}), validate=refuse)
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "A and b exclude each other" in page(form.widget)
+
+
+class TestSchemasThatCannotBeUsed:
+    @pytest.mark.parametrize(
+        ("schema", "notice"),
+        [
+            (_object(x={"type": "float"}), "no JSON Schema knows"),
+            (_object(x={"$ref": "#/$defs/gone"}), "is not there"),
+            (_object(x={"$ref": "https://example.org/x"}), "is not there"),
+            (_object(x={"$ref": "#/properties/x"}), "refers to itself"),
+            (_object(x=3), "is no schema"),
+        ],
+    )
+    def test_a_field_that_cannot_be_read_says_so(self, schema, notice):
+        """It is edited as JSON, under a sentence that tells why."""
+        form = SchemaForm(schema)
+        assert type(named(form.widget, "x")) is w.Textarea
+        assert notice in page(form.widget)
+        assert isinstance(form.errors, list)
+
+    def test_a_schema_no_validator_takes_is_a_notice(self):
+        """The form works; only validation is left to the server."""
+        form = SchemaForm(_object(x={"type": "string", "pattern": "("}))
+        type_into(named(form.widget, "x"), "v")
+        assert form.value == {"x": "v"}
+        assert form.errors == []
+        assert "The JSON Schema is not valid" in page(form.widget)
+
+    @pytest.mark.parametrize("kind", ["properties", "items", "anyOf", "allOf"])
+    def test_nesting_has_no_limit(self, kind):
+        """300 levels of anything are shown as far as a person can follow, then as JSON."""
+        schema: dict[str, Any] = {"type": "string"}
+        value: Any = "v"
+        for _ in range(300):
+            schema, value = {
+                "properties": (_object(x=schema), {"x": value}),
+                "items": ({"type": "array", "items": schema}, [value]),
+                "anyOf": ({"anyOf": [schema, {"type": "null"}]}, value),
+                "allOf": ({"allOf": [schema]}, value),
+            }[kind]
+        form = SchemaForm(_object(deep=schema))
+        form.widget  # noqa: B018
+        form.value = {"deep": value}
+        assert form.value == {"deep": value}
+        form.reveal_errors()
+
+    def test_recursion_ends_by_itself(self, wire):
+        """A required chain of itself is closed at some depth, and opens on request."""
+        node = {**_object(next={"$ref": "#/$defs/N"}), "required": ["next"]}
+        schema = {
+            **_object(n={"$ref": "#/$defs/N"}),
+            "required": ["n"],
+            "$defs": {"N": node},
+        }
+        form = SchemaForm(schema)
+        form.widget  # noqa: B018
+        assert wire.opened() < 40
+        assert form.value == {}
+        receive(named(form.widget, "next", w.Checkbox), value=True)
+        assert form.value != {}
+
+    def test_a_broken_rule_of_a_user_is_a_notice(self):
+        """A registry is the user's code: it cannot take the form down."""
+        from toolbench.widgets.fields import registry
+
+        own = registry.copy()
+        own.add(100, lambda view, schema, path: path == ("x",), lambda slot: 1 / 0)
+        form = SchemaForm(_object(x={"type": "string"}), registry=own)
+        assert "ZeroDivisionError" in page(form.widget)
+        form.value = {"x": "v"}
+        assert form.value == {"x": "v"}
+
+
+class TestJsonText:
+    def test_the_text_follows_the_fields(self):
+        """Two views of one value."""
+        form = SchemaForm(_object(a={"type": "string"}))
+        area = named(form.json_widget, "Arguments as JSON")
+        type_into(named(form.widget, "a"), "x")
+        assert area.value == '{\n  "a": "x"\n}' == form.json
+
+    def test_the_fields_follow_the_text(self):
+        """Paste an object, and the form shows it."""
+        form = SchemaForm(_object(a={"type": "string"}, n={"type": "integer"}))
+        area = named(form.json_widget, "Arguments as JSON")
+        receive(area, value='{"n": 1.0, "a": "b"}')
+        assert named(form.widget, "a").value == "b"
+        assert named(form.widget, "n").value == "1.0"
+        assert form.json == '{"n": 1.0, "a": "b"}'  # as typed
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ('{"a": ', "Not JSON yet"),
+            ("[1]", "The arguments are an object"),
+            ('{"a": 1, "a": 2}', "stands there twice"),
+            ('{"a": NaN}', "NaN is not JSON"),
+        ],
+    )
+    def test_text_that_cannot_be_read_stays_and_blocks(self, text, sentence):
+        """One sentence says what is wrong; the value is the last that could be read."""
+        form = SchemaForm(_object(a={"type": "string"}), {"a": "x"})
+        area = named(form.json_widget, "Arguments as JSON")
+        receive(area, value=text)
+        assert area.value == form.json == text
+        assert form.blocked
+        assert sentence in form.errors[0][1]
+        assert sentence in page(form.json_widget)
+        assert form.value == {"a": "x"}
+        receive(area, value='{"a": "y"}')
+        assert not form.blocked
+        assert form.value == {"a": "y"}
+
+    def test_an_edit_of_a_field_replaces_the_draft(self):
+        """The last edit wins, and nothing blocks that cannot be seen."""
+        form = SchemaForm(_object(a={"type": "string"}))
+        form.json = "{"
+        assert form.blocked
+        type_into(named(form.widget, "a"), "x")
+        assert not form.blocked
+        assert form.json == '{\n  "a": "x"\n}'
+
+    def test_a_free_field_is_json_of_its_own(self):
+        """Anything goes in it, even null; half a value blocks."""
+        form = SchemaForm(_object(x={}))
+        area = named(form.widget, "x")
+        type_into(area, "null")
+        assert form.value == {"x": None}
+        type_into(area, "{")
+        assert form.blocked
+        receive(area, value="  ")
+        assert form.value == {}
+        assert not form.blocked
+
+    def test_it_is_built_on_first_use(self, wire):
+        """A form whose JSON nobody looks at does not pay for it."""
+        form = SchemaForm(_object(a={"type": "string"}))
+        form.widget  # noqa: B018
+        before = wire.opened()
+        assert form.json == "{}"
+        assert wire.opened() == before
+        form.json_widget  # noqa: B018
+        assert wire.opened() > before
+        form.close()
+        assert wire.live == set()
+
+
+def test_a_union_can_be_left_while_it_is_wrong():
+    """Switching the branch takes its errors along."""
+    form = SchemaForm(_object(x={"anyOf": [{"type": "integer"}, {"type": "boolean"}]}))
+    kinds = named(form.widget, "x")
+    pick(kinds, "integer")
+    type_into(named(form.widget, "x (integer)"), "x")
+    assert form.blocked
+    pick(kinds, "true or false")
+    assert not form.blocked
+    assert form.value == {"x": False}
+    click(named(form.widget, "Field options…"))
+    assert form.value == {"x": False}

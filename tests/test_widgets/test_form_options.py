@@ -1,0 +1,130 @@
+"""What is rarely wanted, and forms too large to be shown at once."""
+
+from typing import Any, ClassVar
+
+import ipywidgets as w
+
+from test_widgets.front import click, named, pick, receive, type_into, walk
+from toolbench.widgets.form import SchemaForm
+
+
+def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaForm:
+    return SchemaForm({"type": "object", "properties": properties}, value)
+
+
+class TestFieldOptions:
+    def _open(self, form: SchemaForm, field: str) -> Any:
+        click(named(form.widget, "Field options…"))
+        pick(named(form.widget, "Field"), field)
+        return named(form.widget, "Send")
+
+    def test_an_empty_text_and_null_are_sent_on_purpose(self):
+        """What an empty box cannot say is said here."""
+        form = _form(q={"type": ["string", "null"]})
+        ways = self._open(form, "q")
+        for way, value in [
+            ("an empty value", {"q": ""}),
+            ("null", {"q": None}),
+            ("nothing (leave it out)", {}),
+        ]:
+            pick(ways, way)
+            assert form.value == value
+
+    def test_any_field_can_be_edited_as_json_and_back(self):
+        """The value goes along; text that does not parse stays where it is."""
+        form = _form({"q": "x"}, q={"type": "string"})
+        ways = self._open(form, "q")
+        pick(ways, "JSON text")
+        area = named(form.widget, "q", w.Textarea)
+        assert area.value == '"x"'
+        type_into(area, "[1, 2")
+        assert form.blocked
+        pick(ways, "what the field says")
+        assert named(form.widget, "q").value == "[1, 2"
+        type_into(area, '"back"')
+        pick(ways, "what the field says")
+        assert type(named(form.widget, "q")) is w.Text
+        assert form.value == {"q": "back"}
+
+    def test_keys_nobody_declared_can_be_added(self):
+        """To see what a server does with them."""
+        form = _form(q={"type": "string"})
+        pick(self._open(form, "(everything)"), "other keys as well")
+        click(named(form.widget, "Add to other keys"))
+        type_into(named(form.widget, "key"), "zz")
+        type_into(named(form.widget, "value"), "true")
+        assert form.value == {"zz": True}
+
+    def test_it_costs_nothing_until_it_is_opened(self, wire):
+        """One button for the whole form."""
+        form = _form(**{f"f{i}": {"type": "string"} for i in range(5)})
+        form.widget  # noqa: B018
+        before = wire.opened()
+        click(named(form.widget, "Field options…"))
+        assert wire.opened() == before + 4  # two lists, their box, their style
+
+
+class TestManyFields:
+    _MANY: ClassVar[dict[str, Any]] = {
+        f"field_{i}": {"type": "string"} for i in range(55)
+    }
+
+    def test_a_dozen_is_shown_and_the_rest_is_searched(self, wire):
+        """A form of 55 fields starts small; a field comes when it is named."""
+        form = _form(**self._MANY)
+        shown = [x for x in walk(form.widget) if type(x) is w.Text]
+        assert len(shown) == 12
+        search = named(form.widget, "Add a field")
+        assert "field_40" in search.options
+        receive(search, value="field_40")
+        type_into(named(form.widget, "field_40"), "v")
+        assert form.value == {"field_40": "v"}
+        assert search.value == ""
+
+    def test_all_can_be_shown(self):
+        """And then none is missing."""
+        form = _form(**self._MANY)
+        click(named(form.widget, "Show all"))
+        assert len([x for x in walk(form.widget) if type(x) is w.Text]) == 55
+
+    def test_required_fields_and_values_are_always_shown(self):
+        """However many there are."""
+        schema = {"type": "object", "properties": self._MANY, "required": ["field_50"]}
+        form = SchemaForm(schema, {"field_30": "v"})
+        assert named(form.widget, "field_30").value == "v"
+        assert named(form.widget, "field_50").value == ""
+
+
+class TestFolding:
+    _ITEM: ClassVar[dict[str, Any]] = {
+        "type": "object",
+        "properties": {f"p{i}": {"type": "string"} for i in range(6)},
+    }
+    _ROWS: ClassVar[dict[str, Any]] = {"type": "array", "items": _ITEM}
+
+    def test_a_large_value_is_folded(self, wire):
+        """A thousand parts are held; what is shown stays small until it is asked for."""
+        value = {"r": [{f"p{j}": "x" for j in range(6)} for _ in range(300)]}
+        form = _form(value, r=self._ROWS)
+        form.widget  # noqa: B018
+        assert form.value == value
+        assert wire.opened() <= 200
+        before = [x for x in walk(form.widget) if type(x) is w.Text]
+        click(named(form.widget, "Show r[15]"))
+        after = [x for x in walk(form.widget) if type(x) is w.Text]
+        assert len(after) == len(before) + 6
+        type_into(after[-1], "typed")
+        assert form.value["r"][15]["p5"] == "typed"
+        click(named(form.widget, "Show all 300"))
+        assert named(form.widget, "Show r[299]")
+
+    def test_an_error_unfolds_its_field(self):
+        """What is wrong is never behind a button."""
+        rows = {"type": "array", "items": {**self._ITEM, "required": ["gone"]}}
+        value = {"r": [{"p0": "x"} for _ in range(20)]}
+        form = _form(value, r=rows)
+        assert named(form.widget, "Show r[19]")
+        form.reveal_errors()
+        shown = [getattr(x, "description", "") for x in walk(form.widget)]
+        assert "Show r[19]" not in shown
+        assert shown.count("gone") == 20

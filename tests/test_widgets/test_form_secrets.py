@@ -1,0 +1,118 @@
+"""A secret is sent, and never seen: not in a repr, a JSON text, a page or a saved notebook."""
+
+import json
+from typing import Any
+
+import ipywidgets as w
+import pytest
+
+from test_widgets.front import click, named, page, pick, receive, walk
+from toolbench.widgets.form import SchemaForm
+
+_SECRET = "hunter2-the-secret"
+_PASSWORD = {"type": "string", "format": "password"}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+_WITH_SECRETS = [
+    pytest.param(_object(x=_PASSWORD), {"x": _SECRET}, id="format"),
+    pytest.param(
+        _object(x={"type": "string", "writeOnly": True}), {"x": _SECRET}, id="writeOnly"
+    ),
+    pytest.param(_object(api_key={"type": "string"}), {"api_key": _SECRET}, id="name"),
+    pytest.param(_object(o=_object(x=_PASSWORD)), {"o": {"x": _SECRET}}, id="nested"),
+    pytest.param(
+        _object(r={"type": "array", "items": _object(x=_PASSWORD)}),
+        {"r": [{"x": _SECRET}]},
+        id="rows",
+    ),
+    pytest.param(
+        _object(r={"type": "array", "items": _PASSWORD}), {"r": [_SECRET]}, id="list"
+    ),
+    pytest.param(
+        _object(m={"additionalProperties": _PASSWORD}), {"m": {"k": _SECRET}}, id="map"
+    ),
+    pytest.param(
+        _object(u={"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]}),
+        {"u": {"x": _SECRET}},
+        id="union",
+    ),
+    pytest.param(_object(o={}), {"o": {"password": _SECRET}}, id="free JSON"),
+    pytest.param(_object(), {"token": _SECRET}, id="undeclared"),
+    pytest.param(_object(x=_PASSWORD), {"x": f"{_SECRET}\nin two lines"}, id="lines"),
+]
+
+
+class TestNothingShows:
+    @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
+    def test_no_message_to_the_page_holds_it(self, schema, value, wire):
+        """Whatever is set, opened, marked or typed: the wire never carries the secret."""
+        form = SchemaForm(schema, value)
+        form.widget  # noqa: B018
+        form.json_widget  # noqa: B018
+        form.reveal_errors()
+        assert form.value == value
+        assert form.json_widget is not None
+        assert _SECRET not in wire.text()
+        assert _SECRET not in json.dumps(w.Widget.get_manager_state(), default=str)
+
+    @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
+    def test_no_text_of_the_form_holds_it(self, schema, value):
+        """Neither repr, JSON text, masked value, page, nor an error about it."""
+        form = SchemaForm(schema, value)
+        shown = (repr(form), repr(form.widget), repr(form.json_widget), form.json)
+        assert _SECRET not in "".join(shown) + page(form.widget) + repr(form.masked)
+        assert "••••••" in form.json
+        assert form.secrets
+        assert all(secret.startswith(_SECRET) for secret in form.secrets)
+
+    @pytest.mark.parametrize(("schema", "value"), _WITH_SECRETS)
+    def test_the_json_text_keeps_it_without_knowing_it(self, schema, value):
+        """Typing around the dots leaves the secret as it is."""
+        form = SchemaForm(schema, value)
+        form.json = form.json + " "
+        assert form.value == value
+
+    def test_a_field_as_json_hides_what_is_inside(self, wire):
+        """An object that is edited as text shows dots where its secret is."""
+        form = SchemaForm(_object(o=_object(x=_PASSWORD)), {"o": {"x": _SECRET}})
+        click(named(form.widget, "Field options…"))
+        pick(named(form.widget, "Field"), "o")
+        pick(named(form.widget, "Send"), "JSON text")
+        area = named(form.widget, "o", w.Textarea)
+        assert "••••••" in area.value
+        assert form.value == {"o": {"x": _SECRET}}
+        assert _SECRET not in wire.text()
+
+
+class TestTyping:
+    def test_the_box_is_emptied_when_the_secret_has_arrived(self):
+        """So no front end can save it with the notebook."""
+        form = SchemaForm(_object(x=_PASSWORD))
+        box = named(form.widget, "x")
+        assert type(box) is w.Password
+        receive(box, value=_SECRET)
+        assert box.value == ""
+        assert box.placeholder == "•••••• (type to replace it)"
+        assert form.value == {"x": _SECRET}
+        receive(box, value="another")
+        assert form.value == {"x": "another"}
+
+    def test_it_waits_for_the_whole_text(self):
+        """A box that empties itself at every key could not be typed into."""
+        assert not named(SchemaForm(_object(x=_PASSWORD)).widget, "x").continuous_update
+
+    def test_typing_the_dots_is_a_value_where_there_is_no_secret(self):
+        """Dots stand for a secret only where one was."""
+        form = SchemaForm(_object(x={"type": "string"}))
+        form.json = '{"x": "••••••"}'
+        assert form.value == {"x": "••••••"}
+
+    def test_a_default_that_is_secret_is_no_ghost(self):
+        """The schema may hold one; the page does not."""
+        form = SchemaForm(_object(x={**_PASSWORD, "default": _SECRET}))
+        shown = [getattr(widget, "placeholder", "") for widget in walk(form.widget)]
+        assert _SECRET not in "".join(shown) + page(form.widget)

@@ -1,0 +1,299 @@
+"""What a person does in the browser: typing, picking, changing their mind."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import ipywidgets as w
+import pytest
+
+from test_widgets.front import click, named, only, page, pick, receive, type_into
+from toolbench.widgets.form import SchemaForm
+
+
+def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaForm:
+    return SchemaForm({"type": "object", "properties": properties}, value)
+
+
+class TestText:
+    def test_what_is_typed_is_the_value(self):
+        """Every key stroke arrives."""
+        form = _form(q={"type": "string"})
+        seen = []
+        form.observe(lambda change: seen.append(change.new))
+        type_into(named(form.widget, "q"), "ab")
+        assert seen == [{"q": "a"}, {"q": "ab"}]
+
+    def test_an_emptied_box_is_no_value(self):
+        """A mistake is undone by deleting it."""
+        form = _form(q={"type": "string"})
+        box = named(form.widget, "q")
+        type_into(box, "oops")
+        receive(box, value="")
+        assert form.value == {}
+
+    def test_what_is_being_typed_is_never_written_back(self, wire):
+        """The kernel changes help and errors around the box, not the text under the cursor."""
+        form = _form(n={"type": "integer", "minimum": 5, "description": "how many"})
+        box = named(form.widget, "n")
+        wire.messages.clear()
+        type_into(box, "12x")
+        written = [
+            state for comm_id, state in wire.updates() if comm_id == box.model_id
+        ]
+        assert not any("value" in state for state in written)
+        assert box.value == "12x"
+        assert "is not an integer" in page(form.widget)
+
+    @pytest.mark.parametrize(
+        ("draft", "sentence"),
+        [("1.", "'1.' is not an integer."), ("-", "'-' is not an integer.")],
+    )
+    def test_a_draft_that_is_no_number_stays_and_blocks(self, draft, sentence):
+        """`1.` can be typed on the way to `1.5`; until then there is nothing to send."""
+        form = _form(n={"type": "integer"})
+        box = named(form.widget, "n")
+        type_into(box, draft)
+        assert box.value == draft
+        assert form.errors == [(("n",), sentence)]
+        assert form.blocked
+        type_into(box, "15")
+        assert form.value == {"n": 15}
+        assert not form.blocked
+
+    def test_a_number_out_of_bounds_can_be_sent(self):
+        """Nothing is clamped: trying what is invalid is what a workbench is for."""
+        form = _form(n={"type": "integer", "maximum": 10})
+        type_into(named(form.widget, "n"), "11")
+        assert form.value == {"n": 11}
+        assert form.errors == [(("n",), "should be at most 10")]
+        assert not form.blocked
+
+    def test_the_ghost_says_what_an_empty_box_means(self):
+        """A default is shown and not sent; an empty text on purpose looks different."""
+        form = _form(q={"type": "string", "default": "all"})
+        box = named(form.widget, "q")
+        assert box.placeholder == "default: all"
+        form.value = {"q": ""}
+        assert box.placeholder == '"" (empty text is sent)'
+        type_into(box, "x")
+        receive(box, value="")
+        assert (box.placeholder, form.value) == ("default: all", {})
+
+    def test_text_a_box_cannot_show_is_shown_as_json(self):
+        """A line break widens the box; a hidden character is spelled out."""
+        form = _form(name={"type": "string"})
+        assert type(named(form.widget, "name")) is w.Text
+        form.value = {"name": "a\nb"}
+        assert type(named(form.widget, "name")) is w.Textarea
+        form.value = {"name": "a\u202eb"}
+        assert named(form.widget, "name").value == '"a\\u202eb"'
+        form.value = {"name": "plain"}
+        assert type(named(form.widget, "name")) is w.Text
+
+
+class TestChoices:
+    def test_nothing_is_a_choice(self):
+        """An option is picked, and taken back."""
+        form = _form(unit={"enum": ["C", "F"], "default": "C"})
+        options = named(form.widget, "unit")
+        pick(options, "F")
+        assert form.value == {"unit": "F"}
+        pick(options, "— default: C —")
+        assert form.value == {}
+
+    def test_labels_tell_values_of_different_types_apart(self):
+        """`1`, `"1"`, `true` and `null` are four options."""
+        form = _form(x={"enum": [1, "1", True, None]})
+        options = named(form.widget, "x")
+        for label, value in [("1", 1), ('"1"', "1"), ("true", True), ("null", None)]:
+            pick(options, label)
+            assert form.value == {"x": value}
+            assert type(form.value["x"]) is type(value)
+
+    def test_a_boolean_has_three_states(self):
+        """True, false and not sent: all visible, none guessed."""
+        form = _form(deep={"type": "boolean", "default": True})
+        options = named(form.widget, "deep")
+        for label, value in [("false", {"deep": False}), ("— default: true —", {})]:
+            pick(options, label)
+            assert form.value == value
+
+    def test_many_values_are_searched(self):
+        """From fifty on, one types a part of the name; what is no name blocks."""
+        form = _form(region={"enum": [f"region-{i}" for i in range(50)]})
+        box = named(form.widget, "region")
+        assert type(box) is w.Combobox
+        assert len(box.options) == 50
+        type_into(box, "region-4")
+        assert form.value == {"region": "region-4"}
+        receive(box, value="region-x")
+        assert form.value == {}
+        assert form.blocked
+
+    def test_titles_name_the_options(self):
+        """`oneOf` constants and MCP's `enumNames` show their titles and send their values."""
+        form = _form(
+            a={
+                "oneOf": [{"const": "x", "title": "Ex"}, {"const": "y", "title": "Why"}]
+            },
+            b={"type": "string", "enum": ["p"], "enumNames": ["Pee"]},
+        )
+        pick(named(form.widget, "a"), "Why")
+        pick(named(form.widget, "b"), "Pee")
+        assert form.value == {"a": "y", "b": "p"}
+
+
+class TestShortLists:
+    def test_items_are_typed_one_per_line(self):
+        """Blank lines are on the way to the next item; without any there is no value."""
+        form = _form(tags={"type": "array", "items": {"type": "string"}})
+        box = named(form.widget, "tags")
+        type_into(box, "a\n\n b c \n")
+        assert form.value == {"tags": ["a", "b c"]}
+        receive(box, value="")
+        assert form.value == {}
+
+    def test_numbers_are_exact(self):
+        """`1` is no float, and what is no number blocks."""
+        form = _form(ids={"type": "array", "items": {"type": "number"}})
+        box = named(form.widget, "ids")
+        receive(box, value="1\n2.50\n12345678901234567890")
+        assert form.value == {"ids": [1, 2.5, 12345678901234567890]}
+        type_into(box, "1\nx")
+        assert form.errors == [(("ids",), "'x' is not a number.")]
+        assert form.blocked
+
+    def test_the_empty_list_on_purpose_looks_different(self):
+        """An untouched list is not sent; `[]` is, when it was set."""
+        form = _form(tags={"type": "array", "items": {"type": "string"}})
+        box = named(form.widget, "tags")
+        assert box.placeholder == "one per line"
+        form.value = {"tags": []}
+        assert box.placeholder == "[] (the empty list is sent)"
+        assert form.value == {"tags": []}
+
+    def test_what_a_line_cannot_hold_becomes_rows(self):
+        """Blank and multi-line texts get a field each."""
+        form = _form(
+            {"t": ["", "a\nb"]}, t={"type": "array", "items": {"type": "string"}}
+        )
+        assert [type(named(form.widget, f"t[{i}]")) for i in (0, 1)] == [
+            w.Text,
+            w.Textarea,
+        ]
+        assert form.value == {"t": ["", "a\nb"]}
+
+    def test_known_values_are_marked(self):
+        """A set of known values is a list to mark; another order, or one twice, is typed."""
+        form = _form(t={"type": "array", "items": {"enum": ["a", "b"]}})
+        receive(named(form.widget, "t"), index=[0, 1])
+        assert form.value == {"t": ["a", "b"]}
+        receive(named(form.widget, "t"), index=[])
+        assert form.value == {}
+        form.value = {"t": ["b", "a", "a"]}
+        box = named(form.widget, "t", w.Textarea)
+        assert box.value == "b\na\na"
+        type_into(box, "a\nc")
+        assert form.errors == [(("t",), "'c' is none of the 2 values.")]
+
+
+class TestNull:
+    _NULLABLE: ClassVar[dict[str, Any]] = {"type": ["integer", "null"]}
+
+    def test_a_required_value_may_be_null(self):
+        """There, null is a choice in front of the field."""
+        form = SchemaForm(
+            {"type": "object", "properties": {"n": self._NULLABLE}, "required": ["n"]}
+        )
+        gate = named(form.widget, "n", w.Dropdown)
+        assert form.value == {}
+        pick(gate, "null")
+        assert form.value == {"n": None}
+        pick(gate, "a value")
+        type_into(named(form.widget, "n", w.Text), "4")
+        assert form.value == {"n": 4}
+
+    def test_typing_replaces_null(self):
+        """An optional field that holds null shows so, until something is typed."""
+        form = _form({"n": None}, n=self._NULLABLE)
+        box = named(form.widget, "n")
+        assert box.placeholder == "null is sent"
+        type_into(box, "4")
+        assert form.value == {"n": 4}
+
+
+class TestDatesAndFiles:
+    def test_a_day_is_picked(self):
+        """The calendar gives a date; the value is its ISO text."""
+        form = _form(day={"type": "string", "format": "date"})
+        picker = named(form.widget, "day", w.DatePicker)
+        receive(picker, value={"year": 2026, "month": 10, "date": 21})
+        assert form.value == {"day": "2026-11-21"}
+        form.value = {"day": "2026-02-30"}
+        assert named(form.widget, "day").value == "2026-02-30"
+
+    @pytest.mark.parametrize(
+        ("kind", "button"), [("uuid", "New"), ("date-time", "Now")]
+    )
+    def test_a_button_makes_up_a_value(self, kind, button):
+        """A fresh one each time, and one that the format accepts."""
+        form = _form(x={"type": "string", "format": kind})
+        click(named(form.widget, button))
+        assert "does not look like" not in page(form.widget)
+        type_into(named(form.widget, "x"), "nonsense")
+        assert f"does not look like a {kind}" in page(form.widget)
+        assert form.errors == []
+
+    def test_a_file_becomes_base64(self):
+        """The picture is shown; the value is text, as every server wants it."""
+        schema = {
+            "type": "string",
+            "contentEncoding": "base64",
+            "contentMediaType": "image/png",
+        }
+        form = _form(x=schema)
+        upload = only(form.widget, w.FileUpload)
+        png = b"\x89PNG\r\n\x1a\n" + b"0" * 10
+        receive(
+            upload,
+            value=[
+                {
+                    "name": "a.png",
+                    "type": "image/png",
+                    "size": len(png),
+                    "last_modified": 0,
+                    "content": memoryview(png),
+                }
+            ],
+        )
+        assert form.value["x"].startswith("iVBORw0KGgo")
+        assert upload.value == ()
+        assert "data:image/png;base64,iVBORw0KGgo" in page(form.widget)
+
+    def test_a_big_file_is_described_not_shown(self, wire):
+        """Its text would only stand in the way."""
+        form = _form(x={"type": "string", "format": "byte"})
+        form.widget  # noqa: B018
+        wire.messages.clear()
+        form.value = {"x": "QUJD" * 5000}
+        assert form.value == {"x": "QUJD" * 5000}
+        assert "15,000 bytes" in only(form.widget, w.Text).placeholder
+        assert len(wire.text()) < 5000
+
+
+class TestThreads:
+    def test_edits_may_come_from_many_threads(self):
+        """Callbacks run on the main thread or a subshell's: all are counted."""
+        form = _form(**{f"f{i}": {"type": "string"} for i in range(8)})
+        boxes = [named(form.widget, f"f{i}") for i in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda box: type_into(box, "x" * 20), boxes))
+        assert form.value == {f"f{i}": "x" * 20 for i in range(8)}
+
+    def test_who_is_told_may_take_any_lock(self):
+        """Listeners are called when the form's own lock is free again."""
+        form = _form(q={"type": "string"})
+        with ThreadPoolExecutor(1) as pool:
+            form.observe(lambda change: pool.submit(lambda: form.value).result(5))
+            type_into(named(form.widget, "q"), "a")
+        assert form.value == {"q": "a"}

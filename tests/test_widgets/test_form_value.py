@@ -1,0 +1,218 @@
+"""The value of a form: three states, exact in both directions, whatever the schema says."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from test_widgets.schemas import JUNK, NAMES, OBJECTS, ROOTS
+from toolbench.widgets.equality import same
+from toolbench.widgets.form import SchemaForm
+
+_MATRIX = Path(__file__).parents[3] / "shared" / "corpus" / "matrix_cases.jsonl"
+_SLOW = settings(
+    max_examples=250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _required(**properties: Any) -> dict[str, Any]:
+    return {**_object(**properties), "required": list(properties)}
+
+
+def _matrix() -> Iterator[Any]:
+    lines = _MATRIX.read_text().splitlines() if _MATRIX.exists() else []
+    for line in lines:
+        case = json.loads(line)
+        for _, value in case["ex"]:
+            yield pytest.param(case["inputSchema"], value, id=case["name"])
+
+
+class TestThreeStates:
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"type": "string"},
+            {"type": "string", "default": "x"},
+            {"type": "integer", "default": 3},
+            {"type": "boolean", "default": False},
+            {"type": "boolean"},
+            {"enum": ["a", "b"]},
+            {"type": "array", "items": {"type": "string"}, "default": []},
+            {"type": "array", "items": {"type": "object", "properties": {"a": {}}}},
+            {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]},
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            {
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "object", "properties": {"a": {}}},
+                ]
+            },
+            {"const": "only"},
+            {},
+        ],
+    )
+    def test_an_untouched_optional_field_is_not_sent(self, schema):
+        """Not its default, not an empty value, not a constant: nothing."""
+        form = SchemaForm(_object(x=schema))
+        assert form.widget is not None
+        assert form.value == {}
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": "boolean"},
+            {"enum": ["a", "b"]},
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": "array"}, "minItems": 1},
+            _required(a={"type": "string"}),
+            {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            {},
+        ],
+    )
+    def test_an_untouched_required_field_is_missing(self, schema):
+        """Not `""`, not 0, not false: the value lacks it, and `errors` says so."""
+        form = SchemaForm(_required(x=schema))
+        assert form.widget is not None
+        assert form.value == {}
+        assert form.errors == [(("x",), "is required")]
+        assert not form.blocked
+
+    def test_a_required_constant_is_filled_in(self):
+        """There is nothing to choose, so it is there from the start."""
+        assert SchemaForm(_required(kind={"const": "cat"})).value == {"kind": "cat"}
+
+    def test_a_required_object_that_needs_nothing_is_there(self):
+        """Every key of it is optional: `{}` is what it says."""
+        form = SchemaForm(_required(options=_object(deep={"type": "boolean"})))
+        assert form.value == {"options": {}}
+        assert form.errors == []
+
+    @pytest.mark.parametrize("value", [{}, {"x": None}, {"x": ""}, {"x": "v"}])
+    def test_unset_null_empty_and_a_value_are_four_things(self, value):
+        """Each of them is held, and none turns into another."""
+        schema = _object(x={"anyOf": [{"type": "string"}, {"type": "null"}]})
+        form = SchemaForm(schema, {"x": "before"})
+        form.value = value
+        assert form.value == value
+
+    def test_what_was_set_is_exact_even_where_a_constant_is_missing(self):
+        """A constant is filled in on an untouched form, never into a value that was set."""
+        form = SchemaForm(_required(kind={"const": "cat"}))
+        form.value = {}
+        assert form.value == {}
+        assert form.errors == [(("kind",), "is required")]
+
+
+class TestExactness:
+    @pytest.mark.skipif(
+        not _MATRIX.exists(), reason=f"needs {_MATRIX}, which is not here"
+    )
+    @pytest.mark.parametrize(("schema", "value"), list(_matrix()))
+    def test_one_construct_at_a_time(self, schema, value):
+        """Every construct of JSON Schema and pydantic holds its value, valid and exact."""
+        form = SchemaForm(schema)
+        assert form.widget is not None
+        form.value = value
+        assert same(form.value, value)
+        assert form.errors == []
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"n": 1},
+            {"n": 1.0},
+            {"n": True},
+            {"n": -0.0},
+            {"n": 2**63 + 1},
+            {"n": 1e308},
+            {"n": "1"},
+            {"n": [1]},
+            {"n": 10**5000},
+        ],
+    )
+    def test_numbers_keep_their_type_and_digits(self, value):
+        """`1`, `1.0`, `true` and `"1"` are four values; no digit is lost at any size."""
+        form = SchemaForm(_object(n={"type": "integer"}))
+        form.value = value
+        assert same(form.value, value)
+
+    def test_keys_keep_their_order(self):
+        """The order is that of what was set, not that of the schema."""
+        form = SchemaForm(_object(a={}, b={}, c={"type": "object"}))
+        for keys in ("abc", "cab", "xbya"):
+            form.value = dict.fromkeys(keys, 1)
+            assert list(form.value) == list(keys)
+
+    def test_values_nothing_can_send_are_held_and_reported(self):
+        """NaN is no JSON: the form holds it, and says that it cannot be sent."""
+        form = SchemaForm(_object(n={"type": "number"}))
+        form.value = {"n": float("inf")}
+        assert form.value == {"n": float("inf")}
+        assert form.errors
+
+    def test_a_value_is_a_copy(self):
+        """What a caller does to a value it was given changes nothing in the form."""
+        given_value = {"a": {"b": [1]}, "e": [1]}
+        form = SchemaForm(_object(a={}, e={"enum": [[1], [2]]}), given_value)
+        form.value["a"]["b"].append(2)
+        form.value["e"].append(2)
+        given_value["a"]["b"].append(3)
+        assert form.value == {"a": {"b": [1]}, "e": [1]}
+
+    def test_only_a_dict_can_be_set(self):
+        """Arguments are an object; anything else is wrong use."""
+        with pytest.raises(TypeError, match=r"A form holds a dict, not \[1\]"):
+            SchemaForm({}).value = [1]  # type: ignore[assignment]
+
+
+class TestProperties:
+    @_SLOW
+    @given(ROOTS, OBJECTS, OBJECTS)
+    def test_every_value_comes_back(self, schema, first, second):
+        """For every schema and dicts v: set and get is v, however often, shown or not."""
+        form = SchemaForm(schema)
+        form.value = first
+        assert same(form.value, first)
+        assert form.widget is not None
+        form.value = second
+        assert same(form.value, second)
+        form.json_widget  # noqa: B018 - building it is the point
+        form.value = first
+        form.json = form.json
+        assert same(form.value, first)
+        form.reveal_errors()
+        form.close()
+
+    @_SLOW
+    @given(JUNK, OBJECTS)
+    def test_a_schema_that_is_none_still_gives_a_form(self, schema, value):
+        """Whatever stands in the place of the schema: nothing raises, and values are held."""
+        form = SchemaForm(schema)
+        assert form.widget is not None
+        assert isinstance(form.errors, list)
+        form.value = value
+        assert same(form.value, value)
+
+    @_SLOW
+    @given(NAMES, JUNK, OBJECTS)
+    def test_a_property_that_is_no_schema_still_gives_a_field(
+        self, name, schema, value
+    ):
+        """The same one level down, where each kind of editor meets its own junk."""
+        form = SchemaForm(_object(**{name: schema}))
+        assert form.widget is not None
+        form.value = value
+        assert same(form.value, value)
+        form.reveal_errors()

@@ -1,0 +1,97 @@
+"""The names of earlier versions of the SDK, for tools that were written against them.
+
+A thin layer over `toolbench.core`, which already takes executors of one argument. New tools
+need nothing from here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.content import Content, TextContent
+from toolbench.core.executor import ActionT, ObservationT
+from toolbench.core.schema import Action, Observation
+from toolbench.core.security import SecurityRisk
+from toolbench.core.spec import Tool as ToolSpec
+from toolbench.core.tool import ToolDefinition
+
+SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
+BUILT_IN_TOOLS = [FinishTool, ThinkTool]
+
+__all__ = [
+    "BUILT_IN_TOOLS",
+    "SECURITY_RISK_LITERAL",
+    "ActionBase",
+    "ObservationBase",
+    "Tool",
+    "ToolSpec",
+]
+
+
+class ActionBase(Action):
+    """An action that always carries the model's own rating of its risk."""
+
+    security_risk: SecurityRisk = Field(
+        default=SecurityRisk.UNKNOWN, description="How risky this call is."
+    )
+
+    @classmethod
+    def to_mcp_schema(cls) -> dict[str, Any]:
+        """Return the schema as `Schema.to_mcp_schema` does, the rating last."""
+        schema = super().to_mcp_schema()
+        properties = schema["properties"]
+        properties["security_risk"] = properties.pop("security_risk")
+        return schema
+
+
+class ObservationBase(Observation):
+    """An observation that takes any field, and says in `agent_observation` what a model reads."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _error_is_failure(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and data.get("error") and "is_error" not in data:
+            return {**data, "is_error": True}
+        return data
+
+    @property
+    def agent_observation(self) -> Sequence[Content]:
+        """What the model reads; a subclass says it in its own way."""
+        return self.content
+
+    @property
+    def text(self) -> str:
+        """The text blocks of `agent_observation`, joined."""
+        blocks = self.agent_observation
+        return "".join(block.text for block in blocks if isinstance(block, TextContent))
+
+    @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """What the model reads: `agent_observation`, after a header if the call failed."""
+        if self.is_error:
+            header = TextContent(text=self.ERROR_MESSAGE_HEADER)
+            return [header, *self.agent_observation]
+        return self.agent_observation
+
+
+class Tool(ToolDefinition[ActionT, ObservationT]):
+    """A tool made directly, whose types may be JSON Schemas; today's `ToolDefinition`."""
+
+    def __post_init__(self) -> None:
+        for attribute, base in (
+            ("action_type", Action),
+            ("observation_type", Observation),
+        ):
+            given: Any = getattr(self, attribute)
+            if isinstance(given, Mapping):
+                made = base.from_mcp_schema(f"{self.name}_{attribute}", given)
+                object.__setattr__(self, attribute, made)  # the dataclass is frozen
+        super().__post_init__()
+
+    def call(self, action: Any, conversation: Any = None) -> ObservationT:
+        """Run the tool, as calling it does."""
+        return self(action, conversation)

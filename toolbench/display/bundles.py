@@ -1,0 +1,68 @@
+"""Show what `display()` was given during a run: a mime bundle, made by anybody."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolbench.display.ansi import from_ansi
+from toolbench.display.escape import Html, visible
+from toolbench.display.images import read_image
+from toolbench.display.inert import inert_html
+from toolbench.display.jsontree import json_html, json_text
+from toolbench.display.markdown import markdown_html
+from toolbench.display.render import to_html, to_text
+
+LIMIT = 50_000
+"""Characters of text shown of one bundle."""
+
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def bundle_html(data: Mapping[str, Any]) -> Html:
+    """Return the richest part of *data* that can be shown safely; empty if that is its text."""
+    for kind, show in _SHOWN.items():
+        if kind in data and (shown := show(data[kind])):
+            return shown
+    return Html("")
+
+
+def bundle_text(data: Mapping[str, Any]) -> str:
+    """Return *data* as text, for a terminal and for a log."""
+    if _WIDGET in data:
+        return "[a widget: a run can show none]"
+    if "text/plain" in data:
+        return visible(to_text(from_ansi(str(data["text/plain"]), limit=LIMIT)))
+    if "application/json" in data:
+        return json_text(data["application/json"], limit=LIMIT)
+    kinds = ", ".join(map(str, data)) or "nothing"
+    return visible(f"[{kinds}]")
+
+
+def _image(kind: str) -> Callable[[Any], Html]:
+    def show(content: Any) -> Html:
+        packed = content if isinstance(content, str) else b64encode(content).decode()
+        image = read_image(f"data:{kind};base64,{''.join(packed.split())}")
+        return Html("") if image.problem else image.html
+
+    return show
+
+
+def _svg(content: Any) -> Html:
+    packed = b64encode(str(content).encode("utf-8", "replace")).decode()
+    image = read_image(f"data:image/svg+xml;base64,{packed}")
+    return Html("") if image.problem else image.html
+
+
+def _formatted(content: Any) -> Html:
+    return inert_html(str(content), limit=LIMIT)
+
+
+_SHOWN: dict[str, Callable[[Any], Html]] = {
+    **{kind: _image(kind) for kind in _IMAGES},
+    "image/svg+xml": _svg,
+    "text/html": _formatted,
+    "text/markdown": lambda content: markdown_html(str(content)),
+    "application/json": lambda content: json_html(content, limit=LIMIT),
+    "text/latex": lambda content: to_html(str(content), limit=LIMIT),
+}

@@ -1,0 +1,141 @@
+"""The patch tool as a model and a form see it: what goes in, what comes out, how it is made."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.tools.files.diff import diff
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan", "*": "bold"}
+LETTERS = {"add": "A", "update": "M", "delete": "D"}
+"""What happened to a file, in one letter."""
+
+
+class ApplyPatchAction(Action):
+    """A patch to apply."""
+
+    patch: str = Field(
+        description="The patch, from `*** Begin Patch` to `*** End Patch`."
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The patch, its lines coloured."""
+        shown = Text()
+        for line in self.patch.splitlines():
+            shown.append(f"{line}\n", style=_STYLES.get(line[:1], "dim"))
+        return shown
+
+
+class PatchedFile(BaseModel):
+    """What happened to one file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["add", "update", "delete"]
+    old_content: str | None = None
+    new_content: str | None = None
+    move_path: str | None = None
+
+
+class Commit(BaseModel):
+    """What a patch changed, by the paths it names."""
+
+    model_config = ConfigDict(frozen=True)
+
+    changes: dict[str, PatchedFile] = {}
+
+
+class ApplyPatchObservation(Observation):
+    """What a patch changed."""
+
+    message: str = Field(default="", description="What was done, or why nothing was.")
+    fuzz: int = Field(
+        default=0,
+        description="How many lines were found only with other white space than the patch has.",
+    )
+    commit: Commit | None = Field(
+        default=None, description="The changes, file by file."
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The changes, file by file; for an error, the text."""
+        if self.is_error or self.commit is None:
+            return super().visualize
+        shown = Text()
+        for path, change in self.commit.changes.items():
+            moved = f" -> {change.move_path}" if change.move_path else ""
+            shown.append(f"{LETTERS[change.type]} {path}{moved}\n", style="bold")
+            before, after = change.old_content or "", change.new_content or ""
+            shown.append_text(diff(before, after)).append("\n")
+        return shown
+
+
+_DESCRIPTION = """\
+Changes several files at once with a patch: all of it is applied, or, if any part does not \
+fit, nothing at all.
+
+*** Begin Patch
+*** Add File: docs/new.md
++every line of the new file begins with a plus
+*** Update File: src/app.py
+*** Move to: src/main.py
+@@ def connect(host):
+     timeout = 5
+-    return open(host)
++    return open(host, timeout)
+*** Delete File: old.txt
+*** End Patch
+
+In an update, each part begins with `@@`; behind it may stand a line further up, such as the \
+`def` or `class`, from which on the part is looked for. Then come lines as they are in the \
+file, each after one more character: a space for those that stay, `-` for those that go, `+` \
+for new ones. Give about three lines that stay before and after a change, and the parts in \
+the order of the file. `*** End of File` after a part says that it ends the file. `*** Move \
+to:` is optional.
+
+Paths are relative to {root}; others are refused. White space that differs is tolerated, and \
+counted as `fuzz`. Only text files up to 10 MB can be updated; encoding, line ends and mode \
+stay. For one small edit use file_editor."""
+
+
+class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
+    """Applies patches. Source of the format: OpenAI's `apply_patch`; of the names: OpenHands."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # each tool names its own parameters
+        cls, conv_state: Any = None, *, workspace_root: str | Path | None = None
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Its working directory is the only one patches may change.
+            workspace_root: The directory patches may change instead, links followed.
+        """
+        from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            ApplyPatchExecutor,
+        )
+
+        executor = ApplyPatchExecutor(conv_state, workspace_root=workspace_root)
+        return [
+            cls(
+                description=_DESCRIPTION.format(root=executor.root),
+                action_type=ApplyPatchAction,
+                observation_type=ApplyPatchObservation,
+                annotations=ToolAnnotations(
+                    title="Apply patch",
+                    destructiveHint=True,
+                    idempotentHint=False,
+                    openWorldHint=False,
+                ),
+                executor=executor,
+            )
+        ]

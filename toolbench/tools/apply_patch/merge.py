@@ -1,0 +1,94 @@
+"""Apply the parts of an update to the text of a file."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from toolbench.tools.apply_patch.patch import Part
+from toolbench.tools.failure import RunError
+from toolbench.tools.files.textfile import TextFile
+
+_READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
+_RANGE = re.compile(r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*")  # of an ordinary diff
+
+
+def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
+    """Return the text of *file* with *parts* applied, and how many lines fitted only loosely.
+
+    Lines that stay keep the white space they have in the file; new ones get its line ends.
+
+    Raises:
+        RunError: If the lines of a part are not in the file, below those of the part before.
+    """
+    lines = file.text.split("\n")
+    bare = [line.removesuffix("\r") for line in lines]
+    end = "\r" if file.newline == "\r\n" else ""
+    merged: list[str] = []
+    at = fuzz = 0
+    for part in parts:
+        start = _place(path, bare, part, at)
+        merged += lines[at:start]
+        at = start
+        for sign, text in part.lines:
+            if sign == "+":
+                merged.append(text + end)
+                continue
+            fuzz += bare[at] != text
+            merged += [lines[at]] if sign == " " else []
+            at += 1
+    return "\n".join(merged + lines[at:]), fuzz
+
+
+def _place(path: str, bare: list[str], part: Part, at: int) -> int:
+    """Return the index of the line where *part* belongs, at or below *at*."""
+    for heading in part.headings:
+        if not _RANGE.fullmatch(heading):
+            at = _below(path, bare, part, heading, at)
+    if not part.old:
+        is_open = part.headings and not part.ends_file
+        return at if is_open else len(bare) - (bare[-1] == "")
+    for reading in _READINGS:
+        found = _find([*map(reading, bare)], [*map(reading, part.old)], at, part)
+        if found is not None:
+            return found
+    raise _missing(path, bare, part, at)
+
+
+def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
+    """Return the index below the line that is, or else begins with, *heading*."""
+    for fits in (str.__eq__, str.startswith):
+        for index in range(at, len(bare)):
+            if fits(bare[index].strip(), heading):
+                return index + 1
+    msg = (
+        f"{path}: line {part.number} of the patch looks for {heading!r}, which is not in the "
+        "file. Nothing was changed. Write a line of the file behind @@, or just @@."
+    )
+    raise RunError(msg)
+
+
+def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
+    last = len(bare) - len(old)
+    starts = [*range(at, last + 1)]
+    if part.ends_file:
+        starts = [start for start in (last, last - 1) if start >= at] + starts
+    return next((s for s in starts if bare[s : s + len(old)] == old), None)
+
+
+def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
+    """Say which line of *part* is the first that is not where it should be."""
+    old = [line.strip() for line in part.old]
+    best, end = 0, at
+    for start in range(at, len(bare)):
+        fitting = 0
+        while fitting < len(old) and start + fitting < len(bare):
+            if bare[start + fitting].strip() != old[fitting]:
+                break
+            fitting += 1
+        if fitting > best:
+            best, end = fitting, start + fitting
+    where = f"after line {end} ({bare[end - 1]!r})" if end else "in it"
+    return RunError(
+        f"{path}: the part at line {part.number} of the patch does not fit: there is no "
+        f"{part.old[min(best, len(old) - 1)]!r} {where}. Nothing was changed. View the file, "
+        "copy its lines exactly, and give the parts in its order."
+    )

@@ -1,0 +1,133 @@
+"""Read a patch: which files it names, and what it wants to do to them."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolbench.tools.failure import RunError
+
+_BEGIN, _END = "*** Begin Patch", "*** End Patch"
+_END_OF_FILE = "*** End of File"
+_MOVE = "*** Move to: "
+_FILES: dict[str, Literal["add", "update", "delete"]] = {
+    "*** Add File: ": "add",
+    "*** Update File: ": "update",
+    "*** Delete File: ": "delete",
+}
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of an update: the lines it was found by, and the lines before and after."""
+
+    number: int
+    """The line of the patch it begins in."""
+    headings: list[str] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    """Sign and text of each line."""
+    ends_file: bool = False
+
+    @property
+    def old(self) -> list[str]:
+        """The lines as they are in the file."""
+        return [text for sign, text in self.lines if sign != "+"]
+
+
+@dataclass(slots=True)
+class FilePatch:
+    """What a patch wants to do to one file."""
+
+    kind: Literal["add", "update", "delete"]
+    path: str
+    number: int
+    move_to: str | None = None
+    parts: list[Part] = field(default_factory=list)
+
+
+def parse(text: str) -> list[FilePatch]:
+    """Return what the patch *text* wants to do, file by file.
+
+    Raises:
+        RunError: If it is no patch; the sentence names the line.
+    """
+    lines = text.replace("\r\n", "\n").strip().split("\n")
+    if lines[0].strip() != _BEGIN or lines[-1].strip() != _END or len(lines) < 2:
+        msg = f"A patch begins with the line {_BEGIN!r} and ends with {_END!r}. Send it again, whole."
+        raise RunError(msg)
+    files: list[FilePatch] = []
+    for number, line in enumerate(lines[1:-1], 2):
+        started = _file(line, number)
+        if started:
+            files.append(started)
+        elif not files:
+            raise _wrong(
+                number,
+                line,
+                "expected '*** Add File: ', '*** Update File: ' or '*** Delete File: ' and a path",
+            )
+        else:
+            _read(files[-1], line, number)
+    if not files:
+        msg = "The patch is empty: name a file to add, update or delete."
+        raise RunError(msg)
+    for file in files:
+        _check(file)
+    return files
+
+
+def _file(line: str, number: int) -> FilePatch | None:
+    for start, kind in _FILES.items():
+        if line.startswith(start):
+            return FilePatch(kind, line.removeprefix(start).strip(), number)
+    return None
+
+
+def _read(file: FilePatch, line: str, number: int) -> None:
+    """Take *line* as the next one of what is said of *file*."""
+    if file.kind == "delete":
+        if line.strip():
+            raise _wrong(number, line, "nothing may follow a deletion but another file")
+    elif file.kind == "add":
+        if not line.startswith("+"):
+            raise _wrong(number, line, "every line of a new file begins with '+'")
+        file.parts = file.parts or [Part(number)]
+        file.parts[0].lines.append(("+", line[1:]))
+    elif line.startswith(_MOVE) and not file.parts and not file.move_to:
+        file.move_to = line.removeprefix(_MOVE).strip()
+    else:
+        _read_update(file, line, number)
+
+
+def _read_update(file: FilePatch, line: str, number: int) -> None:
+    last = file.parts[-1] if file.parts else None
+    if line.startswith("@@"):
+        heading = line.removeprefix("@@").strip()
+        if last is None or last.lines:
+            last = Part(number)
+            file.parts.append(last)
+        last.headings += [heading] if heading else []
+    elif line.strip() == _END_OF_FILE and last is not None and last.lines:
+        last.ends_file = True
+    elif line[:1] in ("", " ", "+", "-"):
+        if last is None or last.ends_file:
+            last = Part(number)
+            file.parts.append(last)
+        last.lines.append((line[:1] or " ", line[1:]))
+    else:
+        raise _wrong(
+            number, line, "a line of an update begins with '@@', a space, '+' or '-'"
+        )
+
+
+def _check(file: FilePatch) -> None:
+    if not file.path:
+        raise _wrong(file.number, "", "the path of the file is missing")
+    changes = any(part.lines for part in file.parts)
+    if file.kind == "update" and not changes and not file.move_to:
+        raise _wrong(file.number, file.path, "the update changes nothing")
+
+
+def _wrong(number: int, line: str, why: str) -> RunError:
+    shown = line if len(line) <= 80 else f"{line[:80]}..."
+    return RunError(
+        f"Line {number} of the patch, {shown!r}: {why}. Nothing was changed."
+    )

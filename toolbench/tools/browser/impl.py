@@ -1,0 +1,144 @@
+"""The browser at work: carry out the steps, show the page."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from threading import Lock
+from typing import Any
+
+from playwright.async_api import Error
+
+from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.portal import portal
+from toolbench.tools.browser.definition import BrowserAction, BrowserObservation
+from toolbench.tools.browser.script import Step, parse
+from toolbench.tools.browser.session import Session, State, said
+from toolbench.tools.failure import RunError
+
+_SHOWN = 30_000  # characters of a snapshot
+_CLOSING = 15.0  # seconds a browser has to close
+
+
+class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
+    """Acts in a browser of its own, one call at a time."""
+
+    def __init__(
+        self,
+        *,
+        screenshot: bool = True,
+        executable: str | None = None,
+        arguments: Sequence[str] = (),
+        size: tuple[int, int] = (1280, 720),
+    ) -> None:
+        """Prepare a browser; it starts with the first call.
+
+        Args:
+            screenshot: Whether a picture of the page comes with every observation.
+            executable: The Chromium to start; one that is found if left out.
+            arguments: More of its command line.
+            size: Width and height of the page, in pixels.
+        """
+        self._screenshot = screenshot
+        self._executable = executable
+        self._arguments = tuple(arguments)
+        self._size = size
+        self._session: Session | None = None
+        self._busy = Lock()
+        self._future: Future[BrowserObservation] | None = None
+
+    def __call__(
+        self, action: BrowserAction, conversation: Any = None
+    ) -> BrowserObservation:
+        """Carry out the steps and show the page."""
+        try:
+            steps = parse(action.code)
+            with self._busy:
+                if self._closed:
+                    msg = "This browser is closed. Create the tool again."
+                    raise RunError(msg)
+                return self._waited(portal.start(self._perform, steps))
+        except RunError as failure:
+            return BrowserObservation.from_text(
+                str(failure), is_error=True, error=str(failure)
+            )
+
+    def _waited(self, future: Future[BrowserObservation]) -> BrowserObservation:
+        self._future = future
+        try:
+            return future.result()
+        except CancelledError as error:
+            msg = "The browser was interrupted. noop() shows where it is."
+            raise RunError(msg) from error
+        finally:
+            future.cancel()  # does nothing unless this thread was interrupted
+            self._future = None
+
+    async def _perform(self, steps: list[Step]) -> BrowserObservation:
+        session = await self._opened()
+        done, error = 0, None
+        for step in steps:
+            try:
+                await step.function(await session.page(), **step.arguments)
+            except (Error, RunError) as failure:
+                why = said(failure) if isinstance(failure, Error) else str(failure)
+                error = f"{step.code} failed: {why}"
+                break
+            done += 1
+        left = len(steps) - done - 1
+        if error and left:
+            error += f" ({left} more not carried out)"
+        try:
+            state = await session.state(screenshot=self._screenshot)
+        except Error as failure:
+            msg = f"The browser is gone: {said(failure)} The next call starts another."
+            raise RunError(msg) from failure
+        return BrowserObservation(
+            content=_content(state, error),
+            is_error=error is not None,
+            url=state.url,
+            title=state.title,
+            steps_done=done,
+            error=error,
+        )
+
+    async def _opened(self) -> Session:
+        if self._session is not None and not self._session.is_alive:
+            session, self._session = self._session, None
+            await session.close()
+        if self._session is None:
+            try:
+                self._session = await Session.open(
+                    self._executable, self._arguments, self._size
+                )
+            except Error as error:
+                msg = f"No browser could be started: {said(error)}"
+                raise RunError(msg) from error
+        return self._session
+
+    def interrupt(self) -> None:
+        """Stop what is being done; the page stays as it is."""
+        if (future := self._future) is not None:
+            future.cancel()
+
+    def close(self) -> None:
+        """End the browser."""
+        self.interrupt()
+        with self._busy:
+            session, self._session = self._session, None
+            if session is not None:
+                portal.call(session.close, timeout=_CLOSING)
+
+
+def _content(state: State, error: str | None) -> list[Content]:
+    snapshot = state.snapshot
+    if len(snapshot) > _SHOWN:
+        missing = len(snapshot) - _SHOWN
+        snapshot = f"{snapshot[:_SHOWN]}\n[… {missing:,} more characters: scroll …]"
+    lines = [*([error] if error else []), *state.notes]
+    lines += [f"Page: {state.title}", f"URL: {state.url}", "", snapshot or "(empty)"]
+    content: list[Content] = [TextContent(text="\n".join(lines))]
+    if state.screenshot is not None:
+        url = f"data:image/jpeg;base64,{b64encode(state.screenshot).decode()}"
+        content.append(ImageContent(image_urls=[url]))
+    return content

@@ -1,0 +1,117 @@
+"""The code of a call -> what to do, without running any of it."""
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from toolbench.core.validation import pydantic_problems
+from toolbench.errors import did_you_mean
+from toolbench.tools.browser.functions import FUNCTIONS, Function
+from toolbench.tools.failure import RunError
+
+_LONGEST = 100_000  # characters of code: more is no list of clicks
+
+
+class Step(NamedTuple):
+    """One function to call, with arguments that fit it."""
+
+    function: Function
+    arguments: Mapping[str, Any]
+    code: str
+    """How it was written."""
+
+
+def parse(code: str) -> list[Step]:
+    """Return the steps that *code* describes, in order.
+
+    The code is read, never executed: calls of the known functions with literal arguments are
+    all it may hold.
+
+    Raises:
+        RunError: If it holds anything else; then nothing at all is to be done.
+    """
+    if len(code) > _LONGEST:
+        msg = f"The code has {len(code):,} characters. Send a few calls at a time."
+        raise RunError(msg)
+    try:
+        tree = ast.parse(code.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        msg = f"The code is no Python{where}: {error.args[0]}. Write one call a line."
+        raise RunError(msg) from error
+    if not tree.body:
+        msg = "There is nothing to do in the code. noop() looks at the page."
+        raise RunError(msg)
+    return [_step(statement) for statement in tree.body]
+
+
+def signature_of(function: Function) -> str:
+    """Return how *function* is called: `click(bid: str, button: ... = 'left')`."""
+    signature = inspect.signature(function)
+    shown = [p for p in signature.parameters.values() if p.name != "page"]
+    parameters = signature.replace(
+        parameters=shown, return_annotation=inspect.Signature.empty
+    )
+    return f"{function.__name__}{parameters}".replace("typing.", "")
+
+
+def _step(statement: ast.stmt) -> Step:
+    written = ast.unparse(statement)
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        msg = f"Line {statement.lineno}, {_brief(written)}, is no call of a function. {_ONLY}"
+        raise RunError(msg)
+    call = statement.value
+    name = ast.unparse(call.func)
+    if name not in FUNCTIONS:
+        hint = did_you_mean(name, FUNCTIONS)
+        msg = f"Line {statement.lineno}: there is no function {_brief(name)}.{hint} {_ONLY}"
+        raise RunError(msg)
+    function = FUNCTIONS[name]
+    try:
+        positional = [ast.literal_eval(argument) for argument in call.args]
+        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg}
+        if len(named) != len(call.keywords):
+            msg = "** is not understood"
+            raise ValueError(msg)
+        bound = inspect.signature(function).bind(None, *positional, **named).arguments
+        bound.pop("page")
+        fields = _shape(function).model_validate(bound)
+    except ValidationError as error:
+        problems = "; ".join(map(str, pydantic_problems(error, list(bound))))
+        raise _misfit(statement, function, problems) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+        if "malformed node" in why:
+            why = "arguments are literals: strings, numbers, lists of them"
+        raise _misfit(statement, function, why) from error
+    arguments = {key: getattr(fields, key) for key in type(fields).model_fields}
+    return Step(function, arguments, _brief(written))
+
+
+_ONLY = f"Only these are understood: {', '.join(FUNCTIONS)}."
+
+
+def _misfit(statement: ast.stmt, function: Function, why: str) -> RunError:
+    name, right = function.__name__, signature_of(function)
+    return RunError(
+        f"Line {statement.lineno}: {name} cannot be called so: {why}. Write {right}."
+    )
+
+
+@cache
+def _shape(function: Function) -> type[BaseModel]:
+    """A model of the arguments of *function*."""
+    fields: dict[str, Any] = {
+        p.name: (p.annotation, ... if p.default is p.empty else p.default)
+        for p in inspect.signature(function).parameters.values()
+        if p.name != "page"
+    }
+    return create_model(function.__name__, __config__=ConfigDict(strict=True), **fields)
+
+
+def _brief(code: str, limit: int = 100) -> str:
+    return code if len(code) <= limit else f"{code[: limit - 1]}…"

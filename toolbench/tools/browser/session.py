@@ -1,0 +1,154 @@
+"""One running Chromium with a profile of its own, and the page that is looked at."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple, Self
+
+from anyio import CancelScope
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    Dialog,
+    Download,
+    Error,
+    Page,
+    Playwright,
+    async_playwright,
+)
+
+from toolbench.tools.browser.chromium import find_chromium
+
+_ARGUMENTS = ("--disable-dev-shm-usage", "--no-first-run", "--disable-sync")
+_ACTION = 10_000  # milliseconds an element has to become ready
+_NAVIGATION = 30_000  # milliseconds a page has to begin
+_SETTLE = 5_000  # milliseconds a page has to load the rest
+_QUALITY = 80  # of the screenshot, as JPEG
+
+
+class State(NamedTuple):
+    """What the page shows."""
+
+    url: str
+    title: str
+    snapshot: str
+    screenshot: bytes | None
+    notes: list[str]
+    """What happened beside it: alerts, downloads, new windows."""
+
+
+class Session:
+    """A browser; everything is awaited in the loop it was opened in."""
+
+    def __init__(
+        self, playwright: Playwright, browser: Browser, context: BrowserContext
+    ) -> None:
+        """Take what was opened; see `open`."""
+        self._playwright = playwright
+        self._browser = browser
+        self._context = context
+        self._loop = asyncio.get_running_loop()
+        self._notes: list[str] = []
+        context.set_default_timeout(_ACTION)
+        context.set_default_navigation_timeout(_NAVIGATION)
+        context.on("page", self._met)
+        context.on("dialog", self._answer)
+
+    @classmethod
+    async def open(
+        cls, executable: str | None, arguments: Sequence[str], size: tuple[int, int]
+    ) -> Self:
+        """Start a browser.
+
+        Args:
+            executable: The Chromium to start; one that is found if left out.
+            arguments: More of its command line.
+            size: Width and height of the page, in pixels.
+
+        Raises:
+            Error: If it does not start.
+        """
+        playwright = await async_playwright().start()
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=executable or find_chromium(),
+                args=[*_ARGUMENTS, *arguments],
+                chromium_sandbox=not _is_root(),  # Chromium has none for root
+            )
+            context = await browser.new_context(
+                viewport={"width": size[0], "height": size[1]}
+            )
+            session = cls(playwright, browser, context)
+            await context.new_page()
+        except BaseException:  # also a cancellation: no process may be left
+            with CancelScope(shield=True):
+                await playwright.stop()
+            raise
+        session._notes.clear()
+        return session
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can still be used, here."""
+        here = asyncio.get_running_loop() is self._loop
+        return here and self._browser.is_connected()
+
+    async def page(self) -> Page:
+        """Return the page that is looked at: the newest that is open."""
+        pages = self._context.pages
+        return pages[-1] if pages else await self._context.new_page()
+
+    async def state(self, *, screenshot: bool) -> State:
+        """Return what there is to see once the page has settled."""
+        page = await self.page()
+        with suppress(Error):  # a page that never stops loading is shown as it is
+            await page.wait_for_load_state("load", timeout=_SETTLE)
+        title, snapshot, picture = "", "", None
+        try:
+            title = await page.title()
+            snapshot = await page.aria_snapshot(mode="ai")
+            if screenshot:
+                picture = await page.screenshot(
+                    type="jpeg", quality=_QUALITY, scale="css"
+                )
+        except Error as error:
+            self._notes.append(f"The page cannot be shown whole: {said(error)}")
+        notes, self._notes = self._notes, []
+        return State(page.url, title, snapshot, picture, notes)
+
+    async def close(self) -> None:
+        """End the browser and all it started."""
+        if asyncio.get_running_loop() is not self._loop:
+            return  # its loop is gone, and the browser went with it
+        with suppress(Error):  # it may have crashed
+            await self._browser.close()
+        await self._playwright.stop()
+
+    def _met(self, page: Page) -> None:
+        self._notes.append("A new window was opened; it is the page shown now.")
+        page.on("download", self._refuse)
+
+    async def _answer(self, dialog: Dialog) -> None:
+        yes = dialog.type in ("alert", "beforeunload")
+        done = "confirmed" if yes else "declined"
+        self._notes.append(f"The page's {dialog.type} was {done}: {dialog.message!r}")
+        with suppress(Error):  # the page may be gone
+            await (dialog.accept() if yes else dialog.dismiss())
+
+    async def _refuse(self, download: Download) -> None:
+        name, url = download.suggested_filename, download.url
+        self._notes.append(f"The download of {name!r} was stopped. It is at {url}")
+        with suppress(Error):
+            await download.cancel()
+
+
+def _is_root() -> bool:
+    return os.name == "posix" and os.geteuid() == 0
+
+
+def said(error: Error) -> str:
+    """Return what Playwright says of *error*, without its log of every attempt."""
+    text, _, log = error.message.partition("Call log:")
+    reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
+    return " ".join([" ".join(text.split()), *reasons[:1]])

@@ -1,0 +1,111 @@
+"""Grep as a model and a form see it: what goes in, what comes out, how it is made."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+
+class GrepAction(Action):
+    """Find files by what is in them."""
+
+    pattern: str = Field(
+        description="The regular expression to look for in each line; case does not matter."
+    )
+    path: str | None = Field(
+        default=None,
+        description="The directory, or the one file, to search; the working directory if "
+        "left out.",
+    )
+    include: str | None = Field(
+        default=None,
+        description="A glob that files must match, such as `*.py` or `src/**/*.{ts,tsx}`.",
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The pattern, and where."""
+        shown = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
+        for word, value in (("in", self.path), ("of", self.include)):
+            if value:
+                shown.append(f" {word} {value}")
+        return shown
+
+
+class GrepObservation(Observation):
+    """The files with a line that matches."""
+
+    matches: list[str] = Field(
+        default=[], description="Absolute paths, those changed last first."
+    )
+    pattern: str = Field(description="The regular expression that was looked for.")
+    search_path: str = Field(description="The directory or file that was searched.")
+    include_pattern: str | None = Field(
+        default=None, description="The glob that files had to match."
+    )
+    truncated: bool = Field(
+        default=False, description="Whether more files match than these."
+    )
+
+
+_DESCRIPTION = """\
+Finds files with a line that matches a regular expression; returns absolute paths, those \
+changed last first. It shows no lines: view the files, or search them in the terminal, for that.
+
+The pattern is a Python regular expression. It is looked for anywhere in each line by itself, \
+so it cannot reach over a line end; `^` and `$` are the ends of the line. Case never matters. \
+Put a backslash before `. ( ) [ ] {{ }} * + ? | ^ $ \\` to mean the character.
+
+Left out: what .gitignore files exclude; files and directories beginning with a dot, unless \
+`include` writes the dot, as in `.env*`; links; binary files. To search an ignored or hidden \
+directory, give it as `path`.
+
+At most 100 files are returned; narrow `pattern`, `path` or `include` if there are more. Use \
+glob to find files by name.
+
+Examples: {{"pattern": "def \\\\w+_token\\\\("}}, {{"pattern": "TODO|FIXME", "include": "*.py"}}, \
+{{"pattern": "timeout:\\\\s*30", "path": "/repo/deploy", "include": "*.{{yml,yaml}}"}}
+
+The working directory is {working_dir}."""
+
+
+class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
+    """Finds files by their text. Source of the names: OpenHands, `grep`."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # each tool names its own parameters
+        cls, conv_state: Any = None, *, working_dir: str | Path | None = None
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Its working directory is searched when a call gives no path.
+            working_dir: The directory to search instead.
+        """
+        from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            GrepExecutor,
+        )
+
+        executor = GrepExecutor(conv_state, working_dir=working_dir)
+        return [
+            cls(
+                description=_DESCRIPTION.format(working_dir=executor.working_dir),
+                action_type=GrepAction,
+                observation_type=GrepObservation,
+                annotations=ToolAnnotations(
+                    title="Grep",
+                    readOnlyHint=True,
+                    destructiveHint=False,
+                    idempotentHint=True,
+                    openWorldHint=False,
+                ),
+                executor=executor,
+            )
+        ]

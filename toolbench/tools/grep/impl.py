@@ -1,0 +1,99 @@
+"""Grep at work: walk, let ripgrep narrow down what was found, judge it, newest first."""
+
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import Any
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.tools.failure import RunError, readable
+from toolbench.tools.files.paths import working_dir_of
+from toolbench.tools.grep.definition import GrepAction, GrepObservation
+from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.ripgrep import Ripgrep
+from toolbench.tools.search.globs import names_hidden, path_regex
+from toolbench.tools.search.interrupts import Interrupts, interrupted
+from toolbench.tools.search.newest import CAP, newest_first, report
+from toolbench.tools.search.place import place_of
+from toolbench.tools.search.walk import Walk
+
+
+class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
+    """Searches files; any number of calls may run at once."""
+
+    def __init__(
+        self, conv_state: Any = None, *, working_dir: str | Path | None = None
+    ) -> None:
+        """Search the working directory of *conv_state*, or *working_dir*, by default."""
+        self.working_dir = working_dir_of(conv_state, working_dir)
+        self._interrupts = Interrupts()
+        self._ripgrep = Ripgrep()
+
+    def __call__(self, action: GrepAction, conversation: Any = None) -> GrepObservation:
+        """Return the files in which the pattern of *action* matches."""
+        try:
+            return self._search(action)
+        except RunError as failure:
+            return GrepObservation.from_text(
+                str(failure),
+                is_error=True,
+                pattern=readable(action.pattern),
+                search_path=readable(str(action.path or self.working_dir)),
+                include_pattern=action.include and readable(action.include),
+            )
+
+    def interrupt(self) -> None:
+        """Stop the searches under way."""
+        self._interrupts.add()
+        self._ripgrep.stop()
+
+    def _search(self, action: GrepAction) -> GrepObservation:
+        judge = Judge(action.pattern)
+        place = place_of(action.path, self.working_dir)
+        found, unreadable = self._found(judge, place, action.include)
+        where = readable(str(place))
+        of = f", in files that match {action.include!r}" if action.include else ""
+        more = f"[More files match than these {CAP}: narrow pattern, path or include.]"
+        text = report(
+            found[:CAP],
+            none=f"No line matches {action.pattern!r} in {where}{of}.",
+            more=more if len(found) > CAP else "",
+            unreadable=unreadable,
+        )
+        return GrepObservation.from_text(
+            text,
+            matches=[readable(file) for file in found[:CAP]],
+            pattern=readable(action.pattern),
+            search_path=where,
+            include_pattern=action.include and readable(action.include),
+            truncated=len(found) > CAP,
+        )
+
+    def _found(
+        self, judge: Judge, place: Path, include: str | None
+    ) -> tuple[list[str], int]:
+        """Return the newest files that match, one above the cap, and how much was unreadable."""
+        if place.is_file():
+            return [path for path in (str(place),) if judge.accepts(path)], 0
+        stopped = self._interrupts.since_now()
+        walk = Walk(
+            place,
+            place,
+            wanted=path_regex(include) if include else None,
+            hidden=names_hidden(include or ""),
+            links=False,
+            stopped=stopped,
+        )
+        files = list(walk.absolute())
+        narrowed = self._ripgrep.files_with(judge.needed, walk, include)
+        if narrowed is None:
+            matching = [f for f in files if not stopped() and judge.accepts(f)]
+            ordered = newest_first(matching)
+        else:
+            likely = takewhile(
+                lambda _: not stopped(), newest_first(narrowed & set(files))
+            )
+            ordered = filter(judge.accepts, likely)
+        found = list(islice(ordered, CAP + 1))
+        if stopped():
+            raise interrupted()
+        return found, walk.unreadable

@@ -1,0 +1,161 @@
+"""What a file must hold for a pattern to match in it: a regex for ripgrep, and a literal.
+
+Both may find too much, never too little. The pattern itself, in Python, has the last word, so
+that every way of searching gives the same result.
+"""
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import dataclass
+from itertools import zip_longest
+
+_TOKEN = re.compile(
+    r"""(?P<quantifier>(?:[*+?]|\{(?:\d+(?:,\d*)?|,\d*)\})\??(?!\+))
+    |(?P<open>\((?:\?:|\?P<\w+>|(?!\?)))
+    |(?P<close>\))
+    |(?P<bar>\|)
+    |(?P<begin>\^)
+    |(?P<end>\$)
+    |(?P<boundary>\\[bB])
+    |\\(?P<kind>[dDwWsS])
+    |(?P<dot>\.)
+    |\[(?P<negated>\^?)(?P<members>\]?(?:\\.|[^\]\\])*)\]
+    |(?P<char>\\x[0-9a-fA-F]{2}|\\[tfvra]|\\[^\w]|[^\\\[\](){}*+?|^$.]|[\]{}])""",
+    re.VERBOSE | re.DOTALL,
+)
+_CHAR = r"\\x[0-9a-fA-F]{2}|\\[tfvrabn]|\\[^\w]|[^\\]"
+_MEMBER = re.compile(
+    rf"\\(?P<kind>[dDwWsS])|(?P<first>{_CHAR})(?:-(?P<last>{_CHAR}))?", re.DOTALL
+)
+_CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+_KINDS = {  # the ASCII part of what Python's classes match
+    "d": r"0-9",
+    "D": r"\x00-/:-\x7f",
+    "w": r"0-9A-Za-z_",
+    "W": r"\x00-/:-@\x5b-\x5e`\x7b-\x7f",
+    "s": r"\x09-\x0d\x1c-\x20",
+    "S": r"\x00-\x08\x0e-\x1b\x21-\x7f",
+}
+_HIGH = r"[\x80-\xff]+"  # a character beyond ASCII, or several
+_ANY = rf"(?:[\x00-\x7f]|{_HIGH})"
+_FIXED = {
+    "open": "(?:",
+    "close": ")",
+    "bar": "|",
+    "begin": r"^(?:\xef\xbb\xbf)?",  # after a byte order mark
+    "end": r"\r?$",
+    "boundary": "(?:)",
+    "dot": _ANY,
+}
+_FOLDED = {  # letters that equal more than their capital when case does not matter:
+    "i": r"(?:i|\xc4[\xb0\xb1])",  # the dotted capital and the dotless small i
+    "s": r"(?:s|\xc5\xbf)",  # the long s
+    "k": r"(?:k|\xe2\x84\xaa)",  # the Kelvin sign
+}
+_BY_FREQUENCY = b" etaoinsrhldcumfpgwybvkxjqz"
+_UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What is in every file in which a pattern matches."""
+
+    regex: str
+    """For ripgrep on bytes, UTF-16 made UTF-8, case ignored."""
+    literal: bytes
+    """In lower case; empty if nothing is sure."""
+    is_all: bool
+    """Whether the literal is the whole pattern."""
+    rarest: bytes
+    """The byte of the literal that is likely in the fewest files."""
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Tell whether the pattern may match in a file that holds *data*."""
+        rare = self.rarest in data or self.rarest.upper() in data  # seldom, so cheap
+        if rare and self.literal in data.lower():
+            return True
+        return not data.isascii() and (
+            data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+            or any(text in data for text in _UNSURE)
+        )
+
+
+def needed_by(pattern: str) -> Needed | None:
+    """Return what *pattern* needs; `None` if it uses more than the plain part of the syntax."""
+    pattern = pattern.removeprefix("(?i)")  # case is ignored anyway
+    tokens, at = [], 0
+    while at < len(pattern):
+        token = _TOKEN.match(pattern, at)
+        if token is None:
+            return None
+        tokens.append(token)
+        at = token.end()
+    literal = _literal(tokens)
+    regex = "".join(map(_translated, tokens))
+    rarest = max(
+        (literal[n : n + 1] for n in range(len(literal))), key=_rarity, default=b""
+    )
+    is_all = 0 < len(literal) == len(tokens)
+    return Needed(regex, literal, is_all, rarest)
+
+
+def _literal(tokens: list[re.Match[str]]) -> bytes:
+    """Return the longest text that must be there: outside groups, and not optional."""
+    runs, depth = [""], 0
+    for token, follower in zip_longest(tokens, tokens[1:]):
+        depth += (token.lastgroup == "open") - (token.lastgroup == "close")
+        if token.lastgroup == "bar" and not depth:
+            return b""
+        optional = follower is not None and follower["quantifier"] is not None
+        if token["char"] and not depth and not optional:
+            char = _char(token["char"])
+            if char.isascii():
+                runs[-1] += char
+                continue
+        runs.append("")
+    return max(runs, key=len).lower().encode()
+
+
+def _rarity(byte: bytes) -> int:
+    place = _BY_FREQUENCY.find(byte)
+    return place if place >= 0 else len(_BY_FREQUENCY)
+
+
+def _translated(token: re.Match[str]) -> str:
+    if token["quantifier"]:
+        return token["quantifier"].replace("{,", "{0,")
+    if token["kind"]:
+        return f"(?:[{_KINDS[token['kind']]}]|{_HIGH})"
+    if token["members"] is not None:
+        return _set(token["negated"], token["members"])
+    if token["char"]:
+        char = _char(token["char"])
+        if not char.isascii():
+            return f"(?:{_HIGH}|[iks])"
+        return _FOLDED.get(char.lower()) or _byte(char)
+    return _FIXED[token.lastgroup or ""]
+
+
+def _set(negated: str, members: str) -> str:
+    if not members.isascii() or re.search(r"\\x[89a-fA-F]", members):
+        return _ANY
+    regex = ""
+    for member in _MEMBER.finditer(members):
+        regex += _KINDS[member["kind"]] if member["kind"] else _range(member)
+    return f"(?:[{negated}{regex}]|{_HIGH})"
+
+
+def _range(member: re.Match[str]) -> str:
+    first = _byte(_char(member["first"]))
+    return f"{first}-{_byte(_char(member['last']))}" if member["last"] else first
+
+
+def _char(spelt: str) -> str:
+    """Return the character a pattern spells so."""
+    if spelt.startswith("\\x"):
+        return chr(int(spelt[2:], 16))
+    return _CONTROLS.get(spelt[1:], spelt[1:]) if spelt[0] == "\\" else spelt
+
+
+def _byte(char: str) -> str:
+    return f"\\x{ord(char):02x}"

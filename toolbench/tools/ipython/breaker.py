@@ -1,0 +1,86 @@
+"""Break off what a thread is doing, from another thread, with KeyboardInterrupt."""
+
+import ctypes
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_SOON = 100_000  # rounds of a loop; an interrupt that was sent comes with the first
+
+
+class Breaker:
+    """Knows which thread works for a cell, and stops it there and nowhere else."""
+
+    def __init__(self) -> None:
+        """Nothing is under way."""
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+        self._future: Future[Any] | None = None
+        self.reason = ""
+        """Why the work was broken off; empty if it was not."""
+
+    @contextmanager
+    def breakable(self, timeout: float | None) -> Iterator[None]:
+        """Let what is done inside be broken off, at the latest after *timeout* seconds."""
+        with self._lock:
+            self._thread, self.reason = threading.get_ident(), ""
+        timer = threading.Timer(timeout or 0, self.break_off, ("timeout",))
+        timer.daemon = True
+        if timeout is not None:
+            timer.start()
+        try:
+            yield
+        except CancelledError as error:
+            raise KeyboardInterrupt from error
+        finally:
+            self._end(timer)
+
+    def _end(self, timer: threading.Timer) -> None:
+        """From here on nothing is broken off; what was on its way has no effect any more."""
+        while self._thread is not None:
+            with suppress(KeyboardInterrupt), self._lock:
+                timer.cancel()
+                if self.reason:
+                    for _ in range(_SOON):
+                        pass
+                self._thread = None
+
+    def await_(self, future: "Future[Any]") -> Any:
+        """Return the result of *future*, which is cancelled if the work is broken off."""
+        with self._lock:
+            self._future = future
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+        finally:
+            with self._lock:
+                self._future = None
+
+    def break_off(self, reason: str = "interrupt") -> None:
+        """Stop what is under way, if anything is."""
+        with self._lock:
+            if self._thread is None:
+                return
+            self.reason = self.reason or reason
+            if self._future is not None:
+                self._future.cancel()
+            elif _is_signalled(self._thread):
+                signal.pthread_kill(self._thread, signal.SIGINT)  # also out of a sleep
+            else:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread), ctypes.py_object(KeyboardInterrupt)
+                )
+
+
+def _is_signalled(thread: int) -> bool:
+    """Whether a SIGINT would raise KeyboardInterrupt in *thread*."""
+    return (
+        thread == threading.main_thread().ident
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        and hasattr(signal, "pthread_kill")
+    )

@@ -1,0 +1,71 @@
+"""Run the code of one cell in a shell's namespace, without its history or prompt numbers."""
+
+import ast
+import inspect
+import linecache
+import traceback
+from collections.abc import Callable, Coroutine
+from types import CodeType
+from typing import Any
+
+from IPython.core.error import UsageError
+
+Await = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
+    """Run *code* and return the value of its last expression; None if there is none.
+
+    Args:
+        shell: The IPython shell.
+        code: The code; magics are understood.
+        name: What tracebacks call the cell.
+        wait: Waits for a coroutine where the cell has an `await` at its top.
+
+    Raises:
+        BaseException: What the code raises.
+    """
+    source = shell.transform_cell(code)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    with shell.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT):
+        codes = [shell.compile(tree, name, "exec")]
+        if last is not None:
+            codes.append(shell.compile(last, name, "eval"))
+    with shell.builtin_trap:
+        shell.events.trigger("pre_execute")
+        if any(compiled.co_flags & inspect.CO_COROUTINE for compiled in codes):
+            value = wait(_evaluate_async(shell, codes))
+        else:
+            value = [_evaluate(shell, compiled) for compiled in codes][-1]
+        shell.events.trigger("post_execute")  # plots are displayed here
+    return None if code.rstrip().endswith(";") else value
+
+
+def _evaluate(shell: Any, compiled: CodeType) -> Any:
+    return eval(compiled, shell.user_global_ns, shell.user_ns)  # noqa: S307 - running code is what it is for
+
+
+async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
+    value = None
+    for compiled in codes:
+        value = _evaluate(shell, compiled)
+        if compiled.co_flags & inspect.CO_COROUTINE:
+            value = await value
+    return value
+
+
+def explain(error: BaseException, name: str) -> str:
+    """Return the traceback of *error* from the cell called *name* on.
+
+    What the cell's own lines have no part in is told in a line.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != name:
+        trace = trace.tb_next
+    if trace is None or isinstance(error, UsageError):
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    return "".join(traceback.format_exception(type(error), error, trace)).rstrip()

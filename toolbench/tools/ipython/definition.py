@@ -1,0 +1,110 @@
+"""Python cells as a tool: what goes in, what comes out, what a model is told."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+
+class IPythonAction(Action):
+    """A cell of Python code."""
+
+    code: str = Field(
+        description=(
+            "The Python code of the cell. Magics (%pip install ..., %timeit) and !commands "
+            "work; the value of the last expression is shown."
+        )
+    )
+    timeout: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which the code is interrupted; no limit without it.",
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The code, line by line after a prompt."""
+        shown = Text()
+        for number, line in enumerate(self.code.splitlines() or [""]):
+            shown.append("\n" if number else "")
+            shown.append("... " if number else ">>> ", style="bold green").append(line)
+        return shown
+
+
+class IPythonObservation(Observation):
+    """What a cell printed, displayed and returned, in that order, or how it failed."""
+
+    error: str | None = Field(
+        default=None, description="The class of the exception that ended the cell."
+    )
+    timeout: bool = Field(
+        default=False, description="Whether the cell was interrupted by its timeout."
+    )
+
+
+_DESCRIPTION = """\
+Runs a cell of Python in a session that stays: variables, imports and functions of one call \
+are there in the next.
+
+- It returns what the cell prints and displays, then the value of the last expression unless \
+a semicolon follows; images and plots come as images. If the cell raises, you get the \
+traceback, and what was assigned before stays.
+- Magics work (`%pip install pandas`, `%timeit f()`), so do `!ls` and top-level `await`.
+- Set `timeout` for code that may take long; it is interrupted then, and variables stay. A \
+call that blocks outside Python ends first.
+- Of a long text the first and last 15,000 bytes are shown.
+
+Use it to compute, to look at data and to try out a library. Do not use it for long shell \
+work, which belongs to a terminal, nor expect its variables in a terminal. `input()` has \
+nobody to answer it.
+
+Examples:
+{"code": "import math\\nmath.comb(49, 6)"}
+{"code": "df = pd.read_csv('sales.csv')\\ndf.describe()"}
+{"code": "%pip install -q networkx", "timeout": 120}"""
+
+_WHERE = {
+    "kernel": "Cells run in the namespace of the user's notebook: its variables are there.",
+    "fresh": "Cells run in a namespace of their own, which starts empty.",
+}
+
+
+class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
+    """Runs Python cells."""
+
+    name = "execute_ipython_cell"
+
+    @classmethod
+    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Not needed.
+            **params: What `IPythonExecutor` takes.
+        """
+        from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+            IPythonExecutor,
+        )
+
+        executor = IPythonExecutor(**params)
+        return [
+            cls(
+                description=f"{_DESCRIPTION}\n\n{_WHERE[executor.namespace]}",
+                action_type=IPythonAction,
+                observation_type=IPythonObservation,
+                annotations=ToolAnnotations(
+                    title="Python cell",
+                    readOnlyHint=False,
+                    destructiveHint=True,
+                    idempotentHint=False,
+                    openWorldHint=True,
+                ),
+                executor=executor,
+            )
+        ]

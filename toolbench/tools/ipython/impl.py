@@ -1,0 +1,116 @@
+"""Python cells at work: run the code, collect what it shows, say how it went."""
+
+from collections.abc import Coroutine
+from itertools import count
+from threading import RLock
+from typing import Any, Literal
+
+from toolbench.core.content import TextContent
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.portal import Portal
+from toolbench.tools.ipython.breaker import Breaker
+from toolbench.tools.ipython.capture import captured
+from toolbench.tools.ipython.cell import explain, run_cell
+from toolbench.tools.ipython.content import contents
+from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
+from toolbench.tools.ipython.shells import FreshShell, kernel_shell
+
+Namespace = Literal["kernel", "fresh"]
+
+
+class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
+    """Runs cells, one at a time."""
+
+    def __init__(self, *, namespace: Namespace | None = None) -> None:
+        """Choose where cells run.
+
+        Args:
+            namespace: `kernel`, the notebook's own; `fresh`, an empty one; left out, the
+                notebook's where there is a notebook.
+        """
+        self.namespace: Namespace = namespace or (
+            "kernel" if kernel_shell() is not None else "fresh"
+        )
+        self._fresh: FreshShell | None = None
+        self._numbers = count(1)
+        self._busy = RLock()
+        self._breaker = Breaker()
+        self._loop = Portal()  # what cells await lives here from one to the next
+
+    def __call__(
+        self, action: IPythonAction, conversation: Any = None
+    ) -> IPythonObservation:
+        """Run the cell."""
+        with self._busy:
+            if self._closed:
+                msg = "This Python session is closed. Create the tool again."
+                return IPythonObservation.from_text(msg, is_error=True)
+            shell = self._shell()
+            name = f"<cell {next(self._numbers)}>"
+            with captured(shell) as output:
+                error, said = self._run(shell, action, name, output)
+            blocks = contents(output.parts)
+        if error is None:
+            return IPythonObservation(
+                content=blocks or [TextContent(text="Done. Nothing to show.")]
+            )
+        return IPythonObservation(
+            content=[*blocks, TextContent(text=("\n" if blocks else "") + said)],
+            is_error=True,
+            error=type(error).__name__,
+            timeout=self._breaker.reason == "timeout",
+        )
+
+    def _run(
+        self, shell: Any, action: IPythonAction, name: str, output: Any
+    ) -> tuple[BaseException | None, str]:
+        """Return what ended the cell early, if anything did, and what to say of it."""
+        try:
+            with self._breaker.breakable(action.timeout):
+                value = run_cell(shell, action.code, name, self._wait)
+                if value is not None:
+                    bundle, _ = shell.display_formatter.format(value)
+                    if bundle:
+                        output.show(bundle)
+        except KeyboardInterrupt as error:
+            if not self._breaker.reason:  # Kernel > Interrupt is for the whole cell
+                raise
+            return error, self._interrupted(error, action.timeout, name)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a cell may raise anything: the model is told
+            return error, explain(error, name)
+        return None, ""
+
+    def _interrupted(
+        self, error: KeyboardInterrupt, timeout: float | None, name: str
+    ) -> str:
+        if self._breaker.reason == "timeout":
+            why = f"The cell was interrupted after {timeout:g} s: raise the timeout, or do less."
+        else:
+            why = "The cell was interrupted."
+        return f"{explain(error, name)}\n{why} What it assigned so far is kept."
+
+    def _wait(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        async def awaited() -> Any:
+            return await coroutine
+
+        return self._breaker.await_(self._loop.start(awaited))
+
+    def _shell(self) -> Any:
+        if self.namespace == "kernel" and (shell := kernel_shell()) is not None:
+            return shell
+        if self._fresh is None:
+            self._fresh = FreshShell()
+        return self._fresh.shell
+
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in the cell that runs."""
+        self._breaker.break_off()
+
+    def close(self) -> None:
+        """Give the fresh namespace back; the notebook's stays as it is."""
+        self._breaker.break_off()
+        with self._busy:
+            self._loop.close()
+            fresh, self._fresh = self._fresh, None
+            if fresh is not None:
+                fresh.close()

@@ -1,0 +1,52 @@
+"""Bytes of a page -> text, by what the server, the page and the bytes themselves say."""
+
+import codecs
+import re
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
+_LOOK = 2048  # bytes in which a page declares itself
+
+
+def decode(data: bytes, declared: str | None) -> str:
+    """Return *data* as text.
+
+    A byte order mark counts first, then what the server *declared*, then the page, then
+    UTF-8. What fits none of them is read as Windows-1252, as browsers do.
+    """
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, "replace")
+    for name in (declared, _said(_META, data), _said(_XML, data)):
+        if name and (known := _known(name)):
+            return data.decode(known, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":  # cut off in the middle
+            return data.decode("utf-8", "ignore")
+        return data.decode("cp1252", "replace")
+
+
+def _said(pattern: re.Pattern[bytes], data: bytes) -> str | None:
+    found = pattern.search(data[:_LOOK])
+    return found[1].decode("ascii") if found else None
+
+
+def _known(name: str) -> str | None:
+    """The codec for *name*, as the web means it; None if there is none for text."""
+    name = name.strip("\"' ").lower()
+    if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
+        return "cp1252"  # what pages that say so are written in
+    try:
+        info = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return None
+    return info.name if getattr(info, "_is_text_encoding", True) else None

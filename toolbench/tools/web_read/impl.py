@@ -1,0 +1,171 @@
+"""Reading the web at work: fetch, make text of it, show a part."""
+
+from concurrent.futures import CancelledError, Future
+from threading import Lock
+from typing import Any
+
+from toolbench.core.content import Content
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.portal import portal
+from toolbench.core.results import contents_of
+from toolbench.tools.failure import RunError
+from toolbench.tools.web_read.addresses import Resolver, resolve
+from toolbench.tools.web_read.charset import decode
+from toolbench.tools.web_read.definition import (
+    SHOWN,
+    WebReadAction,
+    WebReadObservation,
+)
+from toolbench.tools.web_read.fetch import MAX_BYTES, Fetched, fetch, status_line
+from toolbench.tools.web_read.page import Page, read_page
+
+_HTML = ("text/html", "application/xhtml+xml")
+_TEXT = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql")
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_ERROR_SHOWN = 1_000  # characters of what a server says of an error
+
+
+class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
+    """Reads pages; remembers the last one, so that its parts fit together."""
+
+    def __init__(
+        self,
+        *,
+        timeout: float = 30.0,
+        allow_private: bool = False,
+        resolver: Resolver = resolve,
+    ) -> None:
+        """Prepare to read.
+
+        Args:
+            timeout: Seconds a page may take, redirects and all.
+            allow_private: Also read from this machine and private networks. Only for
+                servers one runs oneself: a model may be talked into reading them.
+            resolver: Finds the network addresses of a host and port.
+        """
+        self._timeout = timeout
+        self._private = allow_private
+        self._resolver = resolver
+        self._lock = Lock()
+        self._under_way: set[Future[Fetched]] = set()
+        self._last: tuple[str, Fetched, Page] | None = None
+
+    def __call__(
+        self, action: WebReadAction, conversation: Any = None
+    ) -> WebReadObservation:
+        """Read the page."""
+        try:
+            return self._observed(action)
+        except RunError as failure:
+            return WebReadObservation.from_text(
+                str(failure), is_error=True, url=action.url
+            )
+
+    def _observed(self, action: WebReadAction) -> WebReadObservation:
+        last = self._last
+        if action.start and last is not None and last[0] == action.url:
+            fetched, page = last[1:]
+        else:
+            fetched = self._fetched(action.url)
+            if fetched.content_type in _IMAGES and fetched.status < 400:
+                return _told(fetched, _image(fetched))
+            page = _page(fetched)
+            self._last = action.url, fetched, page
+        if fetched.status >= 400:
+            msg = (
+                f"The server answered {status_line(fetched.status)}. Check the address."
+            )
+            said = f"{msg}\n\n{page.text[:_ERROR_SHOWN]}".strip()
+            return _told(fetched, contents_of(said), page.title, is_error=True)
+        return _part(fetched, page, action.start)
+
+    def _fetched(self, url: str) -> Fetched:
+        async def work() -> Fetched:
+            return await fetch(url, resolver=self._resolver, private=self._private)
+
+        future = portal.start(work)
+        with self._lock:
+            self._under_way.add(future)
+        try:
+            return future.result(self._timeout)
+        except CancelledError as error:
+            msg = f"Reading {url!r} was interrupted."
+            raise RunError(msg) from error
+        except TimeoutError as error:
+            msg = f"{url!r} took longer than {self._timeout:g} s. Try another page."
+            raise RunError(msg) from error
+        finally:
+            future.cancel()  # does nothing unless somebody gave up
+            with self._lock:
+                self._under_way.discard(future)
+
+    def interrupt(self) -> None:
+        """Stop reading."""
+        with self._lock:
+            for future in self._under_way:
+                future.cancel()
+
+
+def _page(fetched: Fetched) -> Page:
+    kind = fetched.content_type
+    if kind in _HTML or (not kind and fetched.body.lstrip()[:1] == b"<"):
+        return read_page(decode(fetched.body, fetched.charset), fetched.url)
+    if _is_text(fetched):
+        return Page(None, decode(fetched.body, fetched.charset))
+    if fetched.status >= 400:
+        return Page(None, "")
+    msg = (
+        f"{fetched.url} is {kind or 'binary data'}, which is no text. "
+        "Download it with a terminal, or read another page."
+    )
+    raise RunError(msg)
+
+
+def _is_text(fetched: Fetched) -> bool:
+    kind = fetched.content_type
+    if kind and not kind.startswith("text/") and not any(w in kind for w in _TEXT):
+        return False
+    return bool(fetched.charset) or b"\0" not in fetched.body[:1024]
+
+
+def _image(fetched: Fetched) -> list[Content]:
+    if fetched.is_cut:
+        msg = f"The image is larger than {MAX_BYTES:,} bytes. Download it with a terminal."
+        raise RunError(msg)
+    return contents_of(fetched.body)
+
+
+def _part(fetched: Fetched, page: Page, start: int) -> WebReadObservation:
+    text, whole = page.text[start : start + SHOWN], len(page.text)
+    if start and start >= whole:
+        msg = f"The page has {whole:,} characters, so none from {start:,} on."
+        raise RunError(msg)
+    end = start + len(text)
+    head = f"{page.title or fetched.url}\n{fetched.url}\n\n" if not start else ""
+    if end < whole:
+        text += (
+            f"\n\n[Characters {start:,} to {end:,} of {whole:,}. Next: start={end}.]"
+        )
+    elif fetched.is_cut:
+        text += f"\n\n[Only the first {MAX_BYTES:,} bytes were read.]"
+    elif not whole:
+        text = "[The page has no text. If scripts make it, use a browser.]"
+    return _told(
+        fetched,
+        contents_of(head + text),
+        page.title,
+        next_start=end if end < whole else None,
+    )
+
+
+def _told(
+    fetched: Fetched, content: list[Content], title: str | None = None, **fields: Any
+) -> WebReadObservation:
+    return WebReadObservation(
+        content=content,
+        url=fetched.url,
+        status=fetched.status,
+        content_type=fetched.content_type or None,
+        title=title,
+        **fields,
+    )

@@ -1,0 +1,47 @@
+"""HTML -> Markdown: what a page says, without what it does."""
+
+import re
+from html import unescape
+from typing import NamedTuple
+
+from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
+
+_SILENT = ["svg", "math", "canvas", "iframe", "object", "embed", "audio", "video"]
+_TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+_HEAD = 100_000  # characters in which a title is looked for
+_SCRIPTED = re.compile(
+    r"!?\[([^\[\]]*)\]\(<?\s*(?:javascript|vbscript|data):[^()\s]*(?:\([^()]*\)[^()\s]*)*\)",
+    re.IGNORECASE,
+)
+
+
+class Page(NamedTuple):
+    """The title and the text of a page."""
+
+    title: str | None
+    text: str
+
+
+def read_page(html: str, url: str) -> Page:
+    """Return *html*, which came from *url*, as Markdown with absolute links.
+
+    Menus are left out, unless there is nothing else.
+    """
+    html = html.encode("utf-8", "replace").decode()  # half a surrogate is no character
+    text = _markdown(html, url, menus=False) or _markdown(html, url, menus=True)
+    title = _TITLE.search(html, 0, _HEAD)
+    return Page((title and " ".join(unescape(title[1]).split())) or None, text)
+
+
+def _markdown(html: str, url: str, *, menus: bool) -> str:
+    options = ConversionOptions(
+        base_url=url,
+        bullets="-",
+        compact_tables=True,
+        exclude_selectors=_SILENT,
+        extract_metadata=False,
+        preprocessing=PreprocessingOptions(
+            remove_navigation=not menus, remove_forms=False
+        ),
+    )
+    return _SCRIPTED.sub(r"\1", convert(html, options).content or "").strip()
