@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
+from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
@@ -38,6 +39,12 @@ class Workbench:
             Action: _showing(action_bundle),
             Observation: _showing(observation_bundle),
         }
+        self._named_formats: dict[
+            tuple[str, str], Any
+        ] = {  # of modules that are loaded with the first server
+            ("toolbench.mcp.session", "MCPServerSession"): server_bundle,
+            ("toolbench.mcp.client", "MCPClient"): client_bundle,
+        }
         self._displaced: dict[Any, Any] = {}
 
     @property
@@ -59,14 +66,18 @@ class Workbench:
             kind: self._formatter.for_type(kind, show)
             for kind, show in self._formats.items()
         }
-        self._shell.events.register("post_run_cell", _look_for_news)
+        for place, show in self._named_formats.items():
+            self._formatter.for_type_by_name(*place, show)
+        self._shell.events.register("post_run_cell", _after_cell)
         record_calls()
 
     def unload(self) -> None:
         """Take out what `load` put in; stop runs and servers. Panels and history stay."""
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
-        self._shell.events.unregister("post_run_cell", _look_for_news)
+        self._shell.events.unregister("post_run_cell", _after_cell)
+        for place in self._named_formats:
+            self._formatter.pop(".".join(place), None)
         for kind, show in self._displaced.items():
             self._formatter.pop(kind, None)
             if show is not None:
@@ -106,8 +117,10 @@ def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
 
-def _look_for_news(*result: Any) -> None:
-    """After each cell: panels of tools it defined again say so."""
+def _after_cell(result: Any = None) -> None:
+    """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
+    if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
+        active.stop_all("interrupted")
     for panel in list(open_panels):
         panel.look_for_news()
 

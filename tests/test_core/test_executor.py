@@ -228,6 +228,24 @@ class TestClosing:
 
         assert warnings_of(in_a_block) == []
 
+    def test_half_made_is_not_forgotten(self):
+        """An executor whose `__init__` failed holds nothing: only the failure is told."""
+
+        class Failing(Holding):
+            def __init__(self, *, late):
+                if late:
+                    super().__init__()
+                raise OSError("no shell")
+
+        def make(late):
+            with pytest.raises(OSError, match="no shell"):
+                Failing(late=late)
+
+        assert warnings_of(lambda: make(late=False)) == []
+        assert warnings_of(lambda: make(late=True)) == [
+            "Failing was forgotten without close()."
+        ]
+
     def test_nothing_to_close_is_nothing_to_warn_about(self):
         """An executor that holds nothing may be forgotten."""
         assert warnings_of(Slow) == []
@@ -239,6 +257,37 @@ class TestClosing:
         with pytest.raises(OSError, match="x"), executor:
             raise OSError("x")
         assert executor.closed == [((), False)]
+
+    def test_is_known_while_it_goes_on(self):
+        """A call that waits for a lock must not open again what is being closed."""
+        seen = []
+
+        class Looking(Holding):
+            def close(self):
+                seen.append(self._closed)
+
+        executor = Looking()
+        seen.append(executor._closed)
+        executor.close()
+        assert seen == [False, True]
+
+    def test_leaves_a_flag_of_that_name_to_its_owner(self):
+        """A class that guards its own `close` with `_closed` still closes."""
+
+        class Guarded(Holding):
+            def __init__(self):
+                super().__init__()
+                self._closed = False
+
+            def close(self):
+                if not self._closed:
+                    self._closed = True
+                    super().close("once")
+
+        executor = Guarded()
+        executor.close()
+        executor.close()
+        assert executor.closed == [(("once",), False)]
 
     def test_keeps_its_own_signature(self):
         """A close that takes arguments and returns something still does."""

@@ -196,6 +196,35 @@ class TestQuestions:
         assert questions(TOOL.input_schema) == []
 
 
+class TestForeignSchemas:
+    def test_are_exported_as_they_are(self):
+        """Whoever reads the export reads the schema as it was written."""
+        schema = {
+            "type": "object",
+            "properties": {"x": {"oneOf": [{}, False]}},
+            "x-y": 1,
+        }
+        tool = ToolDefinition(name="t", action_type=Action.from_mcp_schema("A", schema))
+        assert tool.to_mcp_tool()["inputSchema"] == tool.input_schema == schema
+
+    def test_are_told_to_be_of_objects(self):
+        """MCP and OpenAI want the type said; a schema may have left it out."""
+        action = Action.from_mcp_schema("A", {"required": ["x"]})
+        tool = ToolDefinition(name="t", action_type=action)
+        wanted = {"type": "object", "required": ["x"]}
+        assert tool.to_mcp_tool()["inputSchema"] == wanted
+        assert tool.to_openai_tool()["function"]["parameters"] == wanted
+
+    def test_keep_an_argument_that_is_called_as_a_question(self):
+        """A server's own `security_risk` is not replaced."""
+        schema = {
+            "type": "object",
+            "properties": {"security_risk": {"type": "integer"}},
+        }
+        tool = ToolDefinition(name="t", action_type=Action.from_mcp_schema("A", schema))
+        assert tool.parameters(security_risk=True) == schema
+
+
 class TestSchemaMethods:
     def test_overridden_are_followed(self):
         """A class that writes its own schema is exported with it."""

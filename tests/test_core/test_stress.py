@@ -29,6 +29,7 @@ class Worker:
     def __init__(self, registry, seed):
         self.registry, self.rng = registry, random.Random(seed)
         self.name = f"own_{seed}"
+        self.cell = {}
 
     def work(self):
         jobs = {
@@ -42,13 +43,14 @@ class Worker:
             self.rng.choices(list(jobs), weights=list(jobs.values()))[0]()
 
     def redefine(self):
-        names = {
+        cell = {
             "Action": Action,
             "ToolDefinition": ToolDefinition,
             "__name__": "stress",
         }
-        exec(CELL.format(version=next(self.versions)), names)
-        self.registry.register("stress", names["StressTool"])
+        exec(CELL.format(version=next(self.versions)), cell)
+        self.registry.register("stress", cell["StressTool"])
+        self.cell = cell  # the newest classes stay alive, as in a notebook
 
     def resolve_and_call(self):
         by, a = self.rng.randrange(100), self.rng.randrange(100)

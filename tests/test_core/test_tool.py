@@ -322,11 +322,9 @@ class TestDumping:
             AddAction,
             SumObservation,
         )
-        assert (again.annotations, again.meta, again.executor) == (
-            hints,
-            {"v": 1},
-            None,
-        )
+        assert (again.annotations, again.meta) == (hints, {"v": 1})
+        assert again.annotations.model_fields_set == {"title", "readOnlyHint"}
+        assert again.executor is None
 
     def test_keeps_the_class(self):
         """A tool of a subclass is loaded as one, whoever is asked."""

@@ -7,6 +7,7 @@ import jsonschema_rs
 import pytest
 from pydantic import Field
 
+from test_llm.offers import changes, parameters
 from test_llm.samples import (
     GREP,
     WRITE,
@@ -34,14 +35,6 @@ from toolbench.llm.schemas import every
 RISKS = ["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
 
 
-def parameters(tool, provider):
-    """The schema *provider* is given."""
-    given = FORMATS[provider](tool)
-    return (given.get("function") or given).get(
-        {"anthropic": "input_schema", "mcp": "inputSchema"}.get(provider, "parameters")
-    )
-
-
 def bare(schema):
     """*schema* without the empty lists and objects that say nothing."""
     if isinstance(schema, list):
@@ -49,11 +42,6 @@ def bare(schema):
     if not isinstance(schema, dict):
         return schema
     return {k: bare(v) for k, v in schema.items() if v not in ([], {})}
-
-
-def changes(tool, provider):
-    """What the report says, by place."""
-    return {c.where: c for c in format_report(tool, provider).changes}
 
 
 class TestProvidersTypes:
@@ -159,60 +147,6 @@ class TestQuestions:
         assert '"summary"' in exported
 
 
-class TestStrict:
-    """OpenAI holds a model to a schema that qualifies, and the report says why not."""
-
-    def test_qualifies(self):
-        """All arguments required, none but those named: strict."""
-        assert to_openai(WRITE)["function"]["strict"] is True
-        assert to_responses(WRITE)["strict"] is True
-        assert format_report(WRITE, "openai").strict is True
-
-    def test_closed(self):
-        """An object that says nothing of other arguments is closed, and that is reported."""
-        tool = taking({"a": {"type": "string", "default": "x"}}, "a")
-        function = to_openai(tool)["function"]
-        assert function["parameters"]["additionalProperties"] is False
-        assert "default" not in function["parameters"]["properties"]["a"]
-        assert changes(tool, "openai").keys() == {"arguments", "a"}
-
-    @pytest.mark.parametrize(
-        ("schema", "why"),
-        [
-            ({"a": {"type": "string"}, "b": {"type": "string"}}, "not required: b"),
-            ({"a": {"type": "object"}}, "a: the object does not say what is in it"),
-            ({"a": {"type": "array"}}, "a"),
-            ({"a": {}}, "a: has no type"),
-            ({"a": {"type": "string", "minLength": 1}}, "'minLength' is not supported"),
-            ({"a": {"type": "string", "format": "uri"}}, "format 'uri'"),
-            ({"a": {"oneOf": [{"type": "string"}]}}, "'oneOf' is not supported"),
-            (
-                {"a": {"type": "object", "additionalProperties": {"type": "string"}}},
-                "a: takes arguments it does not name",
-            ),
-        ],
-    )
-    def test_why_not(self, schema, why):
-        """What stands in the way is named, and the schema is sent whole."""
-        tool = taking(schema, "a")
-        report = format_report(tool, "openai")
-        assert to_openai(tool)["function"]["strict"] is False
-        assert any(why in reason for reason in report.not_strict), report.not_strict
-        assert report.strict is False
-
-    def test_depth(self):
-        """Eleven levels are one too many."""
-        node = {"type": "string"}
-        for _ in range(11):
-            node = {
-                "type": "object",
-                "properties": {"x": node},
-                "required": ["x"],
-                "additionalProperties": False,
-            }
-        assert "levels" in str(format_report(foreign(node), "openai"))
-
-
 class TestTop:
     """Alternatives at the top of the arguments become one object."""
 
@@ -280,185 +214,6 @@ class TestDrafts:
         tool = taking({"n": bound}, **{"$schema": draft})
         schema = to_anthropic(tool)["input_schema"]
         assert schema["properties"]["n"] == {"type": "number", "exclusiveMinimum": 3}
-
-
-class TestGemini:
-    """What Gemini has no word for goes into the description, and into the report."""
-
-    @pytest.mark.parametrize(
-        ("schema", "told"),
-        [
-            (
-                {
-                    "type": "string",
-                    "format": "uri",
-                    "default": "x",
-                    "description": "Where.",
-                },
-                {"type": "string", "description": 'Where. (format: uri; default: "x")'},
-            ),
-            (
-                {"type": "string", "format": "date-time"},
-                {"type": "string", "format": "date-time"},
-            ),
-            ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
-            (
-                {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-                {"type": "integer", "nullable": True},
-            ),
-            (
-                {
-                    "oneOf": [{"type": "string"}, {"type": "integer"}],
-                    "description": "Id.",
-                },
-                {
-                    "anyOf": [
-                        {"type": "string", "description": "Id."},
-                        {"type": "integer"},
-                    ]
-                },
-            ),
-            ({"const": "a"}, {"type": "string", "enum": ["a"]}),
-            (
-                {"enum": ["a", None]},
-                {"type": "string", "enum": ["a"], "nullable": True},
-            ),
-            (
-                {"type": "integer", "enum": [1, 2]},
-                {"type": "integer", "description": "(one of [1, 2])"},
-            ),
-            (
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 9},
-                {"type": "number", "maximum": 9, "description": "(more than 0)"},
-            ),
-            ({"type": "array"}, None),
-            ({}, None),
-            (
-                {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-                {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "(no item twice)",
-                },
-            ),
-            ({"type": "object"}, {"type": "object"}),
-            (
-                {"type": "object", "additionalProperties": {"type": "string"}},
-                {
-                    "type": "object",
-                    "description": '(other keys hold {"type": "string"})',
-                },
-            ),
-        ],
-    )
-    def test_words(self, schema, told):
-        """Each construct has its rewriting; the SDK takes it."""
-        tool = taking({"x": schema})
-        types = sdk("google.genai.types")
-        given = to_gemini(tool)
-        types.FunctionDeclaration.model_validate(given)
-        if told is not None:
-            assert given["parameters"]["properties"]["x"] == told
-
-    def test_defaults_and_formats(self):
-        """The seeds' two rules: no default, and no format but the known ones."""
-        tool = taking({"url": {"type": "string", "format": "uri", "default": "x"}})
-        node = to_gemini(tool)["parameters"]["properties"]["url"]
-        assert node.keys() == {"type", "description"}
-        told = [str(c) for c in format_report(tool, "gemini").changes]
-        assert any("'default'" in line for line in told)
-        assert any("'format'" in line for line in told)
-
-    def test_recursion(self):
-        """A schema that holds itself is cut where it comes back."""
-        node = {
-            "type": "object",
-            "properties": {
-                "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}
-            },
-        }
-        tool = taking({"tree": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}})
-        tree = to_gemini(tool)["parameters"]["properties"]["tree"]
-        assert tree["properties"]["children"]["items"]["type"] == "object"
-        assert changes(tool, "gemini")["tree.children[]"].refused
-
-    def test_nothing_to_give(self):
-        """A tool without arguments has no parameters: Gemini refuses an empty object."""
-        assert "parameters" not in to_gemini(taking({}))
-
-    def test_unknown_requirements(self):
-        """What is required but not declared is not required of Gemini."""
-        tool = taking({"a": {"type": "string"}}, "a", "b")
-        assert to_gemini(tool)["parameters"]["required"] == ["a"]
-
-
-class TestNames:
-    """Names a provider cannot take have a stand-in, always the same one."""
-
-    @pytest.mark.parametrize(
-        "name", ["a.b", "x" * 70, "has space", "ключ", "1c_reload", "$"]
-    )
-    @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
-    def test_fit(self, name, provider):
-        """The stand-in fits, and is the same each time."""
-        given = FORMATS[provider](foreign({"type": "object"}, name))
-        sent = (given.get("function") or given)["name"]
-        again = FORMATS[provider](foreign({"type": "object"}, name))
-        first = "A-Za-z_" if provider == "gemini" else "A-Za-z0-9_-"
-        rest = "A-Za-z0-9_.:-" if provider == "gemini" else "A-Za-z0-9_-"
-        most = 63 if provider in ("openai", "responses") else 127
-        assert jsonschema_rs.is_valid(
-            {"pattern": f"^[{first}][{rest}]{{0,{most}}}$"}, sent
-        )
-        assert (again.get("function") or again)["name"] == sent
-
-    def test_apart(self):
-        """Two names that differ only in what is taken out stay two names."""
-        names = {
-            to_openai(foreign({}, n))["function"]["name"] for n in ("a.b", "a b", "a_b")
-        }
-        assert len(names) == 3
-        assert "a_b" in names
-
-    def test_arguments(self):
-        """Arguments get stand-ins where the provider has a rule for them, and are reported."""
-        tool = taking(
-            {"$filter": {"type": "string"}, "ok": {"type": "string"}}, "$filter"
-        )
-        claude, gemini = (
-            to_anthropic(tool)["input_schema"],
-            to_gemini(tool)["parameters"],
-        )
-        assert claude["required"][0] in claude["properties"]
-        assert gemini["required"][0] in gemini["properties"]
-        assert "$filter" not in {*claude["properties"], *gemini["properties"]}
-        assert changes(tool, "anthropic")["$filter"].kind == "renamed"
-        assert "$filter" in parameters(tool, "openai")["properties"]
-
-
-class TestDescriptions:
-    """OpenAI's older models take short descriptions."""
-
-    LONG = "This is a sentence of some length. " * 60
-
-    def test_cut(self):
-        """A long one is cut after a sentence, and that is reported."""
-        tool = foreign({"type": "object"}, description=self.LONG)
-        told = to_openai(tool)["function"]["description"]
-        assert len(told) <= SHORT_DESCRIPTION
-        assert told.endswith("length. …")
-        assert changes(tool, "openai")["description"].kind == "shortened"
-
-    def test_long(self):
-        """A model that takes more is given more; others have no limit."""
-        tool = foreign({"type": "object"}, description=self.LONG)
-        whole = to_openai(tool, longest_description=10_000)["function"]["description"]
-        assert whole == self.LONG == to_anthropic(tool)["description"]
-
-    def test_unbroken(self):
-        """A description without a full stop is cut all the same."""
-        tool = foreign({"type": "object"}, description="x" * 5_000)
-        assert len(to_openai(tool)["function"]["description"]) == SHORT_DESCRIPTION
 
 
 class TestReport:

@@ -20,6 +20,7 @@ from test_llm.samples import (
     taking,
 )
 from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.formats import to_gemini
 from toolbench.llm.payloads import (
     PAYLOADS,
     as_anthropic_call,
@@ -117,6 +118,16 @@ class TestNames:
         tool = taking({"$top": {"type": "integer"}})
         assert "$top" not in as_anthropic_call(tool, {"$top": 3})["input"]
         assert "$top" in as_mcp_call(tool, {"$top": 3})["params"]["arguments"]
+
+    def test_sent_inside(self):
+        """Gemini's rule holds inside too, Anthropic's at the outside only."""
+        inner = {"type": "object", "properties": {"@id": {"type": "integer"}}}
+        tool, value = taking({"in": inner}), {"in": {"@id": 4}}
+        assert "@id" not in as_gemini_call(tool, value)["functionCall"]["args"]["in"]
+        assert "@id" in as_anthropic_call(tool, value)["input"]["in"]
+        asked = to_gemini(tool)["parameters"]["properties"]["in"]["properties"]
+        sent = as_gemini_call(tool, value)["functionCall"]["args"]["in"]
+        assert sent.keys() == asked.keys()
 
     def test_unharmed(self):
         """The value that was given is left as it was."""

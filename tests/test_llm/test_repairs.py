@@ -281,6 +281,14 @@ class TestValues:
         wheres = [repair.where for repair in call.repairs]
         assert wheres == ["list[1]", "object.n", "map.k", "pair[0]", "choice.b"]
 
+    def test_open_choice(self):
+        """Where a value may be meant for several alternatives, it is left alone."""
+        one = {"type": "object", "properties": {"a": {"type": "integer"}}}
+        other = {"type": "object", "properties": {"a": {"type": "string"}}}
+        call = call_of({"x": {"a": "3"}}, taking({"x": {"anyOf": [one, other]}}))
+        assert call.arguments == {"x": {"a": "3"}}
+        assert call.repairs == ()
+
     def test_recursive(self):
         """A schema that holds itself is followed as deep as the value goes."""
         node = {
@@ -298,6 +306,7 @@ class TestValues:
         assert call.arguments == {"a": "x"}
         assert told(call) == ["b: null was left out: the argument is optional"]
         assert call_of({"a": None}, tool).error
+        assert call_of({"a": None}, tool).arguments == {"a": None}
 
     def test_null_that_is_meant(self):
         """`null` stays where the schema takes it."""

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,3 +62,31 @@ def is_running(pid):
         return False
     stat = Path(f"/proc/{pid}/stat")
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def eventually(condition, seconds=10):
+    """Wait until *condition* holds; fail if it never does."""
+    end = time.monotonic() + seconds
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        pause.wait(0.01)
+
+
+@contextmanager
+def serving(server, transport="http"):
+    """The URL of FastMCP object *server*, served over HTTP by a thread of this process."""
+    import uvicorn
+
+    app = server.http_app(transport=transport)
+    config = uvicorn.Config(app, port=0, log_level="critical", ws="none")
+    http = uvicorn.Server(config)
+    thread = threading.Thread(target=http.run, daemon=True)
+    thread.start()
+    eventually(lambda: http.started)
+    port = http.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
+    finally:
+        http.should_exit = http.force_exit = True
+        thread.join(10)

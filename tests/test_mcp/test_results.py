@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from test_mcp.test_listing import json_values
 from toolbench.core.content import ImageContent, TextContent
+from toolbench.core.validation import validator_of
 from toolbench.mcp.results import tool_observation
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....").decode()
-NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+NUMBER = validator_of(
+    {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+)
 
 
 def text(*texts, **fields):

@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
-from test_mcp.peers import good, is_running, light, misbehaving
+from test_mcp.peers import eventually, good, is_running, light, misbehaving
 from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp.handlers import answering
 
 
 @pytest.fixture(scope="module")
@@ -118,12 +119,9 @@ class TestLoss:
     def test_of_the_process_is_seen_and_repaired_by_the_next_call(self, client):
         """A server that died between two calls is started again, once, for the next."""
         server = client.connect("a", light("a", "x"))
-        gone = threading.Event()
         pid = server.pid
         os.kill(pid, signal.SIGKILL)
-        while server.status == "connected":
-            gone.wait(0.01)
-        assert server.status == "lost"
+        eventually(lambda: server.status == "lost")
         assert server.tool("x")({}).text == "a"
         assert server.pid != pid
 
@@ -162,8 +160,10 @@ class TestEvidence:
         server = client.connect("calls", entry)
         server.tool("hostile_text")({})
         server.call("slow", {"seconds": 0, "note": "s3cret-token-value"})
+        with answering(lambda question: {"name": "s3cret-token-value"}):
+            assert "s3cret" not in server.tool("ask_form")({}).text
         sent = server.traffic.find(direction="sent", method="tools/call")
-        assert len(sent) == 2
+        assert len(sent) == 3
         assert not server.traffic.find("s3cret")
         assert "s3cret" not in repr(server) + repr(server.entry)
 

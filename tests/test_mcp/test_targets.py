@@ -1,18 +1,13 @@
 """Servers in this kernel, from modules, from OpenAPI documents, and over HTTP."""
 
+import importlib.util
 import json
-import socket
-import subprocess
-import sys
 import textwrap
-import time
-import urllib.error
-import urllib.request
 
 import pytest
 from fastmcp import FastMCP
 
-from test_mcp.peers import GOOD
+from test_mcp.peers import GOOD, light, serving
 from toolbench.errors import ServerError
 
 OPENAPI = {
@@ -92,6 +87,12 @@ class TestInThisProcess:
         with pytest.raises(ServerError, match=said):
             client.connect("x", target)
 
+    def test_fastmcps_transforms_are_kept(self, client):
+        """A configuration may rename tools, as FastMCP's may."""
+        entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
+        session = client.connect("renamed", entry)
+        assert session.tool("near")({}).text == "far"
+
     def test_an_openapi_document_is_a_server(self, client, tmp_path):
         """Operations become tools; a document may be a file, and needs to say where it is."""
         file = tmp_path / "pets.json"
@@ -107,25 +108,18 @@ class TestInThisProcess:
 @pytest.fixture(scope="module")
 def url():
     """The well-behaved server over HTTP."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, str(GOOD), "--http", str(port)], stderr=subprocess.DEVNULL
-    )
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/mcp")
-        except urllib.error.HTTPError:
-            break  # it answers
-        except OSError:
-            continue
-    yield f"http://127.0.0.1:{port}/mcp"
-    process.kill()
-    process.wait()
+    with serving(good_server()) as url:
+        yield url
 
 
+def good_server():
+    spec = importlib.util.spec_from_file_location("good", GOOD)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.mcp
+
+
+@pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
 class TestHttp:
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
     def test_works_like_a_process(self, client, url, mode):
@@ -138,6 +132,51 @@ class TestHttp:
         assert "No answer" in session.tool("hang")({}).text
         session.call_seconds = 20
         assert session.tool("add")({"a": 1}).data == 2
+
+    def test_the_older_transport_works_too(self, client):
+        """Server-sent events, as servers of 2024 have them; the era is the older one."""
+        with serving(good_server(), "sse") as url:
+            session = client.connect("good", url)
+            assert session.entry.transport == "sse"
+            assert session.era == "legacy"
+            assert session.tool("add")({"a": 1}).data == 2
+            client.sync_close()
+
+    def test_large_results_come_in_event_streams_too(self, client):
+        """The SDK gives up on events of a megabyte; a result may be larger."""
+        server = FastMCP("large")
+
+        @server.tool
+        def large() -> str:
+            return "x" * 3_000_000
+
+        with serving(server) as url:
+            session = client.connect("large", url)
+            assert len(session.tool("large")({}).text) == 3_000_000
+            client.sync_close()
+
+    def test_headers_and_tokens_are_sent_and_never_shown(self, client):
+        """A bearer token and headers reach the server, and nothing that is shown."""
+        seen = []
+        server = FastMCP("guarded")
+
+        @server.tool
+        def who() -> str:
+            from fastmcp.server.dependencies import get_http_headers
+
+            headers = get_http_headers(include_all=True)
+            seen.append((headers.get("authorization"), headers.get("x-key")))
+            return f"you sent {headers.get('authorization')}"
+
+        entry = {"auth": "s3cret-bearer", "headers": {"X-Key": "s3cret-header"}}
+        with serving(server) as url:
+            session = client.connect("guarded", {"url": url, **entry})
+            told = session.tool("who")({}).text
+            assert seen == [("Bearer s3cret-bearer", "s3cret-header")]
+            assert (
+                "s3cret" not in told + repr(session.entry) + session.traffic.to_ndjson()
+            )
+            client.sync_close()
 
     def test_nothing_there_is_a_sentence(self, client):
         """A port where nobody listens says so."""

@@ -241,7 +241,10 @@ class TestEachIsARun:
         """Calls take what a tool takes."""
         action = FinishTool.action_type(message="m")
         assert texts(run_tools([(FinishTool, action)])) == ["m"]
-        [refused] = run_tools([(ThinkTool, action)])
+        [refused, refused_too] = run_tools(
+            [(ThinkTool, action), (declaring(Watched()), action)]
+        )
+        assert "TypeError: use takes a UseAction" in refused_too.text
         assert "TypeError: think takes a ThinkAction" in refused.text
 
 

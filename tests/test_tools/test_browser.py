@@ -279,38 +279,26 @@ class TestLife:
         assert "closed" in surfer.do("noop(0)").text
         assert eventually(lambda: not any(map(alive, started)))
 
-    def test_nothing_outlives_the_kernel(self):
-        """A process that is killed takes its browser along."""
+    def test_a_new_loop_gets_a_new_browser_and_none_outlives_the_kernel(self):
+        """The loop a browser lived in may be closed; who is killed takes all along."""
         code = (
             "import sys\n"
-            "from toolbench.tools.browser import BrowserAction, BrowserExecutor\n"
-            f"b = BrowserExecutor(arguments={ONLY_HERE!r})\n"
-            "b(BrowserAction(code='noop(0)'))\n"
-            "print('ready', flush=True)\n"
-            "sys.stdin.read()\n"
-        )
-        with subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stdin=subprocess.PIPE
-        ) as kernel:
-            assert kernel.stdout.readline() == b"ready\n"
-            started = [
-                p.pid for p in psutil.Process(kernel.pid).children(recursive=True)
-            ]
-            assert len(started) > 2
-            kernel.kill()
-        assert eventually(lambda: not any(map(alive, started)), 20)
-
-    def test_a_new_background_loop_gets_a_new_browser(self):
-        """The loop a browser lived in may be closed: the next call opens another."""
-        code = (
             "from toolbench.core.portal import portal\n"
             "from toolbench.tools.browser import BrowserAction, BrowserExecutor\n"
             f"b = BrowserExecutor(arguments={ONLY_HERE!r})\n"
-            "for _ in range(2):\n"
-            "    print(b(BrowserAction(code='goto(\"data:text/html,<title>T\")')).title)\n"
-            "    portal.close()\n"
+            "go = BrowserAction(code='goto(\"data:text/html,<title>T\")')\n"
+            "print(b(go).title)\n"
+            "portal.close()\n"
+            "print(b(go).title, flush=True)\n"
+            "sys.stdin.read()\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
-        )
-        assert done.stdout == "T\nT\n"
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdout=pipe, stdin=pipe, stderr=pipe
+        ) as kernel:
+            assert [kernel.stdout.readline() for _ in range(2)] == [b"T\n", b"T\n"]
+            kids = psutil.Process(kernel.pid).children(recursive=True)
+            started = [child.pid for child in kids]
+            assert len(started) > 2
+            kernel.kill()
+        assert eventually(lambda: not any(map(alive, started)), 20)

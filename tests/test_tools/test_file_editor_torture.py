@@ -1,19 +1,15 @@
-"""The file editor on files that are hostile, huge or half broken, and when the disk or process fails."""
+"""The file editor on files that are hostile, huge or half broken."""
 
 import os
-import resource
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from test_tools.editor_parts import left_over
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.file_editor.excerpt import excerpt, offset_of
 from toolbench.tools.files.textfile import BinaryError, decode
@@ -36,10 +32,6 @@ def editing(data: bytes):
         path.write_bytes(data)
         [tool] = FileEditorTool.create()
         yield path, lambda **arguments: tool({"path": str(path), **arguments})
-
-
-def left_over(directory: Path) -> list[str]:
-    return [str(rest) for rest in directory.glob(".toolbench*")]
 
 
 class TestBytes:
@@ -196,7 +188,7 @@ class TestExcerpt:
         first = data.draw(st.integers(1, len(lines)))
         last = data.draw(st.integers(first, len(lines)))
         begin, end = offset_of(text, first), offset_of(text, last + 1)
-        shown = excerpt(text, begin, end, first).split("\n")
+        shown = excerpt(text, begin, end, first, last - first + 1).split("\n")
         numbers = [int(line[:6]) for line in shown if not line.startswith("[")]
         for line in shown:
             if not line.startswith("["):
@@ -306,108 +298,3 @@ class TestPlaces:
         tool({"command": "insert", "path": str(path), "insert_line": 0, "new_str": "x"})
         assert path.stat().st_mode & 0o7777 == mode
         assert path.read_text() == "x\na"
-
-
-def child(code: str, *arguments: object, **options) -> "subprocess.Popen[str]":
-    """Start Python on *code* with an editor at hand."""
-    start = """
-        import sys
-        from toolbench.tools.file_editor import FileEditorTool
-        from toolbench.tools.files import disk
-        [tool] = FileEditorTool.create()
-        path = sys.argv[1]
-    """
-    text = dedent(start) + dedent(code)
-    return subprocess.Popen(
-        [sys.executable, "-c", text, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-
-
-class TestFailure:
-    def test_disk_full(self, tmp_path):
-        """When the bytes do not fit, the file stays whole, and no rest is left behind."""
-        path = tmp_path / "file"
-        path.write_text("keep\n" * 1_000)
-        code = """
-            seen = tool({"command": "insert", "path": path, "insert_line": 0, "new_str": "x" * 5_000})
-            print(seen.is_error, seen.text)
-        """
-        limit = (8_000, 8_000)
-        process = child(
-            code,
-            path,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
-        )
-        said = process.communicate(timeout=60)[0]
-        assert said.startswith("True Could not write")
-        assert path.read_text() == "keep\n" * 1_000
-        assert left_over(tmp_path) == []
-
-    def test_disk_really_full(self, tool, tmp_path):
-        """The same on a file system of 64 kB that runs full."""
-        mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
-        if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-            pytest.skip("a small file system cannot be mounted here")
-        try:
-            path = tmp_path / "file"
-            path.write_text("keep\n" * 8_000)
-            new = {"insert_line": 0, "new_str": "x" * 30_000}
-            seen = tool({"command": "insert", "path": str(path), **new})
-            assert seen.is_error
-            assert "the disk is full" in seen.text
-            assert path.read_text() == "keep\n" * 8_000
-            assert left_over(tmp_path) == []
-        finally:
-            subprocess.run(["umount", str(tmp_path)], check=True)
-
-    def test_killed_between_write_and_rename(self, tmp_path):
-        """A process that dies after writing, before renaming, leaves the old file whole."""
-        path = tmp_path / "file"
-        path.write_text("keep")
-        code = """
-            def wait_for_death(*_):
-                print("written", flush=True)
-                sys.stdin.read()
-            disk.check_unchanged = wait_for_death
-            tool({"command": "insert", "path": path, "insert_line": 0, "new_str": "x"})
-        """
-        process = child(code, path, stdin=subprocess.PIPE)
-        assert process.stdout.readline() == "written\n"
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        assert path.read_text() == "keep"
-
-    def test_killed_at_any_time(self, tmp_path):
-        """Whenever the process dies, the file holds the old text or the new one, whole."""
-        path = tmp_path / "file"
-        texts = ["a" * 300_000, "b" * 300_000]
-        code = """
-            import itertools
-            texts = ["a" * 300_000, "b" * 300_000]
-            for old, new in itertools.cycle([texts, texts[::-1]]):
-                print("again", flush=True)
-                seen = tool({"command": "str_replace", "path": path, "old_str": old, "new_str": new})
-                assert not seen.is_error, seen.text
-        """
-        for edits in range(1, 7):
-            path.write_text(texts[0])
-            process = child(code, path)
-            for _ in range(edits):
-                assert process.stdout.readline() == "again\n"
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=60)
-            assert path.read_text() in texts
-
-    def test_changed_while_editing(self, tool, tmp_path, monkeypatch):
-        """What somebody writes during an edit is not lost."""
-        path = tmp_path / "file"
-        path.write_text("mine")
-        fill = "toolbench.tools.files.disk.fill"
-        monkeypatch.setattr(fill, lambda beside, data, like: path.write_text("theirs!"))
-        new = {"insert_line": 0, "new_str": "x"}
-        seen = tool({"command": "insert", "path": str(path), **new})
-        assert "changed by something else" in seen.text
-        assert path.read_text() == "theirs!"

@@ -29,7 +29,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 PATTERNS = st.lists(PIECES, min_size=1, max_size=6).map("".join)
 LINES = st.lists(
-    st.text(alphabet="abisk éß☃\u0131İ\u017fK_-.({A1\t\r\x1c\u2028", max_size=6),
+    st.text(alphabet="abisk éß☃\u0131İ\u017f\u212a_-.({A1\t\r\x1c\u2028", max_size=6),
     max_size=4,
 )
 FILES = {
@@ -43,7 +43,7 @@ FILES = {
     "utf16be.txt": b"\xfe\xff" + "k(a) é\n".encode("utf-16-be"),
     "broken.txt": b"a\xffb\xc3\n\xe9\n",
     "accents.txt": "É ß ẞ é\na\u2028b\n".encode(),
-    "folded.txt": "\u017f\nK\nİ\n\u0131\n".encode(),
+    "folded.txt": "\u017f\n\u212a\nİ\n\u0131\n".encode(),
     "binary.bin": b"ab\0ab\n",
     "late_nul.bin": b"ab\n" + b"x" * 9_000 + b"\0",
     "long.txt": b"b" * 70_000 + b"aa is\n" + b"c\n" * 40_000,
@@ -229,8 +229,9 @@ class TestRefused:
 
 
 class TestNeeded:
-    @example(pattern="k", lines=["K"])
-    @example(pattern="[^a]s", lines=["éſ"])
+    @pytest.mark.filterwarnings("ignore::FutureWarning")
+    @example(pattern="k", lines=["\u212a"])
+    @example(pattern="[^a]s", lines=["é\u017f"])
     @given(pattern=PATTERNS, lines=LINES)
     def test_no_match_without_it(self, pattern, lines):
         """Where a line matches, what the pattern needs is there."""
@@ -281,6 +282,15 @@ def planted(tmp_path_factory):
     return root, tool, program
 
 
+def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
+    """Return all files, and those ripgrep leaves for *pattern*."""
+    walk = engine.Walk(root, root, links=False)
+    with engine.Ripgrep().beside(walk, needed_by(pattern), None) as narrowed:
+        files, found = set(walk), narrowed()
+    assert found is not None
+    return files, found
+
+
 class TestRipgrep:
     @example(pattern="ab", include="*.txt")
     @example(pattern="i", include=None)
@@ -312,22 +322,27 @@ class TestRipgrep:
         """The regex made for it is one it accepts, for these patterns at least."""
         root, _, program = planted
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
-        walk = engine.Walk(root, root, links=False)
-        files = set(walk.absolute())
-        narrowed = engine.Ripgrep().files_with(needed_by(pattern), walk, None)
-        assert narrowed is not None
+        files, narrowed = narrow(root, pattern)
         judge = Judge(pattern)
-        assert {file for file in files if judge.accepts(file)} <= narrowed
+        assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
 
     def test_ignored_directories_are_not_searched(self, planted, monkeypatch):
         """Directories that are left out cost nothing."""
         root, _, program = planted
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
-        walk = engine.Walk(root, root, links=False)
-        set(walk)
-        narrowed = engine.Ripgrep().files_with(needed_by("ab"), walk, None)
-        assert str(root / "plain.txt") in narrowed
-        assert str(root / "out/a") not in narrowed
+        _, narrowed = narrow(root, "ab")
+        assert "plain.txt" in narrowed
+        assert "out/a" not in narrowed
+
+    def test_runs_beside_the_walk(self, planted, monkeypatch):
+        """Where no rules hold, it need not wait for the walk."""
+        root, _, program = planted
+        started = []
+        monkeypatch.setattr(engine, "ripgrep", lambda: started.append(1) or program)
+        walk = engine.Walk(root / "sub", root / "sub", links=False)
+        with engine.Ripgrep().beside(walk, needed_by("ab"), None) as narrowed:
+            assert started
+            assert narrowed() == {"deep.py", "dir[1]/x{y}.txt"}
 
     @pytest.mark.parametrize("program", [NOWHERE, sys.executable])
     def test_one_that_does_not_work(self, tool, tmp_path, monkeypatch, program):

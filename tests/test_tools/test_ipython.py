@@ -227,7 +227,6 @@ class TestOthers:
         after = sys.stdout, sys.stderr, sys.modules["__main__"], IPython.get_ipython()
         assert all(a is b for a, b in zip(before, after, strict=True))
 
-
     def test_do_not_run_in_what_was_closed(self):
         """A closed session says so; closing twice is fine."""
         cells = Cells(namespace="fresh")

@@ -275,5 +275,5 @@ class TestNewest:
         plant(tmp_path, *"abcd")
         for name, time in zip("abcd", (1, 3, 2, 3), strict=True):
             os.utime(tmp_path / name, (time, time))
-        paths = [str(tmp_path / name) for name in "abcde"]
-        assert [path[-1] for path in newest_first(paths)] == ["b", "d", "c", "a"]
+        paths = list(newest_first(f"{tmp_path}/", "abcde"))
+        assert paths == [str(tmp_path / name) for name in "bdca"]

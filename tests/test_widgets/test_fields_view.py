@@ -84,6 +84,11 @@ class TestFolding:
             "b": _INT,
         }
 
+    def test_a_tuple_of_an_older_draft_is_a_tuple(self):
+        """Before 2020-12 the positions stood in `items`."""
+        schema = {"type": "array", "items": [_INT, _TEXT]}
+        assert SchemaView(schema).node(schema).schema["prefixItems"] == [_INT, _TEXT]
+
     @pytest.mark.parametrize(
         ("schema", "kind"),
         [

@@ -83,9 +83,11 @@ class TestWhenErrorsShow:
         """Problems of the last value say nothing about this one."""
         form = SchemaForm(self._SCHEMA, {"a": "x"})
         form.widget  # noqa: B018
+        form.reveal_errors()
         form.show_problems([Problem(("a",), "no such file")])
-        form.value = {"a": "y"}
+        form.value = {"b": 1}
         assert "No such file" not in page(form.widget)
+        assert "Is required" not in page(form.widget)
 
     def test_an_error_in_a_field_that_waits_brings_it_out(self):
         """Past a dozen fields some are not shown: one with an error is."""
@@ -273,6 +275,28 @@ class TestSchemasThatCannotBeUsed:
         assert form.value == {"deep": value}
         form.reveal_errors()
 
+    @pytest.mark.parametrize("kind", ["allOf", "anyOf"])
+    def test_a_schema_that_doubles_at_every_step_is_cheap(self, kind):
+        """A dozen definitions, thousands of ways through them: each is read once."""
+        parts = {
+            f"A{i}": {
+                kind: [{"$ref": f"#/$defs/A{i + 1}"}, {"$ref": f"#/$defs/A{i + 1}"}]
+            }
+            for i in range(15)
+        }
+        schema = _object(x={"$ref": "#/$defs/A0"})
+        form = SchemaForm({**schema, "$defs": {**parts, "A15": {"type": "string"}}})
+        assert type(named(form.widget, "x")) is w.Text
+        form.value = {"x": "v"}
+        assert form.value == {"x": "v"}
+
+    def test_a_union_of_itself_is_anything(self):
+        """It has no alternative one could choose."""
+        form = SchemaForm(_object(x={"anyOf": [{"$ref": "#/properties/x"}]}))
+        form.widget  # noqa: B018
+        form.value = {"x": [1]}
+        assert form.value == {"x": [1]}
+
     def test_recursion_ends_by_itself(self, wire):
         """A required chain of itself is closed at some depth, and opens on request."""
         node = {**_object(next={"$ref": "#/$defs/N"}), "required": ["next"]}
@@ -298,80 +322,6 @@ class TestSchemasThatCannotBeUsed:
         assert "ZeroDivisionError" in page(form.widget)
         form.value = {"x": "v"}
         assert form.value == {"x": "v"}
-
-
-class TestJsonText:
-    def test_the_text_follows_the_fields(self):
-        """Two views of one value."""
-        form = SchemaForm(_object(a={"type": "string"}))
-        area = named(form.json_widget, "Arguments as JSON")
-        type_into(named(form.widget, "a"), "x")
-        assert area.value == '{\n  "a": "x"\n}' == form.json
-
-    def test_the_fields_follow_the_text(self):
-        """Paste an object, and the form shows it."""
-        form = SchemaForm(_object(a={"type": "string"}, n={"type": "integer"}))
-        area = named(form.json_widget, "Arguments as JSON")
-        receive(area, value='{"n": 1.0, "a": "b"}')
-        assert named(form.widget, "a").value == "b"
-        assert named(form.widget, "n").value == "1.0"
-        assert form.json == '{"n": 1.0, "a": "b"}'  # as typed
-
-    @pytest.mark.parametrize(
-        ("text", "sentence"),
-        [
-            ('{"a": ', "Not JSON yet"),
-            ("[1]", "The arguments are an object"),
-            ('{"a": 1, "a": 2}', "stands there twice"),
-            ('{"a": NaN}', "NaN is not JSON"),
-        ],
-    )
-    def test_text_that_cannot_be_read_stays_and_blocks(self, text, sentence):
-        """One sentence says what is wrong; the value is the last that could be read."""
-        form = SchemaForm(_object(a={"type": "string"}), {"a": "x"})
-        area = named(form.json_widget, "Arguments as JSON")
-        receive(area, value=text)
-        assert area.value == form.json == text
-        assert form.blocked
-        assert sentence in form.errors[0][1]
-        assert sentence in page(form.json_widget)
-        assert form.value == {"a": "x"}
-        receive(area, value='{"a": "y"}')
-        assert not form.blocked
-        assert form.value == {"a": "y"}
-
-    def test_an_edit_of_a_field_replaces_the_draft(self):
-        """The last edit wins, and nothing blocks that cannot be seen."""
-        form = SchemaForm(_object(a={"type": "string"}))
-        form.json = "{"
-        assert form.blocked
-        type_into(named(form.widget, "a"), "x")
-        assert not form.blocked
-        assert form.json == '{\n  "a": "x"\n}'
-
-    def test_a_free_field_is_json_of_its_own(self):
-        """Anything goes in it, even null; half a value blocks."""
-        form = SchemaForm(_object(x={}))
-        area = named(form.widget, "x")
-        type_into(area, "null")
-        assert form.value == {"x": None}
-        type_into(area, "{")
-        assert form.blocked
-        receive(area, value="  ")
-        assert form.value == {}
-        assert not form.blocked
-
-    def test_it_is_built_on_first_use(self, wire):
-        """A form whose JSON nobody looks at does not pay for it."""
-        form = SchemaForm(_object(a={"type": "string"}))
-        form.widget  # noqa: B018
-        before = wire.opened()
-        assert form.json == "{}"
-        assert wire.opened() == before
-        form.json_widget  # noqa: B018
-        assert wire.opened() > before
-        form.close()
-        assert wire.live == set()
 
 
 def test_a_union_can_be_left_while_it_is_wrong():

@@ -48,7 +48,7 @@ class TestRows:
         assert [row["n"] for row in form.value["r"]] == [2, 3, 1]
 
     def test_a_closed_list_opens_and_closes(self):
-        """An optional list is not there, empty, or filled: three different values."""
+        """An optional list is not there, empty, or filled; what was typed waits behind."""
         form = _form(r=self._SCHEMA)
         gate = named(form.widget, "r", w.Checkbox)
         receive(gate, value=True)
@@ -57,6 +57,8 @@ class TestRows:
         assert form.value == {"r": [{}]}
         receive(gate, value=False)
         assert form.value == {}
+        receive(gate, value=True)
+        assert form.value == {"r": [{}]}
 
     def test_an_item_without_a_value_blocks(self):
         """A hole in a list cannot be sent, and is never left out in silence."""

@@ -110,6 +110,15 @@ class TestClose:
         form.close()
         assert form.value == {"query": "x"}
 
+    def test_nothing_is_drawn_on_a_closed_form(self, wire):
+        """A value may still be set; no widget comes back for it."""
+        form = SchemaForm(_deep(), {"kids": []})
+        form.widget  # noqa: B018
+        form.close()
+        form.value = {"kids": [{"name": "a"}], "zz": 1}
+        assert form.value == {"kids": [{"name": "a"}], "zz": 1}
+        assert wire.live == set()
+
     def test_other_forms_go_on(self):
         """Nothing is shared between forms: closing one, or all widgets, breaks none."""
         first, second = SchemaForm(_TEN), SchemaForm(_TEN)

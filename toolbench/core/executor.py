@@ -26,11 +26,15 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """
 
     _closed = False
+    """Whether `close` was called, unless a subclass keeps a `_closed` of its own."""
+    _to_be_closed = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
         if "close" in cls.__dict__:
-            setattr(cls, "close", _noting(cls.close))  # noqa: B010 - mypy would see a method
+            setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
 
     @abstractmethod
     def __call__(self, action: ActionT, conversation: Any = None) -> ObservationT:
@@ -54,20 +58,33 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
         self.close()
 
     def __del__(self) -> None:
-        if not self._closed and type(self).close is not ToolExecutor.close:
+        if self._to_be_closed and type(self).close is not ToolExecutor.close:
             msg = f"{type(self).__name__} was forgotten without close()."
             warn(msg, ResourceWarning, source=self, stacklevel=1)
 
 
-def _noting(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Let *close* note that it ran, for `__del__`."""
+def _making(init: Callable[..., None]) -> Callable[..., None]:
+    """Let *init* note that there is something to close only once it is through."""
+
+    @wraps(init)
+    def making(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._to_be_closed = False
+        init(self, *args, **kwargs)
+        self._to_be_closed = True
+
+    return making
+
+
+def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
+    """Let *close* note that it was called, before it starts: nothing may open it again."""
 
     @wraps(close)
-    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self._closed = True
+    def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._to_be_closed = False
+        self.__dict__.setdefault("_closed", True)
         return close(self, *args, **kwargs)
 
-    return noted
+    return closing
 
 
 class FunctionExecutor(ToolExecutor[Action, Observation]):

@@ -8,7 +8,7 @@ unless they are safe ones.
 from collections.abc import Mapping
 from copy import deepcopy
 from keyword import iskeyword
-from typing import Annotated, Any, TypeVar, Union, cast
+from typing import Annotated, Any, ClassVar, TypeVar, Union, cast
 
 from pydantic import (
     BaseModel,
@@ -47,7 +47,7 @@ def foreign_model(
     name: str,
     schema: Mapping[str, Any],
     *,
-    module: str | None = None,
+    module: str,
 ) -> type[ModelT]:
     """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
 
@@ -55,7 +55,7 @@ def foreign_model(
         base: The class, Action or Observation.
         name: The name of the new class.
         schema: What it accepts.
-        module: Where the new class counts as defined; where *base* was if left out.
+        module: Where the new class counts as defined.
 
     Raises:
         SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
@@ -69,18 +69,16 @@ def foreign_model(
     model: Any = create_model(
         name,
         __base__=bases,
-        __module__=module or base.__module__,
+        __module__=module,
         __validators__=_checks(validator),
+        foreign_schema=(ClassVar[dict[str, Any]], own),
         **_fields(base, own),
     )
-    setattr(model, "foreign_schema", own)  # noqa: B010 - *base* has it, mypy cannot know
     return cast("type[ModelT]", model)
 
 
 def _checks(validator: SchemaValidator) -> dict[str, Any]:
     def check(cls: Any, value: Any) -> Any:
-        if isinstance(value, cls):
-            return value
         if isinstance(value, Mapping) and not isinstance(value, dict):
             value = dict(value)
         if validator.is_valid(value):
@@ -116,9 +114,11 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(properties, Mapping):
         return {}
     required = schema.get("required", ())
+    taken = set(dir(base))
     fields: dict[str, Any] = {}
     for name, sub in properties.items():
-        attribute = safe_attribute(name, {*dir(base), *fields})
+        attribute = safe_attribute(name, taken)
+        taken.add(attribute)
         note = sub.get("description") if isinstance(sub, Mapping) else None
         about = note if isinstance(note, str) else None
         hint, default = _python_type(sub), cast("Any", ...)

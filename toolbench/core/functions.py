@@ -135,8 +135,8 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
         msg = f"{name}: a model cannot be told what to send: {error}."
         raise RegistrationError(msg) from error
     first = next(iter(parameters), "")
-    inner = function if isfunction(function) else None
-    place = getattr(inner, "__qualname__", "").rpartition("<locals>.")[2]
+    qualname = function.__qualname__ if isfunction(function) else ""
+    place = qualname.rpartition("<locals>.")[2]
     if "." in place and first in ("self", "cls"):
         msg = f"{name}: {place} is not bound to an object yet: tool(the_object.{name})."
         raise RegistrationError(msg)
@@ -161,9 +161,8 @@ def _field(
         options["alias"] = parameter.name
     if about and not _is_described(hint):
         options["description"] = about
-    value = (
-        ... if default is Parameter.empty else default
-    )  # a Field(...) has the last word
+    # a default that is a Field(...) has the last word
+    value = ... if default is Parameter.empty else default
     return Annotated[hint, Field(**options)], value
 
 

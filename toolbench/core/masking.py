@@ -66,11 +66,9 @@ class Masking:
     def _mapping(self, mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
         masked = {self.anything(k): v for k, v in mapping.items()}
         changed = self._changed(masked)
-        return (
-            mapping
-            if masked.keys() == mapping.keys() and not changed
-            else masked | changed
-        )
+        if masked.keys() == mapping.keys() and not changed:
+            return mapping
+        return masked | changed
 
     def _dataclass(self, value: Any) -> Any:
         hidden = self._changed({f.name: getattr(value, f.name) for f in fields(value)})

@@ -68,5 +68,7 @@ def parameters_of(schema: type[Schema]) -> Parameters:
     if found is None:
         foreign = schema.foreign_schema
         accepted = full_schema(schema) if foreign is None else foreign
-        found = _of_class[schema] = Parameters(accepted, schema.to_mcp_schema())
+        # whoever offers tools to models wants to be told that arguments are an object
+        asked = {"type": "object", **schema.to_mcp_schema()}
+        found = _of_class[schema] = Parameters(accepted, asked)
     return found

@@ -66,7 +66,7 @@ class Schema(BaseModel):
         Raises:
             SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
         """
-        caller = sys._getframe(1).f_globals.get("__name__")
+        caller = sys._getframe(1).f_globals.get("__name__", "__main__")
         return foreign_model(cls, name, schema, module=caller)
 
     def to_arguments(self) -> dict[str, Any]:

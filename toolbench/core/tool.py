@@ -110,9 +110,10 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = _snake(cls.__name__)
+        # last: from here on, other threads find the class by its kind
+        super().__init_subclass__(**kwargs)
 
     def __post_init__(self) -> None:
         put = object.__setattr__  # the dataclass is frozen
@@ -122,7 +123,7 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         if not isinstance(name, str) or not name.strip():
             msg = f"A tool needs a name, not {name!r}."
             raise RegistrationError(msg)
-        self._check_type("action_type", Schema, "an Action class")
+        self._check_type("action_type", Action, "an Action class")
         if self.observation_type is not None:
             self._check_type("observation_type", Observation, "an Observation class")
         if self.executor is not None:
@@ -239,6 +240,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             raise NotImplementedError(msg)
         return cast("ExecutableTool", self)
 
+    # --- writing down ---------------------------------------------------------------
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the tool is, JSON-ready, for `from_dict`: everything but the executor."""
         seen = self.observation_type
@@ -248,7 +251,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             "description": self.description,
             "action_type": self.action_type.kind_of(),
             "observation_type": seen and seen.kind_of(),
-            "annotations": self.annotations and self.annotations.model_dump(),
+            "annotations": self.annotations
+            and self.annotations.model_dump(exclude_unset=True),
             "meta": to_jsonable_python(self.meta, fallback=str),
         }
 

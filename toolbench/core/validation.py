@@ -202,7 +202,9 @@ def pydantic_problems(
     problems = []
     for line in error.errors(include_url=False):
         path = tuple(line["loc"])
-        if value is not None:
+        if (
+            value is not None and line["type"] != "json_schema"
+        ):  # these name no branches
             path = _without_branches(path, value, missing=line["type"] == "missing")
         problems.append(_say(dict(line), path, known))
     return list(dict.fromkeys(problems))

@@ -4,7 +4,8 @@ Nothing of the input is passed through. What comes out is written anew: known ta
 attributes, properly nested and closed, with escaped text between them.
 """
 
-from html.parser import HTMLParser
+import re
+from html import unescape
 
 from toolbench.display.css import CELL, CODE_FONT, LINE, TABLE
 from toolbench.display.escape import NO_MATHS, Html, escape, link
@@ -13,7 +14,7 @@ from toolbench.display.images import read_image
 LIMIT = 100_000
 """Characters of text taken, unless a caller says otherwise."""
 
-_LARGEST = 1_000_000  # characters of HTML that are looked at
+_LARGEST = 500_000  # characters of HTML that are looked at
 _DEEPEST = 50
 _BLOCK = "margin:0 0 .6em 0"
 _BOLD = f"{_BLOCK};font-weight:600"
@@ -40,6 +41,18 @@ _SILENT = {
     *("script", "style", "template", "iframe", "object", "noscript", "svg", "math"),
     *("head", "title", "select", "textarea", "canvas", "audio", "video"),
 }
+# Whatever begins also ends, at the latest with the text: no piece is looked at twice.
+_PIECE = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<[!?][^>]*+(?:>|\Z)"
+    r"|<(?P<end>/)?(?P<tag>[a-zA-Z][a-zA-Z0-9]*+)"
+    r"""(?P<rest>(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(
+    r"""(?P<name>[^\s=/"'>]++)(?:\s*+=\s*+"""
+    r"""(?:"(?P<quoted>[^"]*+)"?|'(?P<single>[^']*+)'?|(?P<bare>[^\s"'>]++)))?+"""
+)
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
@@ -56,19 +69,16 @@ def inert_html(source: str, *, limit: int = LIMIT) -> Html:
         return Html("")
     writer = _Writer(limit)
     writer.feed(source)
-    writer.close()
     return writer.result()
 
 
-class _Writer(HTMLParser):
+class _Writer:
     """Writes the harmless part of what it is fed."""
 
     def __init__(self, room: int) -> None:
-        super().__init__(convert_charrefs=True)
         self._room = room
         self._parts: list[str] = []
         self._open: list[tuple[str, str]] = []  # tag as read, markup that closes it
-        self._silent: list[str] = []
         self._says_something = False
 
     def result(self) -> Html:
@@ -78,41 +88,45 @@ class _Writer(HTMLParser):
         body = "".join((*self._parts, *closing))
         return Html(f'<div {NO_MATHS} style="overflow:auto">{body}</div>')
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if self._silent or tag in _SILENT:
-            if tag in _SILENT:
-                self._silent.append(tag)
-        elif tag in _EMPTY:
+    def feed(self, source: str) -> None:
+        place = 0
+        while self._room > 0 and (piece := _PIECE.search(source, place)):
+            self._text(source[place : piece.start()])
+            place = piece.end()
+            tag = (piece["tag"] or "").lower()
+            if not tag:
+                continue  # a comment, or what looks like one
+            if piece["end"]:
+                self._leave(tag)
+            elif tag in _SILENT:
+                place = _after(source, tag, place)
+            else:
+                self._begin(tag, piece["rest"])
+        self._text(source[place:])
+
+    def _begin(self, tag: str, rest: str) -> None:
+        if tag in _EMPTY:
             self._parts.append(f"<{tag}>")
         elif tag == "img":
-            self._image(given.get("src") or "")
+            self._image(_attribute(rest, "src"))
         elif tag == "a":
-            self._link(given.get("href") or "")
+            self._link(_attribute(rest, "href"))
         elif tag in _TAGS:
             name, css = _TAGS[tag]
             style = f' style="{css}"' if css else ""
-            self._enter(tag, f"<{name}{style}{_spans(given)}>", f"</{name}>")
+            spans = _spans(rest) if tag in ("td", "th") else ""
+            self._enter(tag, f"<{name}{style}{spans}>", f"</{name}>")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _SILENT:  # `<svg/>` opens nothing that would hide the rest
-            self.handle_starttag(tag, attrs)
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._silent:
-            if tag in self._silent:
-                del self._silent[self._silent.index(tag) :]
-            return
+    def _leave(self, tag: str) -> None:
         if tag in (name for name, _ in self._open):
             name = ""
             while name != tag:
                 name, end = self._open.pop()
                 self._parts.append(end)
 
-    def handle_data(self, data: str) -> None:
-        if not self._silent and self._room > 0:
-            text = data[: self._room]
+    def _text(self, raw: str) -> None:
+        if raw and self._room > 0:
+            text = unescape(raw)[: self._room]
             self._room -= len(text)
             self._parts.append(escape(text))
             self._says_something |= not text.isspace()
@@ -136,11 +150,24 @@ class _Writer(HTMLParser):
             self._says_something = True
 
 
-def _spans(attributes: dict[str, str | None]) -> str:
+def _after(source: str, tag: str, place: int) -> int:
+    """Return where the element *tag* that began before *place* is over."""
+    end = re.compile(rf"</{tag}\b[^>]*>?", re.IGNORECASE).search(source, place)
+    return end.end() if end else len(source)
+
+
+def _attribute(rest: str, name: str) -> str:
+    for match in _ATTRIBUTE.finditer(rest):
+        if match["name"].lower() == name:
+            return unescape(match["quoted"] or match["single"] or match["bare"] or "")
+    return ""
+
+
+def _spans(rest: str) -> str:
     """Keep how far a cell reaches, if that is a number."""
     kept = ""
     for name in ("colspan", "rowspan"):
-        reach = attributes.get(name) or ""
+        reach = _attribute(rest, name)
         if reach.isascii() and reach.isdigit() and len(reach) < 4:
             kept += f' {name}="{reach}"'
     return kept

@@ -7,40 +7,61 @@ from typing import Any
 from rich.console import RenderableType
 
 from toolbench.core.schema import Action, Observation
+from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.jsontree import json_text
+from toolbench.display.jsontree import json_html, json_text, parse_json
 from toolbench.display.markdown import markdown_html
-from toolbench.display.page import badge, key_values, notice, section, side_by_side
+from toolbench.display.page import (
+    Tone,
+    badge,
+    key_values,
+    notice,
+    section,
+    side_by_side,
+)
 from toolbench.display.render import to_html, to_text
+from toolbench.display.tables import Frame, table_html
 
 PERSON = "What a person sees"
 MODEL = "What the model reads"
 LIMIT = 60_000
 """Characters shown of a result, twice, unless a caller says otherwise."""
 
+_RATED: dict[SecurityRisk, Tone] = {
+    SecurityRisk.LOW: "success",
+    SecurityRisk.MEDIUM: "warning",
+    SecurityRisk.HIGH: "danger",
+}
 _RULE = Html(f'<div style="border-top:{LINE};margin:2px 0 8px"></div>')
 
 
-def tool_html(tool: ToolDefinition[Any, Any]) -> Html:
-    """Return the head of a tool: title, name, where it is from, hints, description."""
-    title = f'<b style="font-size:1.15em">{escape(tool.title)}</b>'
+def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) -> Html:
+    """Return the head of a tool: title, name, where it is from, hints, description.
+
+    Args:
+        tool: The tool.
+        risk: How the call in question was rated, if it was.
+    """
+    title = f'<strong style="font-size:1.15em">{escape(tool.title)}</strong>'
     name = f" <code>{escape(tool.name)}</code>" if tool.title != tool.name else ""
     marks = "".join(badge(word, tone) for word, tone in _hints(tool))
     marks = badge(tool.source) + marks
+    if risk is not None:
+        marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     about = markdown_html(tool.description) if tool.description.strip() else ""
     return Html(
         f'<div {NO_MATHS}><div style="margin-bottom:4px">{title}{name} {marks}</div>{about}</div>'
     )
 
 
-def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Any]]:
+def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
     """The hints the tool gives of itself, in words; MCP's defaults say nothing."""
     said = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
-    words: list[tuple[str, Any]] = []
+    words: list[tuple[str, Tone]] = []
     if hints.readOnlyHint:
         words.append(("read-only", "success"))
     elif hints.destructiveHint and "destructiveHint" in said:
@@ -56,22 +77,34 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Any]]:
     return words
 
 
-def tool_bundle(tool: ToolDefinition[Any, Any]) -> dict[str, str]:
-    """Return a tool as text and as HTML that needs no kernel."""
+def tool_bundle(
+    tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return a tool as text and as HTML that needs no kernel.
+
+    Args:
+        tool: The tool.
+        arguments: Those of a call that is prepared; without any, what the tool takes.
+    """
+    about = tool.description.strip().partition("\n")[0]
+    lines = [f"{tool.title} ({tool.name}, {tool.source})", *([about] if about else [])]
+    if arguments:
+        lines.append(f"arguments: {json_text(dict(arguments))}")
+        rows = dict(arguments)
+    else:
+        rows = _parameters(tool)
+        lines += [f"  {name}: {what}" for name, what in rows.items()]
+    html = tool_html(tool) + (key_values(rows) if rows else "")
+    return {"text/plain": to_text("\n".join(lines)), "text/html": html}
+
+
+def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
     parameters = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", ())
-    lines = [f"{tool.title} ({tool.name}, {tool.source})"]
-    lines += [tool.description.strip().partition("\n")[0]] if tool.description else []
-    lines += [
-        f"  {name}{'' if name in required else ' (optional)'}: {_about(schema)}"
-        for name, schema in parameters.items()
-    ]
-    rows = {
+    return {
         name + ("" if name in required else " (optional)"): _about(schema)
         for name, schema in parameters.items()
     }
-    html = tool_html(tool) + (key_values(rows) if rows else "")
-    return {"text/plain": to_text("\n".join(lines)), "text/html": html}
 
 
 def _about(schema: Any) -> str:
@@ -111,14 +144,13 @@ def result_html(
         action: The call, shown above what a person sees of the result.
         limit: Characters shown of each of the two; the rest is counted.
     """
-    seen = _safely(partial(to_html, limit=limit), visualized(observation))
-    seen += _pictures(observation)
+    seen = _looks(observation, limit) + _pictures(observation)
     if action is not None:
         call = _safely(to_html, visualized(action))
         seen = (
             section("The call", Html(call)) + _RULE + section("The result", Html(seen))
         )
-    read = blocks_html(read_by_model(observation), limit=limit)
+    read = blocks_html(read_by_model(observation), verbatim=True, limit=limit)
     return side_by_side([(PERSON, Html(seen)), (MODEL, read)])
 
 
@@ -131,7 +163,7 @@ def call_html(
 ) -> Html:
     """Return a call that is over as HTML that needs no kernel: tool, arguments, result."""
     name = tool if isinstance(tool, str) else tool.title
-    head = f'<b>{escape(name)}</b> <span style="{REMARK}">{escape(remark)}</span>'
+    head = f'<strong>{escape(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
     given = key_values(arguments) if arguments else notice("No arguments.", "neutral")
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
@@ -143,6 +175,21 @@ def call_text(arguments: Mapping[str, Any], observation: Observation) -> str:
     """Return what `call_html` shows, as text."""
     given = json_text(dict(arguments))
     return f"arguments: {given}\n{observation_text(observation)}"
+
+
+def _looks(observation: Observation, limit: int) -> str:
+    """What a result shows of itself; tables and JSON as such where it does not say how."""
+    if (
+        type(observation).visualize is Observation.visualize
+        and not observation.is_error
+    ):
+        returned = getattr(observation, "result", None)
+        if isinstance(returned, Frame):
+            return table_html(returned)
+        value = parse_json(observation.text)
+        if value is not None:
+            return json_html(value, limit=limit)
+    return _safely(partial(to_html, limit=limit), visualized(observation))
 
 
 def _pictures(observation: Observation) -> str:
@@ -161,7 +208,7 @@ def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> s
 def observation_text(observation: Observation) -> str:
     """Return a result as text: for a person, and for the model."""
     seen = _safely(to_text, visualized(observation))
-    read = blocks_text(read_by_model(observation))
+    read = blocks_text(read_by_model(observation), verbatim=True)
     return f"{PERSON}:\n{seen}\n\n{MODEL}:\n{read}"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
@@ -18,6 +19,12 @@ _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 _Block = tuple[str, str]  # ("text", text) or ("image", url)
 
 
+@dataclass(frozen=True)
+class _Told:
+    blocks: Sequence[_Block]
+    failed: bool
+
+
 def respond(
     call: ToolCall, observation: Observation | None = None, *, limit: int = LONGEST_TEXT
 ) -> Json:
@@ -31,13 +38,12 @@ def respond(
     Raises:
         ValueError: If the call could run and there is no observation.
     """
-    told = observation or call.observation
-    if told is None:
+    seen = observation or call.observation
+    if seen is None:
         msg = f"The call of {call.name!r} can run: give the observation it came to."
         raise ValueError(msg)
-    blocks = _blocks(told.to_llm_content, limit)
-    answer = _ANSWERS[call.metadata.provider]
-    return answer(call, blocks, told.is_error)
+    told = _Told(_blocks(seen.to_llm_content, limit), seen.is_error)
+    return _ANSWERS[call.metadata.provider](call, told)
 
 
 def _blocks(content: Sequence[Content], limit: int) -> list[_Block]:
@@ -81,28 +87,32 @@ def _named(url: str) -> str:
 # --- each in its provider's words -----------------------------------------------------
 
 
-def _openai(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # noqa: FBT001 - the table's signature
-    return {"role": "tool", "tool_call_id": call.id or "", "content": _text(blocks)}
+def _openai(call: ToolCall, told: _Told) -> Json:
+    return {
+        "role": "tool",
+        "tool_call_id": call.id or "",
+        "content": _text(told.blocks),
+    }
 
 
-def _responses(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # noqa: FBT001 - the table's signature
-    output: str | list[Json] = _text(blocks)
-    if any(kind == "image" for kind, _ in blocks):
+def _responses(call: ToolCall, told: _Told) -> Json:
+    output: str | list[Json] = _text(told.blocks)
+    if any(kind == "image" for kind, _ in told.blocks):
         output = [
             {"type": "input_text", "text": said}
             if kind == "text"
             else {"type": "input_image", "image_url": said, "detail": "auto"}
-            for kind, said in blocks
+            for kind, said in told.blocks
         ]
     return {"type": "function_call_output", "call_id": call.id or "", "output": output}
 
 
-def _anthropic(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # noqa: FBT001 - the table's signature
+def _anthropic(call: ToolCall, told: _Told) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": call.id or ""}
-    parts = [_claude_block(kind, said) for kind, said in blocks if said.strip()]
+    parts = [_claude_block(kind, said) for kind, said in told.blocks if said.strip()]
     if parts:  # an empty text block is refused
         result["content"] = parts
-    if failed:
+    if told.failed:
         result["is_error"] = True
     return {"role": "user", "content": [result]}
 
@@ -119,36 +129,35 @@ def _claude_block(kind: str, said: str) -> Json:
     return {"type": "image", "source": source}
 
 
-def _gemini(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # noqa: FBT001 - the table's signature
-    told: Json = {"name": call.metadata.sent_name}
+def _gemini(call: ToolCall, told: _Told) -> Json:
+    response: Json = {"name": call.metadata.sent_name}
     if call.id:
-        told["id"] = call.id
-    embedded = [
-        found for k, url in blocks if k == "image" and (found := _DATA.match(url))
-    ]
-    texts = [(k, s) for k, s in blocks if k == "text" or not _DATA.match(s)]
-    told["response"] = {"error" if failed else "output": _text(texts)}
+        response["id"] = call.id
+    images = [_DATA.match(said) for kind, said in told.blocks if kind == "image"]
+    embedded = [found for found in images if found]
+    texts = [(k, s) for k, s in told.blocks if k == "text" or not _DATA.match(s)]
+    response["response"] = {"error" if told.failed else "output": _text(texts)}
     if embedded:
-        told["parts"] = [
+        response["parts"] = [
             {"inlineData": {"mimeType": found[1], "data": found[2]}}
             for found in embedded
         ]
-    return {"role": "user", "parts": [{"functionResponse": told}]}
+    return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-def _mcp(call: ToolCall, blocks: Sequence[_Block], failed: bool) -> Json:  # noqa: FBT001 - the table's signature
+def _mcp(call: ToolCall, told: _Told) -> Json:
     content: list[Json] = []
-    for kind, said in blocks:
+    for kind, said in told.blocks:
         found = _DATA.match(said) if kind == "image" else None
         if found:
             content.append({"type": "image", "data": found[2], "mimeType": found[1]})
         else:
             text = said if kind == "text" else _named(said)
             content.append({"type": "text", "text": text})
-    return {"content": content, "isError": failed}
+    return {"content": content, "isError": told.failed}
 
 
-_ANSWERS: Mapping[Provider, Callable[[ToolCall, Sequence[_Block], bool], Json]] = {
+_ANSWERS: Mapping[Provider, Callable[[ToolCall, _Told], Json]] = {
     "openai": _openai,
     "responses": _responses,
     "anthropic": _anthropic,

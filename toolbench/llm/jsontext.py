@@ -77,10 +77,10 @@ def _mended(text: str, error: Exception) -> Any:
     refused = NotJsonError(_where(text, error))
     pieces = _pieces(text) if len(text) <= _LONGEST else None
     wanted = None if pieces is None else _tokens(pieces)
-    if pieces is None or wanted is None or not _closed(wanted):
+    if pieces is None or wanted is None:
         raise refused from error
-    # The library guesses: it sees the strings' places only, and what it makes of the rest
-    # must say the same as before.
+    # The library guesses, and closes what is cut off. It sees the places of the strings
+    # only, and what it makes of the rest must say the same as before, bracket by bracket.
     quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
     strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
     places = count()
@@ -220,15 +220,3 @@ def _unescaped(said: str) -> str | None:
 def _kept(letter: str) -> str:
     """An escape JSON has not: a quote is a quote, before a letter the backslash stays."""
     return letter if letter == "'" else f"\\\\{letter}"
-
-
-def _closed(tokens: list[Token]) -> bool:
-    waiting: list[str] = []
-    for token in tokens:
-        if token[0] != "mark" or token[1] == ":":
-            continue
-        if token[1] in "{[":
-            waiting.append("}" if token[1] == "{" else "]")
-        elif not waiting or waiting.pop() != token[1]:
-            return False
-    return not waiting

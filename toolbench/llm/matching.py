@@ -36,17 +36,15 @@ class Offer:
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
         """Take *tools*, the first of a name if there are two, as *provider* knows them."""
-        listed = tools.values() if isinstance(tools, Mapping) else tools
-        self._tools: dict[str, AnyTool] = {}
-        for tool in listed:
-            self._tools.setdefault(tool.name, tool)
+        listed = [*(tools.values() if isinstance(tools, Mapping) else tools)]
+        self._tools = {tool.name: tool for tool in reversed(listed)}
         self._provider, self._aliases = provider, aliases
         self._sent: dict[str, AnyTool] | None = None
 
     @property
     def names(self) -> list[str]:
         """The names the model was told."""
-        return list(self._by_sent_name())
+        return [*reversed(self._by_sent_name())]
 
     def find(self, name: str) -> tuple[AnyTool | None, str | None]:
         """Return the tool *name* means, and a sentence if it was not called by its own name."""

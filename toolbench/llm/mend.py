@@ -186,7 +186,7 @@ class Mending:
     def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
         if isinstance(value, float) and value.is_integer() and int in classes:
             return value  # 3.0 is an integer in JSON Schema
-        if isinstance(value, str) and str not in classes:
+        if isinstance(value, str):
             found = _in_string(value)
             if type(found) in classes:
                 self._say(path, f"{clip(value)} was read as {_NOUNS[type(found)]}")

@@ -54,12 +54,12 @@ def read_message(message: Any) -> Message:
     if isinstance(message, str | bytes):
         message, around, repairs = _from_text(message)
     data = plain(message)
-    for fits, read in _SHAPES:
-        if fits(data):
-            found = read(data)
-            found.repairs = [f"the message: {repair}" for repair in repairs]
-            found.text += [around] if around else []
-            return found
+    read = _reader(data)
+    if read is not None:
+        found = read(data)
+        found.repairs = [f"the message: {repair}" for repair in repairs]
+        found.text += [around] if around else []
+        return found
     msg = (
         f"No tool call can be read from {clip(data)}. Give the message of an OpenAI, "
         "Anthropic, Gemini or MCP model: a dict, JSON text, or the object of its SDK."
@@ -101,13 +101,6 @@ def plain(value: Any) -> Any:
 # --- one shape after the other --------------------------------------------------------
 
 
-def _has(*names: str) -> Callable[[Any], bool]:
-    def fits(data: Any) -> bool:
-        return _first(data, *names) is not None
-
-    return fits
-
-
 def _first(data: Any, *names: str) -> Any:
     if isinstance(data, dict):
         for name in names:
@@ -143,6 +136,10 @@ def _chat(data: Any) -> Message:
         found.calls.append(_chat_call({"function": old}))
     found.thinking.append(_str(_first(data, "reasoning_content", "reasoning")) or "")
     return found
+
+
+def _tool_calls(calls: list[Any]) -> Message:
+    return Message("openai", [_chat_call(call) for call in calls])
 
 
 def _chat_call(call: Any) -> Sent:
@@ -214,9 +211,9 @@ def _parts(parts: list[Any]) -> Message:
     return found
 
 
-def _rpc(data: Any) -> Message:
+def _rpc(parts: list[Any]) -> Message:
     found = Message("mcp")
-    for part in _listed(data):
+    for part in parts:
         asked = _first(part, "params") or part
         sent = Sent(
             _first(asked, "name"), _first(asked, "arguments"), _first(part, "id")
@@ -235,50 +232,68 @@ def _headed(found: Message, data: Json) -> Message:
     return found
 
 
-def _typed(*kinds: str) -> Callable[[Any], bool]:
-    """A list with a part of one of *kinds* in it, or such a part alone."""
-    return lambda data: any(_first(part, "type") in kinds for part in _listed(data))
+# --- which of them it is --------------------------------------------------------------
+
+_Reader = Callable[[Any], Message]
+
+_WHOLE: Mapping[str, _Reader] = {
+    "choices": _chat_completion,
+    "candidates": _generated,
+    "output": _response,
+    "tool_calls": _chat,
+    "message": lambda data: _chat(plain(data["message"])),
+    "parts": lambda data: _parts(_listed(data["parts"])),
+}
+"""What only a whole message, or a whole response, has."""
+
+_BY_TYPE: Mapping[Any, _Reader] = {
+    "function": _tool_calls,
+    "custom": _tool_calls,
+    "function_call": _items,
+    "message": _items,
+    "reasoning": _items,
+    "tool_use": _blocks,
+    "text": _blocks,
+    "thinking": _blocks,
+}
+_BY_KEY: Mapping[str, _Reader] = {
+    "functionCall": _parts,
+    "function_call": _parts,
+    "params": _rpc,
+    "arguments": _rpc,
+    "text": _parts,
+}
 
 
-def _with(*names: str) -> Callable[[Any], bool]:
-    """A list with a part in it that has one of *names*, or such a part alone."""
-    return lambda data: any(_has(*names)(part) for part in _listed(data))
+def _reader(data: Any) -> _Reader | None:
+    """What reads *data*: a whole message, a list of its parts, or one part."""
+    if isinstance(data, list):
+        return next(filter(None, map(_part_reader, map(plain, data))), None)
+    if not isinstance(data, dict):
+        return None
+    for key, read in _WHOLE.items():
+        if data.get(key) is not None:
+            return read
+    if _first(data.get("function_call"), "arguments") is not None:
+        return _chat  # OpenAI's first form; Gemini says `args`
+    if "role" in data or "content" in data:
+        return _turn_reader(data)
+    read_part = _part_reader(data)
+    return None if read_part is None else lambda part: read_part([part])
 
 
-def _is_old_call(data: Any) -> bool:
-    return _has("arguments")(_first(data, "function_call"))
+def _turn_reader(data: Json) -> _Reader | None:
+    content = data.get("content")
+    if _first(content, "parts") is not None:
+        return lambda turn: _parts(_listed(turn["content"]["parts"]))
+    kinds = {_first(part, "type") for part in _listed(content)}
+    if data.get("type") == "message" or kinds & {"tool_use", "thinking"}:
+        return _claude
+    return _chat if data.get("role") == "assistant" else None
 
 
-_SHAPES: tuple[tuple[Callable[[Any], bool], Callable[[Any], Message]], ...] = (
-    (_has("choices"), _chat_completion),
-    (_has("candidates"), _generated),
-    (_has("output"), _response),
-    (_has("tool_calls"), _chat),
-    (_is_old_call, _chat),
-    (_has("message"), lambda data: _chat(plain(data["message"]))),
-    (_has("parts"), lambda data: _parts(_listed(data["parts"]))),
-    (
-        lambda data: _has("parts")(_first(data, "content")),
-        lambda data: _parts(_listed(data["content"]["parts"])),
-    ),
-    (_with("functionCall", "function_call"), lambda data: _parts(_listed(data))),
-    (_typed("function_call"), lambda data: _items(_listed(data))),
-    (_typed("tool_use"), lambda data: _blocks(_listed(data))),
-    (
-        _typed("function", "custom"),
-        lambda data: Message("openai", [_chat_call(c) for c in _listed(data)]),
-    ),
-    (lambda data: _has("content")(data) and _first(data, "type") == "message", _claude),
-    (
-        lambda data: (
-            _has("content")(data) and _typed("tool_use", "thinking")(data["content"])
-        ),
-        _claude,
-    ),
-    (lambda data: _first(data, "role") == "assistant", _chat),
-    (_with("params", "arguments"), _rpc),
-    # lists of parts in which nothing is called
-    (_typed("message", "reasoning"), lambda data: _items(_listed(data))),
-    (_typed("text", "thinking"), lambda data: _blocks(_listed(data))),
-    (_with("text"), lambda data: _parts(_listed(data))),
-)
+def _part_reader(part: Any) -> _Reader | None:
+    read = _BY_TYPE.get(_str(_first(part, "type")))
+    if read is None and isinstance(part, dict):
+        read = next((r for key, r in _BY_KEY.items() if key in part), None)
+    return read

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import Literal
 
 Provider = Literal["openai", "responses", "anthropic", "gemini", "mcp"]
-PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 
 _MARK = 6  # hexadecimal digits that keep two renamed names apart
 

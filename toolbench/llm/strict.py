@@ -20,15 +20,8 @@ _KNOWN = frozenset(
 _MEANINGLESS = ("default", "examples")  # where every argument is sent anyway
 _FORMATS = frozenset(
     {
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
+        *("date-time", "time", "date", "duration", "email", "hostname"),
+        *("ipv4", "ipv6", "uuid"),
     }
 )
 _MOST_LEVELS, _MOST_PROPERTIES, _MOST_VALUES, _MOST_TEXT = 10, 5_000, 1_000, 120_000

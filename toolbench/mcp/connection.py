@@ -22,6 +22,7 @@ from toolbench.mcp.inbox import Inbox
 if TYPE_CHECKING:
     from mcp import ClientSession
 
+_MODERN = "2026-07-28"
 _MOST_PAGES = 250
 _MOST_ROUNDS = 10
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
@@ -128,6 +129,11 @@ class Connection:
     def protocol_version(self) -> str:
         """The version of MCP that both sides speak."""
         return str(self._client.protocol_version)
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether that is a version without a handshake."""
+        return self.protocol_version >= _MODERN
 
     def described(self) -> dict[str, Any]:
         """Return the server's `serverInfo`, `capabilities` and `instructions`, JSON-ready."""

@@ -1,6 +1,6 @@
 """A server's tool as a tool like any other: its action, and its definition."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from rich.text import Text
 from toolbench.core.parameters import Parameters
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.validation import clip, validator_of
+from toolbench.core.validation import SchemaValidator, clip, validator_of
 from toolbench.errors import ArgumentsError, Problem
 from toolbench.mcp.results import MCPToolObservation
 
@@ -71,13 +71,17 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self._parameters.accepted
 
     @cached_property
+    def _validator(self) -> SchemaValidator:
+        return validator_of(self.schema)
+
+    @cached_property
     def _parameters(self) -> Parameters:
         schema = dict(self.schema)
         return Parameters(schema, {"type": "object", **schema})
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """List what is wrong with *arguments*, each at its own path."""
-        return validator_of(self.schema).problems(dict(arguments))
+        return self._validator.problems(dict(arguments))
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments*, explicit nulls kept.
@@ -88,6 +92,15 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         if problems := self.problems(arguments):
             raise ArgumentsError(self.name, problems)
         return MCPToolAction(data=dict(arguments))
+
+    def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
+        """Return the action with *arguments* as they are: the server judges."""
+        return MCPToolAction(data=dict(arguments))
+
+    def _invoker(self) -> Callable[[Any, Any], Any]:
+        """What `execute` calls; a server's tools are many, and their executors known."""
+        known = getattr(self.executor, "knows_conversations", False)
+        return self.executor if known else super()._invoker()
 
     def parameters(
         self, *, security_risk: bool = False, summary: bool = False

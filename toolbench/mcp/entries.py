@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from json import dumps
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -14,7 +13,9 @@ from toolbench.mcp.expand import expand
 
 Transport = Literal["stdio", "http", "sse", "memory"]
 
-_SECRET_NAME = re.compile(r"key|token|secret|passw|pwd|credential|auth|cookie", re.I)
+_SECRET_NAME = re.compile(
+    r"key|token|secret|passw|pwd|credential|auth(?!or)|cookie", re.I
+)
 _SECRET_ARGUMENT = re.compile(
     r"(?i)^--?[\w-]*(?:key|token|secret|passw|pwd|credential|auth)[\w-]*$"
 )
@@ -81,20 +82,14 @@ class ServerEntry:
         named = {
             **{k: v for k, v in self.env.items() if _SECRET_NAME.search(k)},
             **self.headers,
-            **_url_secrets(self.url),
             **_auth_secrets(self.auth),
             **dict(_secret_words(self.args)),
         }
+        for text in (self.url, *self.args, *self.env.values()):
+            named |= _url_secrets(text)
         bare = {f"{k} value": v.split(" ", 1)[-1] for k, v in self.headers.items()}
-        plain = {**named, **bare}
-        escaped = {f"{k} in JSON": dumps(v)[1:-1] for k, v in plain.items()}
-        return Secrets(
-            {
-                k: v
-                for k, v in {**plain, **escaped}.items()
-                if len(v) >= _SHORTEST_SECRET
-            }
-        )
+        found = {**named, **bare}
+        return Secrets({k: v for k, v in found.items() if len(v) >= _SHORTEST_SECRET})
 
     def __repr__(self) -> str:
         shown = [f"transport={self.transport!r}", f"target={self.target!r}"]
@@ -137,7 +132,7 @@ def _url_secrets(url: str) -> dict[str, str]:
     named = {k: v for k, v in parse_qsl(parts.query) if _SECRET_NAME.search(k)}
     if parts.password:
         named["password"] = parts.password
-    return {f"url {name}": value for name, value in named.items()}
+    return {f"{parts.hostname} {name}": value for name, value in named.items()}
 
 
 def _auth_secrets(auth: Any) -> dict[str, str]:

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from inspect import iscoroutinefunction
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.portal import portal
+from toolbench.core.validation import SchemaValidator, validator_of
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.failures import CallFailedError
 from toolbench.mcp.handlers import (
@@ -25,6 +26,8 @@ from toolbench.mcp.results import (
     tool_observation,
 )
 from toolbench.mcp.waiting import Waiting
+
+T = TypeVar("T")
 
 _CANCELLED = "The call was cancelled, and the server was told."
 
@@ -57,6 +60,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     with `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
     """
 
+    knows_conversations = True
+    """It is called with `(action, conversation)`: nobody needs to find that out."""
+
     def __init__(self, caller: Caller, tool: str, output_schema: Any = None) -> None:
         """Call *tool*, by its server's name for it, through *caller*."""
         self._caller = caller
@@ -74,7 +80,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         answerer = self._answerer()
         waiting = Waiting(answerer)
         asked = answerer if iscoroutinefunction(answerer) else waiting.ask
-        future = portal.start(self._calling(action, asked))
+        future = self._submitted(self._calling(action, asked))
         with self._cancelled_by(future.cancel):
             try:
                 return waiting.until(future)
@@ -94,7 +100,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         if loop is self._caller.loop:
             waited = asyncio.ensure_future(call())
         else:
-            waited = asyncio.wrap_future(portal.start(call))
+            waited = asyncio.wrap_future(self._submitted(call))
         with self._cancelled_by(partial(loop.call_soon_threadsafe, waited.cancel)):
             try:
                 return await waited
@@ -120,6 +126,13 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         finally:
             self._running.discard(cancel)
 
+    def _submitted(self, call: Callable[[], Coroutine[Any, Any, T]]) -> "Future[T]":
+        """Start *call* in the background loop: directly, as that is half the way there."""
+        loop = self._caller.loop
+        if loop is None or loop.is_closed():
+            return portal.start(call)
+        return asyncio.run_coroutine_threadsafe(call(), loop)
+
     def _calling(
         self, action: MCPToolAction, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
@@ -141,4 +154,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             )
         except CallFailedError as error:
             return failed_observation(self._tool, str(error))
-        return tool_observation(self._tool, result, self._output_schema)
+        return tool_observation(self._tool, result, self._promise)
+
+    @cached_property
+    def _promise(self) -> SchemaValidator | None:
+        schema = self._output_schema
+        return None if schema is None else validator_of(schema)

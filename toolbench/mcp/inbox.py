@@ -45,8 +45,14 @@ class Inbox:
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
     def keep_secret(self, secrets: Secrets) -> None:
-        """Mask *secrets* in all that is kept from now on."""
+        """Mask *secrets* in all that is kept and answered from now on."""
         self.stderr.secrets = self.log.secrets = self.traffic.secrets = secrets
+
+    def without_secrets(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return *result* with the server's own secrets masked, should it give them away."""
+        secrets = self.stderr.secrets
+        masked: dict[str, Any] = secrets.mask_json(result) if secrets else result
+        return masked
 
     def note_noise(self, line: str) -> None:
         """Keep a line of stdout that is no message."""

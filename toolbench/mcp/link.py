@@ -171,7 +171,10 @@ class Link:
         name = self.inbox.server
         if isinstance(error, ServerError):  # about the entry itself
             return f"Server {name!r}: {error}"
-        text = f"Server {name!r} did not connect: {sentence(error, call=self._call)}."
+        reason = sentence(error, call=self._call)
+        if _died(error) and self._tried.exit_code is not None:
+            reason = "its process ended before it had answered"
+        text = f"Server {name!r} did not connect: {reason}."
         return self._tried.evidence(text.replace("..", ".").replace("?.", "?"))
 
     # --- asking -------------------------------------------------------------------
@@ -189,15 +192,33 @@ class Link:
         """
         connection = await self.live()
         try:
-            return await connection.ask(send, call)
+            raw = await connection.ask(send, call)
         except Exception as error:
             if _forgotten(call):
                 call.http_failure = None
                 await self._reopen(connection)
-                return await self.connection.ask(send, call)
-            if _died(error):
+                raw = await self.connection.ask(send, call)
+            elif _died(error):
                 raise ServerError(self._death(connection)) from error
+            else:
+                raise
+        return self.inbox.without_secrets(raw)
+
+    async def ask_to(self, verb: str, send: Send, seconds: float) -> dict[str, Any]:
+        """Ask the server to *verb*, as `ask` does, and say so if it does not.
+
+        Raises:
+            ServerError: If there is no answer, or an error.
+        """
+        call = Call(seconds=seconds)
+        try:
+            return await self.ask(send, call)
+        except ServerError:
             raise
+        except Exception as error:
+            reason = sentence(error, call=call)
+            msg = f"Server {self.inbox.server!r} did not {verb}: {reason}."
+            raise ServerError(msg) from error
 
     async def live(self) -> Connection:
         """Return the connection, made again if it was lost.

@@ -4,9 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolbench.errors import ServerError
-from toolbench.mcp.calls import Call
-from toolbench.mcp.connection import Send
-from toolbench.mcp.failures import sentence
 from toolbench.mcp.link import Link
 from toolbench.mcp.resources import (
     MCPPromptObservation,
@@ -84,7 +81,7 @@ class Offers:
 
     async def read(self, uri: str) -> MCPResourceObservation:
         """Read what *uri* names."""
-        result = await self._ask(
+        result = await self._link.ask_to(
             f"read {uri!r}",
             lambda session, responses, state: session.read_resource(
                 uri,
@@ -92,6 +89,7 @@ class Offers:
                 request_state=state,
                 allow_input_required=True,
             ),
+            self._seconds,
         )
         return resource_observation(uri, result)
 
@@ -99,7 +97,7 @@ class Offers:
         self, name: str, arguments: Mapping[str, str]
     ) -> MCPPromptObservation:
         """Let the server write a prompt."""
-        result = await self._ask(
+        result = await self._link.ask_to(
             f"write the prompt {name!r}",
             lambda session, responses, state: session.get_prompt(
                 name,
@@ -108,6 +106,7 @@ class Offers:
                 request_state=state,
                 allow_input_required=True,
             ),
+            self._seconds,
         )
         return prompt_observation(name, result)
 
@@ -124,30 +123,20 @@ class Offers:
             return []
         reference = _reference(target)
         try:
-            result = await self._ask(
+            result = await self._link.ask_to(
                 "complete",
                 lambda session, responses, state: session.complete(
                     reference,
                     {"name": argument, "value": value},
                     dict(others) or None,
                 ),
+                self._seconds,
             )
         except ServerError:
             return []  # a proposal is a kindness, its absence no failure
         completion = result.get("completion")
         values = completion.get("values") if isinstance(completion, Mapping) else None
         return [str(v) for v in values] if isinstance(values, list) else []
-
-    async def _ask(self, verb: str, send: Send) -> dict[str, Any]:
-        call = Call(seconds=self._seconds)
-        try:
-            return await self._link.ask(send, call)
-        except ServerError:
-            raise
-        except Exception as error:
-            server, reason = self._link.inbox.server, sentence(error, call=call)
-            msg = f"Server {server!r} did not {verb}: {reason}."
-            raise ServerError(msg) from error
 
 
 def _reference(target: Prompt | ResourceTemplate | str) -> Any:

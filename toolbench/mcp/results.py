@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
-from toolbench.core.validation import clip, validator_of
+from toolbench.core.validation import SchemaValidator, clip
 from toolbench.errors import MissingExtraError
 
 _EXTRA = "pandas"
@@ -86,18 +86,18 @@ class MCPToolObservation(MCPObservation):
 
 
 def tool_observation(
-    tool: str, result: Mapping[str, Any], output_schema: Any = None
+    tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
     """Return *result*, as `tools/call` answered it, as an observation of *tool*.
 
-    Whatever is wrong with it becomes a warning, never an error.
+    *promise* checks the structured content by the tool's output schema. Whatever is wrong with it becomes a warning, never an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
     blocks = _blocks(result, warnings)
     structured = result.get("structuredContent")
     if not is_error:
-        _check(structured, output_schema, warnings, given="structuredContent" in result)
+        _check(structured, promise, warnings, given="structuredContent" in result)
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
@@ -140,15 +140,21 @@ def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, An
     return [block if isinstance(block, dict) else {"value": block} for block in content]
 
 
-def _check(structured: Any, schema: Any, warnings: list[str], *, given: bool) -> None:
-    if schema is None:
+def _check(
+    structured: Any,
+    promise: SchemaValidator | None,
+    warnings: list[str],
+    *,
+    given: bool,
+) -> None:
+    if promise is None:
         return
     if not given:
         warnings.append("The tool promises structured content and sent none.")
         return
     warnings.extend(
         f"The structured content does not fit the tool's output schema: {problem}."
-        for problem in validator_of(schema).problems(structured)
+        for problem in promise.problems(structured)
     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from toolbench.core.portal import portal
-from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.calls import Call
+from toolbench.mcp.catalog import Catalog
 from toolbench.mcp.changes import Listener
 from toolbench.mcp.connection import Connection
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
@@ -16,7 +16,7 @@ from toolbench.mcp.failures import call_failed
 from toolbench.mcp.handlers import Answerer, OnProgress
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.link import Link, Status
-from toolbench.mcp.listing import DisabledTool, ListedTool, read_tools
+from toolbench.mcp.listing import DisabledTool
 from toolbench.mcp.logs import ServerLog
 from toolbench.mcp.offers import Offers
 from toolbench.mcp.resources import (
@@ -29,6 +29,7 @@ from toolbench.mcp.resources import (
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.snapshot import Snapshot, ToolsDiff
 from toolbench.mcp.stderr import StderrTail
+from toolbench.mcp.subscriptions import Subscriptions
 from toolbench.mcp.tap import Traffic
 
 Era = Literal["modern", "legacy"]
@@ -66,14 +67,6 @@ class MCPServerSession:
         self.entry = entry
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """How long a call may take."""
-        self.tools: list[MCPToolDefinition] = []
-        """What can be called, in the server's order."""
-        self.disabled_tools: list[DisabledTool] = []
-        """What the server lists and cannot be called, each with its reason."""
-        self.problems: list[str] = []
-        """What went wrong with the lists, though the server is connected."""
-        self.last_change: ToolsDiff | None = None
-        """How the tools changed last, if they ever did."""
         self._inbox = Inbox(name, answerer=answerer)
         self._inbox.on_list_changed = self._list_changed
         self._timeout = timeout
@@ -86,12 +79,16 @@ class MCPServerSession:
             greet=self._greet,
         )
         self._offers = Offers(self._link, timeout)
+        self._subscriptions = Subscriptions(self._link, timeout)
+        self._inbox.on_resource_updated = self._subscriptions.note
+        self._catalog = Catalog(name, self)
+        self._modern = False
         self._described: dict[str, Any] = {}
         self._version = ""
 
     def __repr__(self) -> str:
         era = f", {self.protocol_version}" if self._version else ""
-        return f"MCPServerSession({self.name!r}, {self.status}{era}, {len(self.tools)} tools)"
+        return f"MCPServerSession({self.name!r}, {self.status}{era}, {len(self._catalog)} tools)"
 
     # --- state --------------------------------------------------------------------
 
@@ -115,7 +112,7 @@ class MCPServerSession:
         """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
         if not self._version:
             return None
-        return "modern" if self._version >= "2026-07-28" else "legacy"
+        return "modern" if self._modern else "legacy"
 
     @property
     def mode(self) -> str:
@@ -204,14 +201,17 @@ class MCPServerSession:
 
     async def aclose(self) -> None:
         """Do what `close` does, in the background loop."""
+        self._subscriptions.stop()
         await self._link.close()
 
     async def _greet(self, connection: Connection) -> None:
         """Learn who is there and what it offers, on every new connection."""
         self._described = connection.described()
         self._version = connection.protocol_version
+        self._modern = connection.is_modern
         self._offers.forget()
         await self._list_tools(connection)
+        await self._subscriptions.follow(connection)
 
     # --- tools --------------------------------------------------------------------
 
@@ -223,22 +223,34 @@ class MCPServerSession:
         """
         portal.call(self._refresh)
 
+    @property
+    def tools(self) -> list[MCPToolDefinition]:
+        """What can be called, in the server's order."""
+        return self._catalog.tools
+
+    @property
+    def disabled_tools(self) -> list[DisabledTool]:
+        """What the server lists and cannot be called, each with its reason."""
+        return list(self._catalog.disabled)
+
+    @property
+    def problems(self) -> list[str]:
+        """What went wrong with the lists, though the server is connected."""
+        problem = self._catalog.problem
+        return [] if problem is None else [f"tools/list: {problem}"]
+
+    @property
+    def last_change(self) -> ToolsDiff | None:
+        """How the tools changed last, if they ever did."""
+        return self._catalog.last_change
+
     def tool(self, name: str) -> MCPToolDefinition:
         """Return the tool the server calls *name*.
 
         Raises:
             ToolNotFoundError: If there is none, or it is disabled.
         """
-        for tool in self.tools:
-            if tool.remote_name == name:
-                return tool
-        for disabled in self.disabled_tools:
-            if disabled.name == name:
-                msg = f"Tool {name!r} of {self.name!r} cannot be called: {disabled.reason}."
-                raise ToolNotFoundError(msg)
-        known = [tool.remote_name for tool in self.tools]
-        msg = f"Server {self.name!r} has no tool {name!r}.{did_you_mean(name, known)}"
-        raise ToolNotFoundError(msg)
+        return self._catalog.find(name)
 
     def call(
         self, name: str, arguments: dict[str, Any] | None = None
@@ -294,29 +306,8 @@ class MCPServerSession:
             lambda session, params: session.list_tools(params=params),
             self._timeout,
         )
-        good, bad = read_tools(items, is_modern=self.era == "modern")
-        before, self.tools = self.tools, [self._definition(tool) for tool in good]
-        self.disabled_tools = bad
-        self.problems = [] if problem is None else [f"tools/list: {problem}"]
-        if before and (change := ToolsDiff.between(before, self.tools)):
-            self.last_change = change
+        self._catalog.read(items, problem, is_modern=self._modern)
         self._inbox.changes.note("tools")
-
-    def _definition(self, tool: ListedTool) -> MCPToolDefinition:
-        return MCPToolDefinition(
-            name=tool.name,
-            description=tool.description,
-            observation_type=MCPToolObservation,
-            annotations=tool.annotations,
-            meta=tool.meta,
-            server=self.name,
-            remote_name=tool.name,
-            schema=tool.schema,
-            output_schema=tool.output_schema,
-            icons=tool.icons,
-            notes=tool.notes,
-            executor=MCPToolExecutor(self, tool.name, tool.output_schema),
-        )
 
     def _list_changed(self, name: str) -> None:
         """Take the server's word that a list changed; runs in the background loop."""
@@ -349,6 +340,23 @@ class MCPServerSession:
             ServerError: If the server refuses or cannot be reached.
         """
         return portal.call(self._offers.read, uri)
+
+    def subscribe(self, uri: str) -> None:
+        """Hear of changes of the resource *uri*: listeners are told, `updated` has it.
+
+        Raises:
+            ServerError: If the server refuses; in the newer protocol it does that in silence.
+        """
+        portal.call(self._subscriptions.add, uri)
+
+    def unsubscribe(self, uri: str) -> None:
+        """Hear no more of the resource *uri*."""
+        portal.call(self._subscriptions.remove, uri)
+
+    @property
+    def updated(self) -> list[str]:
+        """The resources that changed since they were subscribed to, each once."""
+        return list(self._subscriptions.updated)
 
     def get_prompt(self, name: str, /, **arguments: str) -> MCPPromptObservation:
         """Let the server write the prompt *name* with *arguments*.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
-    from toolbench.mcp.definition import MCPToolDefinition
+    from toolbench.mcp.listing import ListedTool
     from toolbench.mcp.session import MCPServerSession
 
 
@@ -28,12 +28,12 @@ class ToolsDiff:
     @classmethod
     def between(
         cls,
-        before: Iterable["MCPToolDefinition"],
-        after: Iterable["MCPToolDefinition"],
+        before: Iterable["ListedTool"],
+        after: Iterable["ListedTool"],
     ) -> Self:
         """Return how *after* differs from *before*."""
-        old = {tool.remote_name: tool.to_mcp_tool() for tool in before}
-        new = {tool.remote_name: tool.to_mcp_tool() for tool in after}
+        old = {tool.name: tool for tool in before}
+        new = {tool.name: tool for tool in after}
         return cls(
             added=tuple(name for name in new if name not in old),
             removed=tuple(name for name in old if name not in new),

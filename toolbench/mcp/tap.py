@@ -131,7 +131,7 @@ class Traffic:
             method=method,
             request_id=request_id,
             size=len(text),
-            text=_cut(self.secrets.mask(text)),
+            text=_cut(self.secrets.mask(text) if self.secrets else text),
             seconds=seconds,
         )
         with self._lock:

@@ -211,13 +211,20 @@ def _awaited(run: Run, action: Any) -> Observation:
     return observation
 
 
-def start(run: Run, *, timeout: float | None = None, confirm: bool = True) -> Thread:
+def start(
+    run: Run,
+    *,
+    timeout: float | None = None,
+    confirm: bool = True,
+    then: Callable[[Run], object] | None = None,
+) -> Thread:
     """Carry *run* out in a daemon thread of its own, and return that.
 
     Args:
         run: The run.
         timeout: Seconds after which it is cancelled.
         confirm: Ask first where the policy wants it.
+        then: Is called with the run when it is over, in its thread.
     """
 
     def body() -> None:
@@ -228,6 +235,8 @@ def start(run: Run, *, timeout: float | None = None, confirm: bool = True) -> Th
         finally:
             active.remove(run)
             watch.look()
+            if then is not None:
+                then(run)
 
     thread = Thread(
         target=copy_context().run,

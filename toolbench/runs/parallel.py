@@ -158,6 +158,8 @@ def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
         )
     except ArgumentsError:
         return frozenset()  # the run will say so, and use nothing
+    if not isinstance(action, tool.action_type):
+        return frozenset()  # as above
     resources = tool.declared_resources(action)
     if resources.declared:
         return frozenset(resources.keys)

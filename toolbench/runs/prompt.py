@@ -1,6 +1,7 @@
 """Ask through `input()`, as a run that was started in a cell does."""
 
 import json
+import sys
 from collections.abc import Mapping
 from getpass import getpass
 from threading import current_thread, main_thread
@@ -77,3 +78,11 @@ def _read(said: str, field: Mapping[str, Any]) -> Any:
         return json.loads(said)
     except ValueError:
         return said
+
+
+def somebody_there() -> bool:
+    """Tell whether the front end of the running cell can answer: nbconvert's and nbval's cannot."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    kernel = getattr(shell, "kernel", None)
+    return bool(getattr(kernel, "_allow_stdin", True))  # what input() itself asks

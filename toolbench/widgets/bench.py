@@ -65,6 +65,7 @@ class Bench(w.VBox):
         self._list = parts.make(
             w.Select,
             "toolbench-field",
+            "toolbench-list",
             description="Tools",
             rows=min(12, len(self.tools)),
         )
@@ -110,6 +111,8 @@ class Bench(w.VBox):
             panel.close()
         self._panels.clear()
         self._parts.close()
+        if self.comm is not None:  # closing twice does no harm
+            self.layout.close()
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

@@ -90,7 +90,7 @@ class SchemaForm:
 
     def write(self, value: dict[str, Any]) -> None:
         """Hold *value*, in the course of an edit."""
-        self.frame.outside.clear()
+        self.frame.touched(())
         self.slot.write(value)
 
     @property
@@ -233,18 +233,23 @@ class SchemaForm:
         """Close every widget of the form; its value can still be read."""
         with self.frame.lock:
             self._observers.clear()
+            self._options = None
+            self._tab.close()
             self.slot.close()
             self.frame.close()
 
     def _settle(self) -> list[Callable[[], None]]:
         """Show the errors that may be shown; return whom to tell."""
+        changed, self.frame.changed = self.frame.changed, False
+        if changed:
+            self._tab.follow()
         self._show_faults()
         self.frame.draw()
-        self._tab.follow()
+        self._tab.draw()
         if self._options is not None:
             self._options.follow()
             self._arrange()
-        if not self._observers:
+        if not changed or not self._observers:
             return []
         value, before = self.value, self._told
         change = Bunch(name="value", old=before, new=value, owner=self, type="change")

@@ -9,6 +9,7 @@ _BRAND = "var(--jp-brand-color1,#1976d2)"
 
 STYLE = f"""
 .tb-form{{max-width:52em;padding:0 2px;overflow:visible}}
+.tb-form .widget-html{{line-height:1.4}}
 .tb-form .widget-box,.tb-form .widget-gridbox{{overflow:visible}}
 .tb-grid{{display:grid;grid-template-columns:minmax(0,1fr) auto auto;align-items:end;
  column-gap:6px;row-gap:0;width:100%}}

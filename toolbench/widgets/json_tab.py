@@ -41,6 +41,7 @@ class JsonTab:
     def put(self, text: str) -> None:
         """Take *text* as typed; give its value to the form when it is a JSON object."""
         self._typed, self._leads, self.trouble = text, True, ""
+        self._form.frame.changed = True
         try:
             value = from_text(text) if text.strip() else {}
         except UnreadableError as reason:
@@ -53,10 +54,13 @@ class JsonTab:
         self._form.write(unmask(value, kept))
 
     def follow(self) -> None:
-        """Show the value again, unless the edit that just ended came from here."""
+        """Give up what was typed, unless the edit that just ended came from here."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False
+
+    def draw(self) -> None:
+        """Bring the widget up to date."""
         if self._area is not None:
             if self._area.value != self.text:
                 self._area.value = self.text
@@ -65,10 +69,16 @@ class JsonTab:
             )
             self._message.value = f'<div role="alert">{said}</div>'
 
+    def close(self) -> None:
+        """Draw nothing from now on."""
+        self._area = None
+
     def _said(self) -> list[str]:
         """What is wrong with what was typed."""
         if self._typed is None:
             return []
+        if self.trouble:
+            return [self.trouble]
         problems = [Problem(path, message) for path, message in self._form.errors]
         return [str(problem) for problem in problems[:_SAID]]
 

@@ -9,22 +9,27 @@ from weakref import WeakSet
 import ipywidgets as w
 
 from toolbench.core.schema import Observation
+from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.objects import tool_bundle, tool_html
+from toolbench.display.objects import call_text, tool_bundle, tool_html
 from toolbench.display.page import notice
 from toolbench.runs.active import active
 from toolbench.runs.engine import start
-from toolbench.runs.questions import Answer, Question
-from toolbench.runs.run import ENDED, Run
+from toolbench.runs.history import history
+from toolbench.runs.prompt import somebody_there
+from toolbench.runs.questions import Answer, Asker, Question, decline
+from toolbench.runs.record import RunRecord
+from toolbench.runs.run import Run
 from toolbench.widgets.form import SchemaForm
+from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import STYLE, Parts
 from toolbench.widgets.question import QuestionBox
 from toolbench.widgets.report import RunReport
 from toolbench.widgets.ticker import ticker
-from toolbench.widgets.views import CodeView, HistoryView, SchemaView
+from toolbench.widgets.views import VIEWS, View
 
 QUIET = 0.3  # seconds without an edit before a click counts
-TABS = ("Form", "JSON", "Schema", "Code", "History")
+TABS = ("Form", "JSON", *VIEWS)
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -38,6 +43,7 @@ class ToolPanel(w.VBox):
         arguments: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
+        risk: SecurityRisk | None = None,
     ) -> None:
         """Open *tool*, the form filled with *arguments*.
 
@@ -45,12 +51,16 @@ class ToolPanel(w.VBox):
             tool: The tool.
             arguments: What the form holds at first.
             timeout: Seconds after which a run is cancelled.
+            risk: How the call was rated, if it was; HIGH asks before it runs.
         """
         self._lock = RLock()
         self._parts = parts = Parts()
         self._timeout = timeout
+        self._risk = risk
         self._run: Run | None = None
+        self._record: RunRecord | None = None
         self._last_edit = 0.0
+        self._keepsake = Keepsake()
         self._head = parts.html()
         self._stale = parts.row()
         self._run_button = parts.button("Run", look="primary")
@@ -60,15 +70,22 @@ class ToolPanel(w.VBox):
         )
         self._report = RunReport(parts)
         self._question = QuestionBox(parts)
-        self._notice = parts.html()
+        self._notice = parts.row()
         boxes = [parts.column() for _ in TABS]
         self._tabs = parts.make(w.Tab, "toolbench-tabs", children=boxes, titles=TABS)
-        self._views: dict[str, Any] = {}
-        self._run_button.on_click(lambda _: self._clicked(unchecked=False))
+        self._views: dict[str, View] = {}
+        self._run_button.on_click(lambda _: self._clicked())
         self._cancel_button.on_click(lambda _: self.cancel())
         self._anyway_button.on_click(lambda _: self._clicked(unchecked=True))
         self._tabs.observe(lambda _: self._open_tab(), "selected_index")
-        super().__init__(_dom_classes=("toolbench-box",))
+        buttons = parts.row(self._run_button, self._cancel_button, *self._report.status)
+        super().__init__(
+            [
+                *(self._head, self._stale, self._tabs, self._notice, buttons),
+                *(self._question.widget, self._report.widget),
+            ],
+            _dom_classes=("toolbench-box",),
+        )
         self._show(tool, arguments)
         open_panels.add(self)
 
@@ -99,85 +116,104 @@ class ToolPanel(w.VBox):
             validate=tool.problems,
         )
         self._form.observe(lambda _: self._edited())
+        self._head.value = STYLE + self._keepsake.style + tool_html(tool, self._risk)
+        for view in self._views.values():
+            view.close()
         self._views.clear()
-        self._head.value = STYLE + tool_html(tool)
         for tab in self._tabs.children[1:]:
             tab.children = ()
         self._tabs.children[0].children = [self._form.widget]
         self._tabs.selected_index = 0
+        self._notice.children = ()
         self._settle()
-        buttons = [self._run_button, self._cancel_button]
-        if tool.source != "native":
-            buttons.append(self._anyway_button)
-        self.children = [
-            self._head,
-            self._stale,
-            self._tabs,
-            self._parts.row(*buttons, *self._report.status),
-            self._notice,
-            self._question.widget,
-            self._report.widget,
-        ]
 
     def _open_tab(self) -> None:
         """Build a tab when it is first looked at; read again what may have changed."""
         index = self._tabs.selected_index or 0
         name, box = TABS[index], self._tabs.children[index]
-        if name == "JSON" and not box.children:
-            box.children = [self._form.json_widget]
-        elif name in _VIEWS and name not in self._views:
-            view = self._views[name] = _VIEWS[name](self)
-            box.children = [view.widget]
-        elif hasattr(self._views.get(name), "refresh"):
-            self._views[name].refresh()
+        with self._lock:
+            if name == "JSON" and not box.children:
+                box.children = [self._form.json_widget]
+            elif name in VIEWS and name not in self._views:
+                view = self._views[name] = VIEWS[name](self)
+                box.children = [view.widget]
+            elif name in self._views:
+                self._views[name].refresh()
 
-    def put_back(self, arguments: dict[str, Any]) -> None:
+    def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments* and show it."""
-        self._form.value = arguments
+        self._form.value = dict(arguments)
         self._tabs.selected_index = 0
 
     def _edited(self) -> None:
+        """Take back the notice of what is wrong as soon as nothing is."""
         self._last_edit = monotonic()
+        if self._notice.children and not self._form.errors:
+            self._notice.children = ()
 
     # --- running ----------------------------------------------------------------------
 
-    def run(self, *, confirm: bool = True, unchecked: bool = False) -> Run | None:
+    def run(
+        self,
+        *,
+        confirm: bool = True,
+        unchecked: bool = False,
+        timeout: float | None = None,
+    ) -> Run | None:
         """Start a run with what the form holds; nothing happens while one goes on.
+
+        Under nbconvert, nbval and papermill nobody can answer: questions are declined, unless
+        they were answered in advance.
 
         Args:
             confirm: Ask first where the policy wants it.
             unchecked: Send what does not fit the schema too, for a server to judge.
+            timeout: Seconds after which it is cancelled; the panel's own if left out.
         """
+        asker = self._ask if somebody_there() else decline
         with self._lock:
-            if self._run is not None and self._run.state not in ENDED:
-                return None
-            if not self._ready(unchecked=unchecked):
-                return None
-            self._run = run = Run(
-                self._tool, self._form.value, source="button", asker=self._ask
-            )
-            run.unchecked = unchecked
-            self._run_button.disabled, self._cancel_button.disabled = True, False
-            self._report.begin(run)
-            start(run, timeout=self._timeout, confirm=confirm)
-            ticker.watch(self._refresh)
+            run = self._new_run(asker, unchecked=unchecked)
+            if run is not None:
+                self._start(run, timeout or self._timeout, confirm=confirm)
         return run
 
-    def _clicked(self, *, unchecked: bool) -> None:
+    def _clicked(self, *, unchecked: bool = False) -> None:
         """Run, once the last keys are here.
 
         ipywidgets holds a field's news back until the kernel has answered the one before,
-        but not a click: a quick person's click comes before the end of what they typed.
+        but not a click: a quick person's click overtakes the end of what they typed.
         """
 
-        def wait() -> bool:
+        def go() -> bool:
             if monotonic() - self._last_edit < QUIET:
                 return True
-            self.run(unchecked=unchecked)
+            with self._lock:
+                run = self._new_run(self._ask, unchecked=unchecked)
+                if run is not None:
+                    self._start(run, self._timeout)
             return False
 
-        if wait():
-            ticker.watch(wait)
+        if go():
+            ticker.watch(go)
+
+    def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
+        if self._run is not None:
+            if not self._run.done.is_set():
+                return None
+            self._refresh()  # the last tick may be to come
+        if not self._ready(unchecked=unchecked):
+            return None
+        arguments = self._form.value
+        run = Run(self._tool, arguments, source="button", asker=asker, risk=self._risk)
+        run.unchecked = unchecked
+        return run
+
+    def _start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
+        self._run = run
+        self._run_button.disabled, self._cancel_button.disabled = True, False
+        self._report.begin(run)
+        start(run, timeout=timeout, confirm=confirm, then=self._report.render)
+        ticker.watch(self._refresh)
 
     def cancel(self) -> None:
         """Have the run stop, if one goes on."""
@@ -186,19 +222,24 @@ class ToolPanel(w.VBox):
 
     def _ready(self, *, unchecked: bool) -> bool:
         if self._tool.executor is None:
-            self._notice.value = notice(
-                "This tool has no executor: nothing to run.", "danger"
-            )
+            self._say("This tool has no executor: nothing to run.")
             return False
         errors = self._form.errors
         if self._form.blocked or (errors and not unchecked):
             self._form.reveal_errors()
             count = len(errors)
             what = "One field needs" if count == 1 else f"{count} fields need"
-            self._notice.value = notice(f"Not run yet. {what} attention.", "warning")
+            self._say(f"Not run yet. {what} attention.")
             return False
-        self._notice.value = ""
+        self._notice.children = ()
         return True
+
+    def _say(self, sentence: str) -> None:
+        judged_elsewhere = self._tool.source != "native" and not self._form.blocked
+        buttons = [self._anyway_button] if judged_elsewhere else []
+        said = self._parts.html(notice(sentence, "warning"))
+        self._parts.drop([c for c in self._notice.children if isinstance(c, w.HTML)])
+        self._notice.children = [said, *buttons]
 
     def _ask(self, question: Question) -> Answer:
         run = self._run
@@ -208,15 +249,22 @@ class ToolPanel(w.VBox):
         """Show what is new of the run; tell whether to come back."""
         with self._lock:
             run = self._run
-            if run is None:
+            if run is None or self.comm is None:
                 return False
-            over = run.done.is_set()
-            self._report.show(run)
-            if over:
-                self._settle()
-                if run.problems:
-                    self._form.show_problems(list(run.problems))
+            over = self._report.show(run)
+            if over and (self._record is None or self._record.id != run.id):
+                self._finish(run)
             return not over
+
+    def _finish(self, run: Run) -> None:
+        self._settle()
+        if run.problems:
+            self._form.show_problems(list(run.problems))
+        if "History" in self._views:
+            self._views["History"].refresh()
+        self._record = history().find(run.id) or RunRecord.of(run)
+        text = call_text(self._record.arguments, self._record.observation)
+        self._keepsake.keep(self._record.html, text)
 
     def _settle(self) -> None:
         self._run_button.disabled = self._tool.executor is None
@@ -226,19 +274,22 @@ class ToolPanel(w.VBox):
 
     def look_for_news(self) -> None:
         """Say so if the tool was defined again, and offer to take the new one."""
-        if self._tool.latest() is self._tool or self._stale.children:
-            return
-        reload_button = self._parts.button("Reload", look="info")
-        reload_button.on_click(lambda _: self.reload())
-        said = notice(
-            "This tool was defined again: the panel shows the old one.", "warning"
-        )
-        self._stale.children = [self._parts.html(said), reload_button]
+        with self._lock:
+            if self._stale.children or self._tool.latest() is self._tool:
+                return
+            reload_button = self._parts.button("Reload", look="info")
+            reload_button.on_click(lambda _: self.reload())
+            said = "This tool was defined again: the panel shows the old one."
+            self._stale.children = [
+                self._parts.html(notice(said, "warning")),
+                reload_button,
+            ]
 
     def reload(self) -> None:
         """Take the tool as it was defined last, and keep what was entered."""
         with self._lock:
             entered, old = self._form.value, self._form
+            self._parts.drop(self._stale.children)
             self._stale.children = ()
             self._show(self._tool.latest(), entered)
             old.close()
@@ -248,17 +299,18 @@ class ToolPanel(w.VBox):
         if self in open_panels:  # also called when it is garbage
             open_panels.discard(self)
             self.cancel()
-            self._form.close()
-            self._parts.close()
+            with self._lock:
+                for view in self._views.values():
+                    view.close()
+                self._form.close()
+                self._parts.close()
+            self.layout.close()
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        shown = super()._repr_mimebundle_(**options)
-        return {**(shown or {}), **tool_bundle(self._tool)}
-
-
-_VIEWS: dict[str, Any] = {
-    "Schema": lambda panel: SchemaView(panel.tool, panel._parts),
-    "Code": lambda panel: CodeView(panel.tool, lambda: panel.form.masked, panel._parts),
-    "History": lambda panel: HistoryView(panel.tool, panel.put_back, panel._parts),
-}
+        self._keepsake.remember_cell()
+        view = super()._repr_mimebundle_(**options)
+        static = tool_bundle(self._tool, self._form.masked)
+        if self._record is not None:
+            static["text/html"] += self._record.html
+        return {**(view or {}), **static}

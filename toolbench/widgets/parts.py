@@ -4,30 +4,47 @@ from typing import Any
 
 import ipywidgets as w
 
+from toolbench.display.css import PRE
 from toolbench.display.escape import Html
 from toolbench.widgets.pool import Pool
 
-STYLE = Html("""<style>
-.toolbench-box { width: 100%; overflow: visible; min-width: 0; }
-.toolbench-row { width: 100%; overflow: visible; flex-flow: row wrap; align-items: center; gap: 6px; }
-.toolbench-text { width: auto; overflow: visible; margin: 2px; }
-.toolbench-text > .widget-html-content { line-height: 1.45; font-size: var(--jp-ui-font-size1, 13px); }
-.toolbench-button { width: auto; min-width: 5em; }
-.toolbench-field { width: 100%; max-width: 48em; }
-.toolbench-code { width: 100%; max-width: 60em; height: 14em; }
-.toolbench-code textarea { font-family: var(--jp-code-font-family, monospace); height: 100%; }
-.toolbench-bar { width: 160px; }
-.toolbench-hidden { display: none; }
-.toolbench-tabs { width: 100%; }
+STYLE = Html(f"""<style>
+.toolbench-box {{ width: 100%; overflow: visible; min-width: 0; }}
+.toolbench-row {{ width: 100%; overflow: visible; flex-flow: row wrap; align-items: center; gap: 2px 6px; }}
+.toolbench-text {{ width: auto; max-width: 100%; overflow: visible; margin: 2px; min-width: 0; }}
+.toolbench-text > .widget-html-content {{ line-height: 1.45; font-size: var(--jp-ui-font-size1, 13px); }}
+.toolbench-text:has(> .widget-html-content:empty) {{ display: none; }}
+.toolbench-button {{ width: auto; min-width: 5em; }}
+.toolbench-field {{ width: 100%; max-width: 48em; height: auto; flex-flow: row wrap; }}
+.toolbench-row > .toolbench-field {{ flex: 0 1 30em; }}
+.toolbench-field > .widget-label {{ width: auto; min-width: 5em; text-align: left; }}
+.toolbench-field > :is(select, input) {{ flex: 1 1 16em; min-width: 0; max-width: 30em; height: 28px; }}
+.toolbench-list {{ max-width: none; }}
+.toolbench-list > select {{ max-width: none; height: auto; padding: 4px; }}
+.toolbench-code {{ width: 100%; max-width: 60em; height: auto; flex-flow: column; }}
+.toolbench-code > .widget-label {{ width: auto; text-align: left; }}
+.toolbench-code > textarea {{ font-family: var(--jp-code-font-family, monospace);
+ font-size: var(--jp-code-font-size, 13px); height: 15em; width: 100%; flex: none; }}
+.toolbench-bar {{ width: 160px; margin: 0 4px; }}
+.toolbench-hidden {{ display: none; }}
+.toolbench-tabs {{ width: 100%; margin: 4px 0 6px; }}
+.toolbench-log {{ gap: 0; max-height: 32em; overflow: auto; margin: 4px 2px;
+ border-left: 3px solid var(--jp-border-color2, rgba(128,128,128,.4)); padding-left: 10px; }}
+.toolbench-log:not(:has(.toolbench-out, .toolbench-shown)) {{ display: none; }}
+.toolbench-log > .toolbench-text {{ margin: 0; flex: none; }}
+.toolbench-log > .toolbench-text > .widget-html-content {{ line-height: 1.2; }}
+.toolbench-out {{ {PRE}; white-space: pre-wrap; overflow-wrap: anywhere; }}
+.toolbench-shown {{ padding: 4px 0; overflow: auto; }}
+.toolbench-question {{ border: 1px solid var(--jp-brand-color1, #1976d2); border-radius: 4px;
+ padding: 8px 10px; margin: 4px 2px; width: auto; }}
+.toolbench-question:not(:has(*)) {{ display: none; }}
 </style>""")
 
 
 class Parts(Pool):
     """Makes the widgets of one panel; `close` closes them all."""
 
-    def button(
-        self, label: str, *, look: str = "", tip: str = "", icon: str = ""
-    ) -> Any:
+    def button(self, label: str, *, look: str = "", tip: str = "") -> Any:
         """Return a button; *look* is ipywidgets' `button_style`."""
         return self.make(
             w.Button,
@@ -47,9 +64,10 @@ class Parts(Pool):
             w.Dropdown, "toolbench-field", options=options, description=label
         )
 
-    def column(self, *children: Any) -> Any:
-        """Return *children* below each other."""
-        return self.make(w.VBox, "toolbench-box", children=children)
+    def column(self, *children: Any, kind: str = "") -> Any:
+        """Return *children* below each other, in the style called *kind* as well."""
+        classes = ("toolbench-box", *([kind] if kind else []))
+        return self.make(w.VBox, *classes, children=children)
 
     def row(self, *children: Any) -> Any:
         """Return *children* beside each other, wrapped where there is no room."""

@@ -1,8 +1,9 @@
 """A question in the middle of a run, as a form; the run waits, the page does not."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import ExitStack, suppress
+from threading import Lock
 from typing import Any
 
 from toolbench.display.escape import Html, escape
@@ -10,33 +11,54 @@ from toolbench.runs.questions import YES_OR_NO, Answer, Question
 from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.parts import Parts
 
+_LOOK = 0.05  # seconds between looks whether the run is to stop
+
 
 class QuestionBox:
-    """Where a panel shows the questions of its run."""
+    """Where a panel shows the questions of its run, one at a time."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the box; it is empty until something is asked."""
-        self.widget = parts.column()
+        self.widget = parts.column(kind="toolbench-question")
+        self._turn = Lock()
 
     def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
         """Show *question* and wait for the answer; a run that is to stop waits no more."""
-        answer: Future[Answer] = Future()
+        while not self._turn.acquire(
+            timeout=_LOOK
+        ):  # threads of one run may ask at once
+            if cancelled():
+                return Answer("cancel")
         with ExitStack() as shown:
-            shown.callback(setattr, self.widget, "children", ())
-            self.widget.children = _question(question, answer, shown)
-            while not cancelled():
-                with suppress(TimeoutError):
-                    return answer.result(timeout=0.05)
-            return Answer("cancel")
+            shown.callback(self._turn.release)
+            return self._answer(question, cancelled, shown)
+
+    def _answer(
+        self, question: Question, cancelled: Callable[[], bool], shown: ExitStack
+    ) -> Answer:
+        answer: Future[Answer] = Future()
+        parts = Parts()
+        shown.callback(parts.close)
+        shown.callback(setattr, self.widget, "children", ())
+        self.widget.children = _asking(question, answer, parts, shown)
+        while not cancelled():
+            with suppress(TimeoutError):
+                return answer.result(timeout=_LOOK)
+        return Answer("cancel")
 
 
-def _question(
-    question: Question, answer: "Future[Answer]", shown: ExitStack
+def _asking(
+    question: Question, answer: "Future[Answer]", parts: Parts, shown: ExitStack
 ) -> list[Any]:
-    parts = Parts()
-    shown.callback(parts.close)
-    who = f"<b>{escape(question.asked_by)}</b> asks: " if question.asked_by else ""
-    text = Html(f'<div role="alert">{who}{escape(question.message)}</div>')
+    who = (
+        f"<strong>{escape(question.asked_by)}</strong> asks: "
+        if question.asked_by
+        else ""
+    )
+    text = Html(
+        f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
+        f"{who}{escape(question.message)}</div>"
+    )
     if question.schema is YES_OR_NO:
         accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
         accept.on_click(lambda _: _settle(answer, Answer("accept", {"answer": True})))
@@ -59,5 +81,5 @@ def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:
 
 
 def _settle(answer: "Future[Answer]", given: Answer) -> None:
-    if not answer.done():  # a double click
+    with suppress(InvalidStateError):  # a double click
         answer.set_result(given)

@@ -2,14 +2,21 @@
 
 import ipywidgets as w
 
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
 from toolbench.display.ansi import from_ansi
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
-from toolbench.display.objects import result_html
+from toolbench.display.objects import LIMIT, read_by_model, result_html
+from toolbench.display.page import Tone, badge
 from toolbench.display.render import to_html
-from toolbench.runs.run import ENDED, Run
+from toolbench.runs.output import LIMIT as KEPT
+from toolbench.runs.run import ENDED, Run, State
+from toolbench.widgets.log import LIVE, REST, LogView
 from toolbench.widgets.parts import Parts
 
-_WORDS = {
+EVERYTHING = 5_000_000  # characters shown when a person asks for all
+_WORDS: dict[State, str] = {
     "new": "",
     "running": "running",
     "waiting": "waiting for an answer",
@@ -19,10 +26,10 @@ _WORDS = {
     "cancelled": "cancelled",
     "denied": "not run",
 }
-
-
+_TONES: dict[State, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 _BAR = ("toolbench-bar",)
 _HIDDEN = "toolbench-hidden"
+_TENTHS = 10.0  # seconds shown with a decimal; later ones are whole
 
 
 class RunReport:
@@ -32,45 +39,115 @@ class RunReport:
         """Make the widgets, with nothing to show."""
         self._bar = parts.make(w.FloatProgress, *_BAR, _HIDDEN, min=0, max=1)
         self._state = parts.html()
-        self._output = parts.html()
+        self._clock = parts.html()
+        self._log = LogView(parts)
         self._result = parts.html()
-        self._version = -1
-        self.status = [self._bar, self._state]
+        self._more = parts.button("Show everything")
+        self._more.on_click(lambda _: self._show_everything())
+        self._more._dom_classes = (*self._more._dom_classes, _HIDDEN)
+        self._run: Run | None = None
+        self._rendered: tuple[Run, Html] | None = None
+        self._seen: tuple[int, bool] | None = None
+        self.status = [self._bar, self._state, self._clock]
         """What belongs beside the buttons."""
-        self.widget = parts.column(self._output, self._result)
+        self.widget = parts.column(self._log.widget, self._result, self._more)
 
     def begin(self, run: Run) -> None:
         """Follow *run* from now on."""
-        self._version = -1
-        self._output.value = self._result.value = ""
-        self._bar._dom_classes = (*_BAR, _HIDDEN)
+        self._run, self._seen = run, None
+        self._log.clear()
+        self._result.value = ""
+        _show_if(self._more, wanted=False)
         self.show(run)
 
-    def show(self, run: Run) -> None:
-        """Show *run* as it is now: only what changed is sent."""
+    def render(self, run: Run) -> None:
+        """Prepare the result of *run*, which is over.
+
+        The tool's own `visualize` works here: in the thread of the run, where it stops
+        nobody else.
+        """
+        self._rendered = run, _result_html(run, LIMIT)
+
+    def show(self, run: Run) -> bool:
+        """Show *run* as it is now, and tell whether that is all: only what changed is sent."""
+        rendered = self._rendered
+        over = rendered is not None and rendered[0] is run
+        _put(self._state, _state_html(run))
+        _put(self._clock, _clock_html(run))
+        seen = run.version, over
+        if seen == self._seen and over:
+            return True
+        self._seen = seen
+        self._show_progress(run)
+        self._log.show(run.output, over=over)
+        if over and rendered is not None:
+            self._result.value = rendered[1]
+            _show_if(self._more, wanted=_is_more(run))
+        return over
+
+    def _show_progress(self, run: Run) -> None:
         progress = run.progress_state
-        moving = progress.message or (
-            f"{progress.value:g} of {progress.total:g}" if progress.total else ""
-        )
-        said = f"{_WORDS[run.state]} · {run.seconds:.1f} s"
-        said += f" · {moving}" if moving and run.state not in ENDED else ""
-        self._state.value = Html(
-            f'<span role="status" aria-live="polite">{escape(said)}</span>'
-        )
-        if run.version == self._version:
-            return
-        self._version = run.version
-        if progress.total and run.state not in ENDED:
+        moving = bool(progress.total) and run.state not in ENDED
+        if progress.total and moving:
             self._bar.value = min(max(progress.value / progress.total, 0.0), 1.0)
-            self._bar._dom_classes = _BAR
-        else:
-            self._bar._dom_classes = (*_BAR, _HIDDEN)
-        text = run.output.text
-        self._output.value = to_html(from_ansi(text)) if text else ""
-        if run.done.is_set() and run.observation is not None:
-            self._result.value = Html(
-                result_html(run.observation, run.action) + _details(run)
-            )
+        _show_if(self._bar, wanted=moving)
+
+    def _show_everything(self) -> None:
+        if self._run is not None:
+            self._log.show(self._run.output, over=True, limit=KEPT)
+            self._result.value = _result_html(self._run, EVERYTHING)
+            _show_if(self._more, wanted=False)
+
+
+def _result_html(run: Run, limit: int) -> Html:
+    shown = run.confidence.hide(run.observation or Observation())
+    action = run.confidence.hide(run.action)
+    return Html(result_html(shown, action, limit=limit) + _details(run))
+
+
+def _put(widget: w.Widget, html: Html) -> None:
+    if widget.value != html:
+        widget.value = html
+
+
+def _show_if(widget: w.Widget, *, wanted: bool) -> None:
+    classes = tuple(name for name in widget._dom_classes if name != _HIDDEN)
+    classes = classes if wanted else (*classes, _HIDDEN)
+    if widget._dom_classes != classes:
+        widget._dom_classes = classes
+
+
+def _state_html(run: Run) -> Html:
+    word = _WORDS[run.state]
+    shown = badge(word, _TONES.get(run.state, "neutral")) if word else ""
+    return Html(f'<span role="status" aria-live="polite">{shown}</span>')
+
+
+def _clock_html(run: Run) -> Html:
+    seconds = run.seconds
+    exact = seconds < _TENTHS or run.state in ENDED
+    words = [f"{seconds:.1f} s" if exact else f"{seconds:.0f} s"]
+    if run.state in ENDED:
+        words += [run.decision] if run.decision and run.state == "denied" else []
+        words += [run.reason] if run.reason.startswith("timed out") else []
+    else:
+        words += [run.progress_state.message, _counted(run)]
+    text = " · ".join(filter(None, words))
+    return Html(f'<span style="{REMARK}">{escape(text)}</span>')
+
+
+def _counted(run: Run) -> str:
+    progress = run.progress_state
+    if progress.total:
+        return f"{progress.value:g} of {progress.total:g}"
+    return f"{progress.value:g}" if progress.value else ""
+
+
+def _is_more(run: Run) -> bool:
+    """Whether something of the output or the result was left out."""
+    blocks = read_by_model(run.observation or Observation())
+    size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
+    return size > LIMIT or len(run.output.text) > LIVE + REST
 
 
 def _details(run: Run) -> str:
@@ -78,6 +155,6 @@ def _details(run: Run) -> str:
     if not run.traceback:
         return ""
     return (
-        "<details><summary>Traceback</summary>"
-        f"{to_html(from_ansi(run.traceback))}</details>"
+        '<details style="margin-top:6px"><summary style="cursor:pointer">Traceback'
+        f"</summary>{to_html(from_ansi(run.traceback))}</details>"
     )

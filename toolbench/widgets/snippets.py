@@ -1,47 +1,164 @@
-"""A call as text to paste elsewhere: Python, a %%tool cell, a pytest."""
+"""A call as text to paste elsewhere: Python, a %%tool cell, a pytest. Each runs as it is."""
 
-from collections.abc import Mapping
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from json import dumps
 from pprint import pformat
 from typing import Any
 
+from toolbench.core.registry import default_registry
+from toolbench.core.secrecy import HIDDEN
 from toolbench.core.tool import ToolDefinition
 
+AnyTool = ToolDefinition[Any, Any]
+_MAIN = "__main__"
 
-def as_python(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return the call as Python, for a notebook that knows the tool by its name."""
-    return (
-        "from toolbench import run_tool\n\n"
-        f"observation = run_tool({_variable(tool)}, {_literal(arguments)})\n"
-        "print(observation.text)"
+
+@dataclass(frozen=True)
+class Handle:
+    """How Python code gets at a tool."""
+
+    expression: str
+    imports: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+
+
+def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as Python, for the notebook that shows the tool."""
+    handle = _in_this_notebook(tool)
+    if handle is None:
+        line = f"{shlex.quote(tool.name)} {dumps(dict(arguments))}"
+        call = f"get_ipython().run_line_magic('tool', {line!r})"
+        return f"{_note(arguments)}observation = {call}\nprint(observation.text)"
+    call = f"run_tool({handle.expression}, {_literal(arguments)})"
+    return "\n".join(
+        [
+            *(*handle.imports, "from toolbench import run_tool", "", *handle.setup),
+            f"{_note(arguments)}observation = {call}",
+            "print(observation.text)",
+        ]
     )
 
 
-def as_cell(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
+def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return the call as a %%tool cell."""
-    return f"%%tool {tool.name}\n{dumps(dict(arguments), indent=2, ensure_ascii=False)}"
+    body = dumps(dict(arguments), indent=2, ensure_ascii=False)
+    return f"%%tool {shlex.quote(tool.name)}\n{body}"
 
 
-def as_pytest(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
+def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return the call as a test that the tool still answers."""
-    home = tool.action_type.__module__
-    home = "my_tools" if home == "__main__" else home
-    return (
-        f"from toolbench import run_tool\nfrom {home} import {_variable(tool)}\n\n\n"
-        f"def test_{_variable(tool)}():\n"
-        f"    observation = run_tool({_variable(tool)}, {_literal(arguments, 4)})\n"
-        "    assert not observation.is_error, observation.text"
-    )
+    handle = _in_a_file(tool)
+    call = f"run_tool({handle.expression}, {_literal(arguments, 4)})"
+    body = [
+        *handle.setup,
+        *_note(arguments).splitlines(),
+        f"observation = {call}",
+        "assert not observation.is_error, observation.text",
+    ]
+    lines = [
+        *handle.imports,
+        "from toolbench import run_tool",
+        *("", "", f"def test_{_word(tool.name)}():"),
+        *(f"    {line}" for line in body),
+    ]
+    return "\n".join(lines)
 
 
-SNIPPETS = {"Python": as_python, "%%tool cell": as_cell, "pytest": as_pytest}
+SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
+    "Python": as_python,
+    "%%tool cell": as_cell,
+    "pytest": as_pytest,
+}
 
 
-def _variable(tool: ToolDefinition[Any, Any]) -> str:
-    name = "".join(c if c.isalnum() else "_" for c in tool.name)
-    return name if name.isidentifier() else f"tool_{name}"
+def _in_this_notebook(tool: AnyTool) -> Handle | None:
+    """Return how a cell gets at *tool*, or None where only a magic does."""
+    for name, value in _variables(_MAIN):
+        if value is tool:
+            return Handle(name)
+        if type(value).__name__ == "MCPClient" and tool in list(value):
+            return Handle(f"{name}[{tool.name!r}]")
+    return _from_a_module(tool)
+
+
+def _in_a_file(tool: AnyTool) -> Handle:
+    """Return how a file of its own gets at *tool*."""
+    found = _from_a_module(tool)
+    if found is not None:
+        return found
+    if tool.source != "native":
+        server = tool.source.partition(":")[2]
+        return Handle(
+            f"client[{tool.name!r}]",
+            ("from toolbench.mcp import create_mcp_tools",),
+            (f"client = create_mcp_tools('mcp.json')  # with the server {server!r}",),
+        )
+    names = [name for name, value in _variables(_MAIN) if value is tool]
+    name = names[0] if names else _word(tool.name)
+    note = "  # a file with the cell that defines it"
+    return Handle(name, (f"from my_tools import {name}{note}",))
+
+
+def _from_a_module(tool: AnyTool) -> Handle | None:
+    module = tool.action_type.__module__
+    if module != _MAIN:
+        for name, value in _variables(module):
+            if value is tool:
+                return Handle(name, (f"from {module} import {name}",))
+    kind = type(tool)
+    if kind is not ToolDefinition and "create" in vars(kind) and _is_importable(kind):
+        return Handle(
+            "tool",
+            (
+                f"from {_package(kind)} import {kind.__name__}",
+                "from toolbench import ConversationState",
+            ),
+            (f"[tool] = {kind.__name__}.create(ConversationState())",),
+        )
+    if tool.name in default_registry:
+        return (
+            Handle(repr(tool.name))
+            if default_registry.recipe(tool.name) is tool
+            else None
+        )
+    return None
+
+
+def _variables(module: str) -> Iterator[tuple[str, Any]]:
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    for name, value in list(names.items()):
+        if name.isidentifier() and not name.startswith("_"):
+            yield name, value
+
+
+def _is_importable(kind: type) -> bool:
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ != _MAIN and getattr(module, kind.__name__, None) is kind
+
+
+def _package(kind: type) -> str:
+    """The shortest module that has *kind*: a package shows what its modules define."""
+    parts = kind.__module__.split(".")
+    for length in range(1, len(parts)):
+        name = ".".join(parts[:length])
+        if vars(sys.modules[name]).get(kind.__name__) is kind:
+            return name
+    return kind.__module__
+
+
+def _word(name: str) -> str:
+    word = "".join(c if c.isalnum() else "_" for c in name)
+    return word if word.isidentifier() else f"tool_{word}"
 
 
 def _literal(arguments: Mapping[str, Any], indent: int = 0) -> str:
     text = pformat(dict(arguments), sort_dicts=False, width=76)
     return text.replace("\n", "\n" + " " * indent)
+
+
+def _note(arguments: Mapping[str, Any]) -> str:
+    hidden = HIDDEN in dumps(arguments, ensure_ascii=False, default=str)
+    return f"# {HIDDEN} stands for a secret\n" if hidden else ""

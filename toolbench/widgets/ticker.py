@@ -1,10 +1,12 @@
 """Show news of running things at most ten times a second, all from one thread."""
 
+import logging
 import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 
 PERIOD = 0.1  # seconds
+_log = logging.getLogger(__name__)
 
 
 class Ticker:
@@ -39,7 +41,7 @@ class Ticker:
             time.sleep(self._period)
             with self._lock:
                 watchers = list(self._watchers)
-            over = [watcher for watcher in watchers if not watcher()]
+            over = [watcher for watcher in watchers if not _look(watcher)]
             with self._lock:
                 for watcher in over:
                     self._watchers.remove(watcher)
@@ -47,6 +49,14 @@ class Ticker:
                     self._thread = None
                     self._idle.set()
                     return
+
+
+def _look(watcher: Callable[[], bool]) -> bool:
+    try:
+        return watcher()
+    except Exception:  # noqa: BLE001 - one view that fails must not stop the others
+        _log.exception("A view of a run failed and is not looked after any more.")
+        return False
 
 
 ticker = Ticker()

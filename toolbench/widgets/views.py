@@ -1,53 +1,102 @@
 """The tabs of a panel beside the form: what a model is given, the call as text, earlier runs."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from json import dumps
-from typing import Any
+from typing import Any, Protocol
 
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.jsontree import json_html
-from toolbench.display.objects import result_html
-from toolbench.display.page import key_values, notice
+from toolbench.display.objects import call_html
+from toolbench.display.page import notice
+from toolbench.display.sizes import counted
 from toolbench.llm.tokens import estimate_tokens
 from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord
-from toolbench.widgets.formats import FORMATS, schema_of
+from toolbench.widgets.form import SchemaForm
+from toolbench.widgets.formats import LABELS, changes_of, schema_of
 from toolbench.widgets.parts import Parts
 from toolbench.widgets.snippets import SNIPPETS
 
+_LISTED = 50  # runs
 
-class SchemaView:
-    """What a model is given, in each provider's format."""
 
-    def __init__(self, tool: ToolDefinition[Any, Any], parts: Parts) -> None:
-        """Show *tool* in the first format."""
-        self._tool = tool
-        self._format = parts.chooser("Format", list(FORMATS))
+class Panel(Protocol):
+    """What a view is part of."""
+
+    @property
+    def tool(self) -> ToolDefinition[Any, Any]:
+        """The tool."""
+
+    @property
+    def form(self) -> SchemaForm:
+        """Its form."""
+
+    def put_back(self, arguments: Mapping[str, Any]) -> None:
+        """Fill the form."""
+
+
+class View(ABC):
+    """What a tab shows; made when it is first looked at."""
+
+    widget: Any
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self._parts = Parts()
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Show what there is now."""
+
+    def close(self) -> None:
+        """Close every widget of the view."""
+        self._parts.close()
+
+
+class SchemaView(View):
+    """What a model is given, in each provider's format, and what had to change for it."""
+
+    def __init__(self, panel: Panel) -> None:
+        """Show the first format."""
+        super().__init__(panel)
+        parts = self._parts
+        labels = [(label, name) for name, label in LABELS.items()]
+        self._format = parts.chooser("Format", labels)
         self._shown = parts.html()
-        self._format.observe(lambda _: self._show(), "value")
+        self._format.observe(lambda _: self.refresh(), "value")
         self.widget = parts.column(self._format, self._shown)
-        self._show()
+        self.refresh()
 
-    def _show(self) -> None:
-        given = schema_of(self._tool, self._format.value)
-        size = estimate_tokens(dumps(given, ensure_ascii=False))
-        self._shown.value = Html(f"<div>≈ {size:,} tokens</div>{json_html(given)}")
+    def refresh(self) -> None:
+        """Write the schema in the chosen format."""
+        tool, name = self._panel.tool, self._format.value
+        try:
+            given, changes = schema_of(tool, name), changes_of(tool, name)
+        except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
+            said = f"This format failed: {type(error).__name__}: {error}"
+            self._shown.value = notice(said, "danger")
+            return
+        size = estimate_tokens(dumps(given, ensure_ascii=False, default=str))
+        cost = f'<div style="{REMARK};margin:4px 0">≈ {counted(size, "token")}</div>'
+        notes = "".join(f"<li>{escape(change)}</li>" for change in changes)
+        notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>' * bool(
+            notes
+        )
+        self._shown.value = Html(f"{cost}{notes}{json_html(given)}")
 
 
-class CodeView:
-    """The call the form describes, as text to copy."""
+class CodeView(View):
+    """The call the form describes, as text to copy; secrets are hidden in it."""
 
-    def __init__(
-        self,
-        tool: ToolDefinition[Any, Any],
-        arguments: Callable[[], dict[str, Any]],
-        parts: Parts,
-    ) -> None:
-        """Show the call of *tool* with what *arguments* returns, secrets hidden."""
-        self._tool, self._arguments = tool, arguments
+    def __init__(self, panel: Panel) -> None:
+        """Show the call as Python."""
+        super().__init__(panel)
+        parts = self._parts
         self._kind = parts.chooser("Copy as", list(SNIPPETS))
         self._text = parts.make(w.Textarea, "toolbench-code", description="Code")
         self._kind.observe(lambda _: self.refresh(), "value")
@@ -56,20 +105,17 @@ class CodeView:
 
     def refresh(self) -> None:
         """Write the call anew."""
-        self._text.value = SNIPPETS[self._kind.value](self._tool, self._arguments())
+        write = SNIPPETS[self._kind.value]
+        self._text.value = write(self._panel.tool, self._panel.form.masked)
 
 
-class HistoryView:
-    """The earlier runs of one tool; any of them can be looked at and put back in the form."""
+class HistoryView(View):
+    """The earlier runs of the tool; any of them can be looked at and put back in the form."""
 
-    def __init__(
-        self,
-        tool: ToolDefinition[Any, Any],
-        put_back: Callable[[dict[str, Any]], None],
-        parts: Parts,
-    ) -> None:
-        """Show the runs of *tool*; *put_back* fills the form with the arguments of one."""
-        self._tool, self._put_back = tool, put_back
+    def __init__(self, panel: Panel) -> None:
+        """Show the newest run."""
+        super().__init__(panel)
+        parts = self._parts
         self._runs = parts.chooser("Run", [])
         self._back = parts.button("Put back in the form")
         self._shown = parts.html()
@@ -80,15 +126,18 @@ class HistoryView:
 
     def refresh(self) -> None:
         """Read the history again, newest first."""
-        records = [r for r in reversed(history()) if r.tool == self._tool.name][:50]
-        labels = [f"{r.id}: {r.state}, {r.seconds:.2f} s" for r in records]
-        self._runs.options = list(zip(labels, records, strict=True))
+        name = self._panel.tool.name
+        records = [r for r in reversed(list(history())) if r.tool == name][:_LISTED]
+        options = [(_label(record), record.id) for record in records]
+        if self._runs.options != tuple(options):
+            self._runs.options = options
+            self._runs.index = 0 if options else None  # the newest
         self._show()
 
     @property
     def _record(self) -> RunRecord | None:
-        record: RunRecord | None = self._runs.value
-        return record
+        number = self._runs.value
+        return None if number is None else history().find(number)
 
     def _show(self) -> None:
         record = self._record
@@ -96,13 +145,24 @@ class HistoryView:
         if record is None:
             self._shown.value = notice("No runs yet.", "neutral")
             return
-        when = escape(f"{record.started:%H:%M:%S} UTC, from {record.source}")
-        why = f", {escape(record.decision)}" if record.decision else ""
-        self._shown.value = Html(
-            f"<div>{when}{why}</div>{key_values(record.arguments)}"
-            f"{result_html(record.observation)}"
+        when = f"{record.started:%H:%M:%S} UTC, from {record.source}"
+        remark = ", ".join(filter(None, (when, record.decision)))
+        self._shown.value = call_html(
+            record.tool, record.arguments, record.observation, remark=remark
         )
 
     def _fill(self) -> None:
         if self._record is not None:
-            self._put_back(dict(self._record.arguments))
+            self._panel.put_back(self._record.known_arguments)
+
+
+def _label(record: RunRecord) -> str:
+    return f"{record.id}: {record.state}, {record.seconds:.2f} s"
+
+
+VIEWS: dict[str, type[View]] = {
+    "Schema": SchemaView,
+    "Code": CodeView,
+    "History": HistoryView,
+}
+"""The views by the titles of their tabs; each is made from a panel alone."""

@@ -93,7 +93,9 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
 
 def _is_told(argument: Argument, subject: Subject) -> bool:
     """Whether the tool's own description tells of the argument, or nothing is left to tell."""
-    if argument.name in _PLAIN or argument.has("const", "properties"):
+    if argument.name in _PLAIN or argument.name in subject.words:
+        return True
+    if argument.has("const", "properties"):
         return True
     name = re.escape(argument.name)
     told = rf"(?:^|\n)\s*[-*•]?\s*[`'\"*]*{name}[`'\"*]*\s*(?:\([^)]*\))?\s*[:\u2013\u2014-]|`{name}`"

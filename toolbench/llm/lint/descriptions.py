@@ -7,64 +7,19 @@ from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Subject, words_of
 from toolbench.llm.lint.verbs import VERBS
 
-_READS = frozenset(
-    {
-        "describe",
-        "fetch",
-        "find",
-        "get",
-        "list",
-        "lookup",
-        "query",
-        "read",
-        "retrieve",
-        "search",
-        "show",
-    }
+_READING = "describe fetch find get list lookup query read retrieve search show"
+_SAYS_NOTHING = (
+    "a an the of for to in on from with by and or this that tool function method api via "
+    "using given specified specific new existing all it its is as into at"
 )
+_READS = frozenset(_READING.split())
 _SEARCHES = frozenset({"find", "search", "query"})
-_EMPTY = frozenset(
-    {
-        "a",
-        "an",
-        "the",
-        "of",
-        "for",
-        "to",
-        "in",
-        "on",
-        "from",
-        "with",
-        "by",
-        "and",
-        "or",
-        "this",
-        "that",
-        "tool",
-        "function",
-        "method",
-        "api",
-        "via",
-        "using",
-        "given",
-        "specified",
-        "specific",
-        "new",
-        "existing",
-        "all",
-        "it",
-        "its",
-        "is",
-        "as",
-        "into",
-        "at",
-    }
-)
+_EMPTY = frozenset(_SAYS_NOTHING.split())
 _RESULT = re.compile(
     r"\b(returns?|returned|returning|results?|outputs?|responses?|responds?|respond with|"
     r"yields?|gives?|provid\w+|includ\w+|contain\w+|consist\w+|list of|lists|array of|"
     r"json|xml|csv|markdown|html|text|details?|information about|metadata|fields?|"
-    r"contents? of|summary|average|number of|price|status of|date of|value of|names?|"
+    r"contents? of|summary|average|number of|price|status of|date of|value of|\w*names?|as an? |image|base64|url|"
     r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
     re.IGNORECASE | re.DOTALL,
 )
@@ -91,7 +46,7 @@ def missing(subject: Subject) -> Iterator[Finding]:
 def thin(subject: Subject) -> Iterator[Finding]:
     """A description says more than the name."""
     said = set(words_of(subject.description)) - _EMPTY
-    if not said or len(subject.description) > 120:
+    if not said or len(subject.description) > 120 or not subject.description.isascii():
         return
     known = {_stem(word) for word in subject.words}
     if all(_stem(word) in known for word in said):

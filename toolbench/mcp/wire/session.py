@@ -15,6 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.tap import Direction, Kind
+from toolbench.mcp.wire.texts import WrittenMessage, written
 
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
 
@@ -190,7 +191,7 @@ class _Reader(_Stream):
         if isinstance(item, Exception):
             self._inbox.note_noise(str(item))
             return True
-        _note(self._inbox, "received", item.message)
+        _note(self._inbox, "received", written(item))
         message = item.message
         return isinstance(message, mcp_types.JSONRPCNotification) and self._inbox.take(
             message.method, message.params or {}
@@ -199,28 +200,21 @@ class _Reader(_Stream):
 
 class _Writer(_Stream):
     async def send(self, item: SessionMessage) -> None:
-        _note(self._inbox, "sent", item.message)
+        item = written(item)
+        _note(self._inbox, "sent", item)
         await self._inner.send(item)
 
 
-def _note(inbox: Inbox, direction: Direction, message: Any) -> None:
-    kind, method = _kind_of(message)
+def _note(inbox: Inbox, direction: Direction, item: WrittenMessage) -> None:
+    kind, method = _kind_of(item.message)
     inbox.traffic.note(
         direction,
-        _text(message),
+        item.text,
         kind=kind,
         method=method,
-        request_id=getattr(message, "id", None),
+        request_id=getattr(item.message, "id", None),
     )
     inbox.changes.note("traffic")
-
-
-def _text(message: Any) -> str:
-    try:
-        text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
-    except ValueError:  # nested too deeply for pydantic, not for Python
-        text = repr(message)
-    return text
 
 
 def _kind_of(message: Any) -> tuple[Kind, str]:

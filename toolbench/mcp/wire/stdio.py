@@ -14,12 +14,12 @@ from anyio.abc import Process
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
-from mcp.shared.message import SessionMessage
 
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.framing import Lines, mend
 from toolbench.mcp.guard import find_program, guarded
 from toolbench.mcp.inbox import Inbox
+from toolbench.mcp.wire.texts import WrittenMessage, written
 
 _CHUNK = 1 << 18  # bytes
 _GONE = (
@@ -96,8 +96,9 @@ class ProcessTransport(ClientTransport):
         with suppress(*_GONE):
             while True:
                 for line in self.lines.feed(await stdout.receive(_CHUNK)):
+                    text = line.decode("utf-8", "replace")
                     for message in self._messages(line):
-                        await to_session.send(SessionMessage(message))
+                        await to_session.send(WrittenMessage(message, text=text))
         self.ended = True
         await _ended(process, 0.5)  # its exit code is part of why it ended
         if not self._stopping:
@@ -122,8 +123,7 @@ class ProcessTransport(ClientTransport):
         stdin: Any = process.stdin
         with suppress(*_GONE):
             async for item in from_session:
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await stdin.send(text.encode() + b"\n")
+                await stdin.send(written(item).text.encode() + b"\n")
         with anyio.move_on_after(0.5):  # the reader knows more about why it ended
             while not self.ended:
                 await anyio.sleep(0.01)

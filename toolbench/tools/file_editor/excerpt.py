@@ -12,12 +12,12 @@ def line_count(text: str) -> int:
     return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
-def offset_of(text: str, line: int) -> int:
-    """Return where *line*, counted from 1, begins; past the last one, the end of *text*.
+def offset_of(text: str, line: int, start: int = 0) -> int:
+    """Return where *line* begins, counted from 1 at *start*; past the last, the end of *text*.
 
     Whole stretches are counted, not split: a search through 10 MB takes a few milliseconds.
     """
-    wanted, start = line - 1, 0
+    wanted = line - 1
     while wanted and start < len(text):
         found = text.count("\n", start, start + _STEP)
         if found >= wanted:
@@ -32,17 +32,18 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
     for _ in range(min(lines, first - 1)):
         begin = text.rfind("\n", 0, begin - 1) + 1
         first -= 1
-    return excerpt(text, begin, _forward(text, end, lines + 1), first)
+    stop = _forward(text, end, lines + 1)
+    shown = line_count(text[begin:stop])
+    return excerpt(text, begin, stop, first, shown)
 
 
-def excerpt(text: str, start: int, end: int, first: int) -> str:
-    """Return the lines of *text* from *start* to *end*, numbered from *first* on.
+def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
+    """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
 
     If they are too long, the middle is left out, and a note in its place says which lines
     are missing and how to see them.
     """
     end -= text.endswith("\n", start, end)
-    lines = text.count("\n", start, end) + 1
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:
         return _numbered(text[start:end].split("\n"), first)
     head = _fitting(text[start : start + _HALF].split("\n"))

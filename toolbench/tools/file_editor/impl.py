@@ -210,8 +210,11 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
     if last > total:
         head += f" (there are no lines after {total})"
     start = offset_of(file.text, first)
-    end = len(file.text) if last >= total else offset_of(file.text, last + 1)
-    return readable(f"{head}:\n{excerpt(file.text, start, end, first)}")
+    end = len(file.text)
+    if last < total:
+        end = offset_of(file.text, last - first + 2, start)
+    lines = min(last, total) - first + 1
+    return readable(f"{head}:\n{excerpt(file.text, start, end, first, lines)}")
 
 
 def _shown(action: FileEditorAction, text: str) -> FileEditorObservation:

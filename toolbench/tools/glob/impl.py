@@ -58,7 +58,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             hidden=names_hidden(pattern.rest),
             stopped=stopped,
         )
-        found = list(islice(newest_first(walk.absolute()), CAP + 1))
+        found = list(islice(newest_first(walk.prefix, walk), CAP + 1))
         if stopped():
             raise interrupted()
         more = f"[There are more than these {CAP}: narrow the pattern to see others.]"

@@ -83,16 +83,16 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             links=False,
             stopped=stopped,
         )
-        files = list(walk.absolute())
-        narrowed = self._ripgrep.files_with(judge.needed, walk, include)
-        if narrowed is None:
-            matching = [f for f in files if not stopped() and judge.accepts(f)]
-            ordered = newest_first(matching)
+        with self._ripgrep.beside(walk, judge.needed, include) as narrowed:
+            files = list(walk)
+            likely = narrowed()
+        if likely is None:
+            going_on = takewhile(lambda _: not stopped(), files)
+            matching = (f for f in going_on if judge.accepts(walk.prefix + f))
+            ordered = newest_first(walk.prefix, matching)
         else:
-            likely = takewhile(
-                lambda _: not stopped(), newest_first(narrowed & set(files))
-            )
-            ordered = filter(judge.accepts, likely)
+            paths = newest_first(walk.prefix, likely.intersection(files))
+            ordered = filter(judge.accepts, takewhile(lambda _: not stopped(), paths))
         found = list(islice(ordered, CAP + 1))
         if stopped():
             raise interrupted()

@@ -45,9 +45,18 @@ class Judge:
             return False
         try:
             start = os.read(file, _BLOCK)
-            if len(start) < _BLOCK and not self._may_be_in(start):
-                return False  # what becomes of nearly all files, so first
-            return self._in_file(file, start)
+            is_all = len(start) < _BLOCK  # as of nearly every file, so be quick
+            if is_all and not self._may_be_in(start):
+                return False
+            if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                return self._in_utf16(file, start)
+            if b"\0" in start[:_SNIFFED]:
+                return False
+            start = start.removeprefix(BOM_UTF8)
+            if is_all:
+                return self._in_lines(start)
+            blocks = filter(self._may_be_in, _whole_lines(file, start))
+            return any(map(self._in_lines, blocks))
         except OSError:  # a directory, or a disk that fails
             return False
         finally:
@@ -56,13 +65,11 @@ class Judge:
     def _may_be_in(self, data: bytes) -> bool:
         return self.needed is None or self.needed.may_be_in(data)
 
-    def _in_file(self, file: int, start: bytes) -> bool:
-        if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            return self._in_utf16(file, start)
-        if b"\0" in start[:_SNIFFED]:
-            return False
-        blocks = _whole_lines(file, start.removeprefix(BOM_UTF8))
-        return any(map(self._in_lines, blocks))
+    def _in_lines(self, data: bytes) -> bool:
+        """Tell whether a line of *data* matches, which holds what is needed."""
+        if self.needed and self.needed.is_all and data.isascii():
+            return True
+        return self._in_text(data.decode(errors="surrogateescape"))
 
     def _in_utf16(self, file: int, start: bytes) -> bool:
         if os.fstat(file).st_size > MAX_BYTES:
@@ -70,13 +77,6 @@ class Judge:
         rest = iter(lambda: os.read(file, _BLOCK), b"")
         text = b"".join([start, *rest]).decode("utf-16", "replace")
         return "\0" not in text[:_SNIFFED] and self._in_text(text)
-
-    def _in_lines(self, data: bytes) -> bool:
-        if self.needed and self.needed.is_all and self.needed.literal in data.lower():
-            return True
-        return self._may_be_in(data) and self._in_text(
-            data.decode(errors="surrogateescape")
-        )
 
     def _in_text(self, text: str) -> bool:
         if "\r" in text:

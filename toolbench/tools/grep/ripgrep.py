@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 from threading import Lock
@@ -23,6 +25,7 @@ _OPTIONS = (
 )
 _SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # means the same to ripgrep
 _MOST_GLOBS = 500
+_Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
@@ -35,7 +38,7 @@ class Ripgrep:
 
     def __init__(self) -> None:
         """Begin without a process."""
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._running: set[_Process] = set()
         self._lock = Lock()
 
     def stop(self) -> None:
@@ -44,47 +47,49 @@ class Ripgrep:
             for process in self._running:
                 process.kill()
 
-    def files_with(
-        self, needed: Needed | None, walk: Walk, include: str | None
-    ) -> set[str] | None:
-        """Return all files below *walk* that hold what is needed, and perhaps ignored ones.
+    @contextmanager
+    def beside(
+        self, walk: Walk, needed: Needed | None, include: str | None
+    ) -> Iterator[Callable[[], set[str] | None]]:
+        """Search the files of *walk* while it is under way, or after it if it has rules.
 
         Args:
-            needed: What to look for.
-            walk: A walk that has ended: where it went, and what it left out.
-            include: A glob the files wanted match.
+            walk: Where to search.
+            needed: What the files must hold.
+            include: A glob they match.
 
-        Returns:
-            Absolute paths; `None` if ripgrep is not there, or cannot tell.
+        Yields:
+            What to call when the walk has ended. It returns all files that hold what is
+            needed, perhaps ignored ones too, as the walk names them; `None` if ripgrep is
+            not there or cannot tell.
         """
+        process = None if walk.has_rules else self._start(walk, needed, include)
+
+        def found() -> set[str] | None:
+            nonlocal process
+            process = process or self._start(walk, needed, include)
+            return None if process is None else _files(process)
+
+        try:
+            yield found
+        finally:
+            if process is not None:
+                self._end(process)
+
+    def _start(
+        self, walk: Walk, needed: Needed | None, include: str | None
+    ) -> _Process | None:
         program = ripgrep()
         if program is None or needed is None:
             return None
         globs = [include] if include and _SIMPLE.fullmatch(include) else []
         globs += [f"!/{_literal(path)}" for path in walk.ignored[:_MOST_GLOBS]]
-        hidden = ["--hidden", "--glob=!.git"] if walk.hidden else []
         arguments = [f"--glob={glob}" for glob in globs if glob.isprintable()]
-        command = [
-            program,
-            *_OPTIONS,
-            *arguments,
-            *hidden,
-            "-e",
-            needed.regex,
-            "--",
-            "./",
-        ]
-        found = self._output(command, walk.base)
-        if found is None:
-            return None
-        base = str(walk.base).rstrip("/")
-        return {base + os.fsdecode(path[1:]) for path in found.split(b"\0")}
-
-    def _output(self, command: list[str], directory: Path) -> bytes | None:
+        arguments += ["--hidden", "--glob=!.git"] if walk.hidden else []
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell, and no argument is an option
-                command,
-                cwd=directory,
+                [program, *_OPTIONS, *arguments, "-e", needed.regex, "--", "./"],
+                cwd=walk.base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -93,12 +98,21 @@ class Ripgrep:
             return None
         with self._lock:
             self._running.add(process)
-        try:
-            output, complaints = process.communicate()
-        finally:
-            with self._lock:
-                self._running.discard(process)
-        return None if complaints else output
+        return process
+
+    def _end(self, process: _Process) -> None:
+        with self._lock:
+            self._running.discard(process)
+        process.kill()
+        with process:  # waits, and closes the pipes
+            pass
+
+
+def _files(process: _Process) -> set[str] | None:
+    output, complaints = process.communicate()
+    if complaints:
+        return None
+    return {os.fsdecode(path[2:]) for path in output.split(b"\0") if path}
 
 
 def _literal(path: str) -> str:

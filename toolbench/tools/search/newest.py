@@ -10,20 +10,18 @@ CAP = 100
 """How many files a search returns."""
 
 
-def newest_first(paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths*, those changed last first; what is gone by now is left out."""
-    heap = list(_dated(paths))
+def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
+    """Yield *paths* behind *prefix*, those changed last first; what is gone is left out."""
+    heap = []
+    for path in paths:
+        whole = prefix + path
+        try:
+            heap.append((-os.stat(whole).st_mtime_ns, whole))  # noqa: PTH116 - for every hit
+        except OSError:
+            continue
     heapify(heap)  # a caller who wants a few of many need not wait for the order of all
     while heap:
         yield heappop(heap)[1]
-
-
-def _dated(paths: Iterable[str]) -> Iterator[tuple[int, str]]:
-    for path in paths:
-        try:
-            yield -os.stat(path).st_mtime_ns, path  # noqa: PTH116 - called for every hit
-        except OSError:
-            continue
 
 
 def report(files: list[str], *, none: str, more: str, unreadable: int) -> str:

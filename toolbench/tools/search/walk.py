@@ -55,10 +55,15 @@ class Walk:
         self.unreadable = 0
         """How many directories could not be read."""
 
-    def absolute(self) -> Iterator[str]:
-        """Yield the files as absolute paths."""
-        base = f"{str(self._origin).rstrip('/')}/{self._start}"
-        return (base + path for path in self)
+    @property
+    def has_rules(self) -> bool:
+        """Whether a .gitignore holds already where it begins."""
+        return bool(self._rules) or (self.base / ".gitignore").exists()
+
+    @property
+    def prefix(self) -> str:
+        """What makes the paths absolute."""
+        return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
         begin = len(self._start)

@@ -68,6 +68,7 @@ class PtyShell:
         self._token = ""
         self._recent = b""
         self._last_output = 0.0
+        self._closing = False
         self._wake_read, self._wake = os.pipe()
         self._launched = self._start(working_dir, env, max_processes)
         self._reader = Thread(target=self._read, name="toolbench-terminal", daemon=True)
@@ -271,7 +272,8 @@ class PtyShell:
 
     def _bury(self) -> None:
         """Hear the last words of a shell that died, and tell."""
-        end_session(self.pid)
+        if not self._closing:
+            end_session(self.pid)
         while _ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
             if not self._hear():
                 break
@@ -283,6 +285,7 @@ class PtyShell:
 
     def close(self) -> None:
         """End the shell and everything it started. Once is enough."""
+        self._closing = True
         if self.exit_code is None:
             end_session(self.pid)
         self._keeper.join()

@@ -82,9 +82,7 @@ def _definition(branch: Any) -> str:
     return ref.rpartition("/")[2] if isinstance(ref, str) else ""
 
 
-def _python_name(
-    view: SchemaView, schema: dict[str, Any], fuel: int = _NESTING
-) -> str:
+def _python_name(view: SchemaView, schema: dict[str, Any], fuel: int = _NESTING) -> str:
     kind = schema.get("type")
     name = _PYTHON.get(kind, "") if isinstance(kind, str) else ""
     if name == "list" and isinstance(schema.get("items"), dict) and fuel:

@@ -207,6 +207,11 @@ class Container(Editor):
         if self._grid is not None:
             self._grid.show(self.lines())
 
+    def close(self) -> None:
+        """Close everything inside; what is stale is not drawn any more."""
+        super().close()
+        self._grid = None
+
     def lines(self) -> Lines:
         """Return what to show: the help and errors of the slot, then the entries."""
         return arrange(self.slot.note(), self.entries())

@@ -88,7 +88,7 @@ class File(Line):
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
         kind = image_kind(content) or str(self.schema.get("contentMediaType", "file"))
-        return f"{kind}, {len(content):,} bytes"
+        return f"{len(content):,} bytes, {kind}"
 
     @property
     def hint(self) -> str:

@@ -1,6 +1,6 @@
 """Fold `allOf`, `anyOf`, `oneOf`, lists of types and `nullable` into something one field can show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,10 @@ class Folded:
 
 def guess_type(schema: Schema) -> tuple[Schema, Any]:
     """Return *schema* with a `type`, when it has or implies one, and the type nobody knows."""
+    if isinstance(
+        first := schema.get("items"), list
+    ):  # a tuple, as drafts before 2020 say it
+        schema = {**schema, "prefixItems": first, "items": True}
     kind = schema.get("type")
     if isinstance(kind, str) and kind in TYPES:
         return schema, None
@@ -106,7 +110,7 @@ def fold_alternatives(schema: Schema, resolve: Resolve) -> Folded:
     if key is None:
         return _without_null_choice(schema, nullable=nullable)
     base = {k: v for k, v in schema.items() if k not in ("anyOf", "oneOf")}
-    branches = [(part, resolve(part)) for part in schema[key]]
+    branches = list(_alternatives(schema[key], resolve, set(), _NESTING))
     if isinstance(base.get("properties"), dict):
         return Folded(_spread(base, [found for _, found in branches]), nullable)
     real = [(part, found) for part, found in branches if not _is_null(found)]
@@ -114,7 +118,8 @@ def fold_alternatives(schema: Schema, resolve: Resolve) -> Folded:
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if not real:
-        return Folded({**notes, "type": "null"}, nullable=False)
+        only = {"type": "null"} if branches else {}  # none at all: it refers to itself
+        return Folded({**notes, **only}, nullable=False)
     if len(real) == 1:
         part = real[0][0]
         return Folded(
@@ -130,6 +135,30 @@ def fold_alternatives(schema: Schema, resolve: Resolve) -> Folded:
         return Folded({**plain, **base}, nullable)
     parts = [{**rules, **part} if isinstance(part, dict) else part for part, _ in real]
     return Folded({**notes, "anyOf": parts}, nullable)
+
+
+def _alternatives(
+    parts: list[Any], resolve: Resolve, seen: set[int], fuel: int
+) -> Iterator[tuple[Any, Any]]:
+    """Give the alternatives with what they refer to; those of an alternative count as well."""
+    seen.add(id(parts))
+    for part in parts:
+        found = resolve(part)
+        inner = _pure_alternatives(found) if fuel else None
+        if inner is None:
+            yield part, found
+        elif id(inner) not in seen:
+            yield from _alternatives(inner, resolve, seen, fuel - 1)
+
+
+def _pure_alternatives(schema: Any) -> list[Any] | None:
+    """Return the alternatives of a schema that says nothing else."""
+    if not isinstance(schema, dict):
+        return None
+    rules = [key for key in schema if key not in ANNOTATIONS]
+    only = rules[0] if len(rules) == 1 and rules[0] in ("anyOf", "oneOf") else ""
+    inner = schema.get(only)
+    return inner if isinstance(inner, list) else None
 
 
 def _without_null_type(schema: Schema) -> tuple[Schema, bool]:

@@ -36,6 +36,7 @@ class Frame:
         self.lock = RLock()
         self.revealed = False
         self.outside: list[Problem] = []
+        self.changed = False
         self._settle = settle
         self._depth = 0
         self._stale: dict[Container, None] = {}
@@ -61,7 +62,8 @@ class Frame:
             listener()
 
     def touched(self, path: Path) -> None:
-        """Forget what somebody else said about the value at *path*: it has changed."""
+        """Note that the value at *path* changed, and forget what somebody said about it."""
+        self.changed = True
         near = len(path)
         self.outside = [
             problem

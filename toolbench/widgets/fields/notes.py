@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # a slot asks for its notes
 
 _LABEL = 120
 _HELP = 260
-_TAMED = {ord("$"): "\uff04", ord("\\"): "\uff3c"}
 _LIMITS = (
     ("minimum", "at least {}"),
     ("exclusiveMinimum", "more than {}"),
@@ -35,9 +34,8 @@ def line(text: Any) -> str:
 
 def label(text: Any) -> str:
     """Return *text* as the label of a widget, which the front end would typeset as maths."""
-    shown = line(text)
-    is_maths = shown.count("$") > 1 or "\\" in shown
-    return shown.translate(_TAMED) if is_maths else shown
+    shown = line(text).replace("\\", "\u2216")  # a backslash that starts nothing
+    return shown.replace("$", "\\$") if shown.count("$") > 1 else shown
 
 
 def ghost(value: Any) -> str:

@@ -22,7 +22,7 @@ class ObjectEditor(Container):
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
-        self._properties = _declared(self.schema)
+        self._properties = _in_order(_declared(self.schema))
         self._required = [n for n in required_of(self.schema) if n in self._properties]
         self._slots: dict[str, Slot] = {}
         self._others: Slot | None = None
@@ -123,7 +123,7 @@ class ObjectEditor(Container):
 
     def entries(self) -> Iterable[Entry]:
         """Give the fields; past a dozen, those without a value wait behind a search box."""
-        names = sorted(self._properties, key=self._place)
+        names = list(self._properties)
         shown = self._shown(names)
         for name in names:
             if name in shown:
@@ -151,12 +151,6 @@ class ObjectEditor(Container):
     def _slot_hidden(self, name: str) -> bool:
         asked = _extension(self._properties[name])
         return asked.get("hidden") is True
-
-    def _place(self, name: str) -> tuple[float, int]:
-        order = _extension(self._properties[name]).get("order")
-        if isinstance(order, int | float):
-            return order, 0
-        return list(self._properties).index(name), 1
 
     def _lists_others(self) -> bool:
         if self._others is not None and self._others.is_open:
@@ -205,6 +199,17 @@ def _declared(schema: dict[str, Any]) -> dict[str, Any]:
         beside = schema.get("additionalProperties")
         declared.setdefault(name, beside if isinstance(beside, dict) else {})
     return declared
+
+
+def _in_order(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return *properties* as their `order` says; those without one keep their place."""
+    places: dict[str, tuple[float, int]] = {}
+    for place, (name, schema) in enumerate(properties.items()):
+        order = _extension(schema).get("order")
+        places[name] = (order, 0) if isinstance(order, int | float) else (place, 1)
+    return {
+        name: properties[name] for name in sorted(properties, key=places.__getitem__)
+    }
 
 
 def _extension(schema: Any) -> dict[str, Any]:

@@ -85,11 +85,10 @@ def _is_item_list(view: SchemaView, schema: Schema, path: Path) -> bool:
     if not _is_list(view, schema, path):
         return False
     item = view.node(schema["items"])
-    kind, name = item.schema.get("type"), path[-1] if path else ""
+    kind = item.schema.get("type")
     plain = kind in ("string", "integer", "number") or "enum" in item.schema
     odd = item.schema.keys() & {"const", "anyOf", "contentEncoding", "toolbench"}
-    hidden = is_secret(str(name), item.schema) or is_secret("", item.schema)
-    return plain and not odd and not item.nullable and not hidden
+    return plain and not odd and not item.nullable and not is_secret("", item.schema)
 
 
 def _is_mark_list(view: SchemaView, schema: Schema, path: Path) -> bool:

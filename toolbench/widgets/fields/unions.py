@@ -1,6 +1,7 @@
 """One of several kinds of value: a list of the kinds, and the field of the chosen one."""
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 from ipywidgets import Dropdown, Widget
@@ -76,7 +77,7 @@ class Union(Container):
             ]
         return likely[0] if likely else None
 
-    @property
+    @cached_property
     def _names(self) -> list[str]:
         return names_of(self.frame.view, self._branches)
 
@@ -152,6 +153,8 @@ class Union(Container):
         """Close every alternative that was built."""
         for slot in self._slots.values():
             slot.close()
+        self._slots.clear()
+        self._chosen = None
         super().close()
 
 

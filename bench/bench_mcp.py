@@ -1,0 +1,107 @@
+"""What MCP costs beside the raw FastMCP client, in one run: calls, lists, connecting."""
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StdioTransport
+
+from toolbench.mcp import MCPClient
+
+SERVER = """
+import sys
+from fastmcp import FastMCP
+mcp = FastMCP("bench")
+def echo(text: str) -> str: return text
+for name in ["echo", *[f"tool_{n}" for n in range(int(sys.argv[1]))]]:
+    mcp.tool(echo, name=name)
+mcp.run(show_banner=False)
+"""
+
+
+def entry(tools=0):
+    return {"command": sys.executable, "args": ["-c", SERVER, str(tools)]}
+
+
+class Raw:
+    """The FastMCP client by itself, in a loop of its own."""
+
+    def __init__(self, transport):
+        self.loop = asyncio.new_event_loop()
+        self.client = Client(transport)
+        self.run(self.client.__aenter__())
+        self.run(self.client.list_tools())
+
+    def run(self, coroutine):
+        return self.loop.run_until_complete(coroutine)
+
+    def call(self):
+        return self.run(self.client.call_tool("echo", {"text": "x"}))
+
+    def close(self):
+        self.run(self.client.close())
+        self.loop.close()
+
+
+def raw_process(tools=0):
+    started = entry(tools)
+    nowhere = Path(os.devnull)
+    return Raw(StdioTransport(started["command"], started["args"], log_file=nowhere))
+
+
+def taking_turns(ours, theirs, rounds):
+    """The seconds of each, taking turns: the least disturbed tenth of the rounds."""
+
+    def seconds(function):
+        start = time.perf_counter()
+        function()
+        return time.perf_counter() - start
+
+    for _ in range(10):
+        ours(), theirs()
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    return tuple(sorted(times)[rounds // 10] for times in zip(*pairs, strict=True))
+
+
+@pytest.fixture
+def client():
+    with MCPClient(timeout=60) as client:
+        yield client
+
+
+def test_a_call_over_stdio(client):
+    """At most 1.05 times the raw client."""
+    tool = client.connect("bench", entry()).tool("echo")
+    raw = raw_process()
+    ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+    raw.close()
+    print(f"\nstdio: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
+    assert ours <= 1.05 * theirs
+
+
+def test_a_call_in_memory(client):
+    """At most 1.15 times the raw client."""
+    server = FastMCP("bench")
+    server.tool(lambda text: text, name="echo")
+    tool = client.connect("bench", server).tool("echo")
+    raw = Raw(server)
+    ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+    raw.close()
+    print(f"\nmemory: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
+    assert ours <= 1.15 * theirs
+
+
+def test_listing_a_thousand_tools(client):
+    """At most 1.1 times the raw client."""
+    session = client.connect("bench", entry(1000))
+    raw = raw_process(1000)
+    ours, theirs = taking_turns(
+        session.refresh, lambda: raw.run(raw.client.list_tools()), 15
+    )
+    raw.close()
+    print(f"\nlist: {ours * 1000:.1f} ms, raw {theirs * 1000:.1f} ms")
+    assert ours <= 1.1 * theirs

@@ -1,0 +1,86 @@
+"""Twelve servers other people wrote: connect, list, call, and get what was recorded."""
+
+import re
+
+import pytest
+
+from peers.conftest import PEERS, recorded
+from toolbench.mcp import MCPClient
+from toolbench.mcp.handlers import Answer, FormQuestion, SamplingQuestion, answering
+
+NAMES = [server["name"] for server in recorded()]
+
+
+def answer(question):
+    """What the person of the recordings answered."""
+    if isinstance(question, FormQuestion):
+        return {"name": "text", "check": True}
+    return "a message" if isinstance(question, SamplingQuestion) else Answer("decline")
+
+
+def kinds(observation):
+    """The types of the blocks, as the recordings write them."""
+    found = []
+    for block in observation.blocks:
+        mime = block.get("mimeType")
+        found.append(f"{block['type']}:{mime}" if mime else block["type"])
+    return found
+
+
+def alike(text):
+    """The start of *text* without what differs from day to day: digits, hashes, quotes."""
+    return re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "#", " ".join(text.split()))[:30]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def peer(request):
+    """What is recorded of one server, and a session with it."""
+    record = next(s for s in recorded() if s["name"] == request.param)
+    entry = {key: record[key] for key in ("command", "args", "env")}
+    # the recordings were made with this root; the server of files serves its own folder
+    roots = [] if record["name"] == "filesystem" else [f"file://{PEERS}/data"]
+    with MCPClient(timeout=60, roots=roots) as client:
+        yield record, client.connect(record["name"], entry)
+
+
+class TestPeers:
+    def test_speak_the_recorded_protocol(self, peer):
+        """The version is negotiated; a server that the probe kills gets the older protocol."""
+        record, session = peer
+        assert session.protocol_version == record["protocol"]
+        assert session.mode == record["client_mode"]
+
+    def test_list_what_was_recorded(self, peer):
+        """Tools, resources, templates and prompts, none of them disabled."""
+        record, session = peer
+        counts = record["counts"]
+        assert len(session.tools) == counts["tools"]
+        assert session.disabled_tools == []
+        assert session.problems == []
+        for name in ("resources", "templates", "prompts"):
+            assert len(getattr(session, name)) == counts[name], name
+
+    def test_export_every_tool(self, peer):
+        """Each tool goes to every provider as the server wrote it."""
+        for tool in peer[1].tools:
+            assert tool.to_mcp_tool()["inputSchema"] == tool.schema
+            tool.to_openai_tool(), tool.to_responses_tool()
+
+    def test_answer_as_recorded(self, peer):
+        """The sample calls give the recorded kinds of content and the recorded words."""
+        record, session = peer
+        for sample in record["sample_calls"]:
+            wanted = sample["expect"]
+            with answering(answer):
+                observation = session.call(sample["tool"], sample["arguments"])
+            if "raises" in wanted:
+                assert observation.is_error, sample
+                assert wanted["message"] in observation.text
+                continue
+            assert observation.is_error == wanted["isError"], (sample, observation.text)
+            assert kinds(observation) == wanted["content"], sample
+            assert (observation.structured is not None) == wanted["structured"], sample
+            texts = " | ".join(
+                b["text"] for b in observation.blocks if b["type"] == "text"
+            )
+            assert alike(texts) == alike(wanted["text_starts"]), sample

@@ -1,0 +1,120 @@
+"""What Gemini has no word for goes into the description, and into the report."""
+
+import pytest
+
+from test_llm.offers import changes
+from test_llm.samples import sdk, taking
+from toolbench.llm.formats import (
+    format_report,
+    to_gemini,
+)
+
+
+class TestGemini:
+    """What Gemini has no word for goes into the description, and into the report."""
+
+    @pytest.mark.parametrize(
+        ("schema", "told"),
+        [
+            (
+                {
+                    "type": "string",
+                    "format": "uri",
+                    "default": "x",
+                    "description": "Where.",
+                },
+                {"type": "string", "description": 'Where. (format: uri; default: "x")'},
+            ),
+            (
+                {"type": "string", "format": "date-time"},
+                {"type": "string", "format": "date-time"},
+            ),
+            ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
+            (
+                {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                {"type": "integer", "nullable": True},
+            ),
+            (
+                {
+                    "oneOf": [{"type": "string"}, {"type": "integer"}],
+                    "description": "Id.",
+                },
+                {
+                    "anyOf": [
+                        {"type": "string", "description": "Id."},
+                        {"type": "integer"},
+                    ]
+                },
+            ),
+            ({"const": "a"}, {"type": "string", "enum": ["a"]}),
+            (
+                {"enum": ["a", None]},
+                {"type": "string", "enum": ["a"], "nullable": True},
+            ),
+            (
+                {"type": "integer", "enum": [1, 2]},
+                {"type": "integer", "description": "(one of [1, 2])"},
+            ),
+            (
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 9},
+                {"type": "number", "maximum": 9, "description": "(more than 0)"},
+            ),
+            ({"type": "array"}, None),
+            ({}, None),
+            (
+                {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+                {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "(no item twice)",
+                },
+            ),
+            ({"type": "object"}, {"type": "object"}),
+            (
+                {"type": "object", "additionalProperties": {"type": "string"}},
+                {
+                    "type": "object",
+                    "description": '(other keys hold {"type": "string"})',
+                },
+            ),
+        ],
+    )
+    def test_words(self, schema, told):
+        """Each construct has its rewriting; the SDK takes it."""
+        tool = taking({"x": schema})
+        types = sdk("google.genai.types")
+        given = to_gemini(tool)
+        types.FunctionDeclaration.model_validate(given)
+        if told is not None:
+            assert given["parameters"]["properties"]["x"] == told
+
+    def test_defaults_and_formats(self):
+        """The seeds' two rules: no default, and no format but the known ones."""
+        tool = taking({"url": {"type": "string", "format": "uri", "default": "x"}})
+        node = to_gemini(tool)["parameters"]["properties"]["url"]
+        assert node.keys() == {"type", "description"}
+        told = [str(c) for c in format_report(tool, "gemini").changes]
+        assert any("'default'" in line for line in told)
+        assert any("'format'" in line for line in told)
+
+    def test_recursion(self):
+        """A schema that holds itself is cut where it comes back."""
+        node = {
+            "type": "object",
+            "properties": {
+                "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}
+            },
+        }
+        tool = taking({"tree": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}})
+        tree = to_gemini(tool)["parameters"]["properties"]["tree"]
+        assert tree["properties"]["children"]["items"]["type"] == "object"
+        assert changes(tool, "gemini")["tree.children[]"].refused
+
+    def test_nothing_to_give(self):
+        """A tool without arguments has no parameters: Gemini refuses an empty object."""
+        assert "parameters" not in to_gemini(taking({}))
+
+    def test_unknown_requirements(self):
+        """What is required but not declared is not required of Gemini."""
+        tool = taking({"a": {"type": "string"}}, "a", "b")
+        assert to_gemini(tool)["parameters"]["required"] == ["a"]

@@ -1,0 +1,223 @@
+"""Each rule of one tool speaks where it is broken, and is silent where it is kept."""
+
+import pytest
+
+from test_llm.samples import taking
+from test_llm.tools import SAYS, argument, named, number, text
+from toolbench.core.annotations import ToolAnnotations
+from toolbench.llm.lint import lint_tool
+
+DELETES = ToolAnnotations(destructiveHint=True)
+KEPT_AND_BROKEN = {
+    "name-verb": [
+        (named("weather_data"), named("get_weather_data")),
+        (named("article_searcher"), named("search_articles")),
+        (named("jira.project"), named("jira_get_project")),
+    ],
+    "description-missing": [
+        (named("get_it", ""), named("get_it")),
+        (named("get_it", "  "), named("get_it")),
+    ],
+    "description-thin": [
+        (
+            named("create_new_label", "Creates a new label."),
+            named("create_label", SAYS),
+        ),
+        (named("getUserById", "Get a user by ID"), named("getUserById", SAYS)),
+    ],
+    "description-result": [
+        (
+            named("list_branches", "List the branches of a repository on the server."),
+            named(
+                "list_branches", "List the branches: name, commit and author of each."
+            ),
+        )
+    ],
+    "description-limits": [
+        (
+            named("search_events", "Search for events in a city. Returns names."),
+            named(
+                "search_events",
+                "Search for events in a city. Returns at most 20 names.",
+            ),
+        ),
+        (
+            named("search_events", "Search for events in a city. Returns names."),
+            taking({"limit": number("The most events; 20 by default.")}).model_copy(
+                update={
+                    "name": "search_events",
+                    "description": "Search events. Returns names.",
+                }
+            ),
+        ),
+    ],
+    "argument-undescribed": [
+        (argument({"type": "string"}), argument(text("The key."))),
+        (argument({"type": "object", "properties": {"y": {}}}), argument({"const": 1})),
+    ],
+    "argument-enum": [
+        (
+            argument(text("The order. One of: 'asc', 'desc'.")),
+            argument(text("The order. One of: 'asc', 'desc'.", enum=["asc", "desc"])),
+        ),
+        (
+            argument(text("The unit: 'miles' or 'kilometers'.")),
+            argument(text("The unit, e.g. 'miles' or 'kilometers'.")),
+        ),
+        (
+            argument(text("Valid values: json, xml, csv.")),
+            argument(text("The format of what comes back.")),
+        ),
+        (
+            argument(text("The class (STATIC or DYNAMIC).")),
+            argument(text("The owner (user or organization).")),
+        ),
+        (argument(text("The order (asc|desc).")), argument(text("The order."))),
+    ],
+    "argument-default": [
+        (
+            argument(number("The most matches."), name="limit"),
+            argument(number("The most matches; default 10."), name="limit"),
+        ),
+        (
+            argument(number("Seconds to wait."), name="timeout"),
+            argument(number("Seconds to wait.", default=30), name="timeout"),
+        ),
+        (
+            argument(number("Seconds to wait."), name="timeout"),
+            argument(number("Seconds to wait."), name="timeout", required=True),
+        ),
+    ],
+    "argument-range": [
+        (
+            argument(number("Between 1 and 100; default 10.")),
+            argument(number("Between 1 and 100.", minimum=1, maximum=100)),
+        ),
+        (argument(number("Items (max 50).")), argument(number("Items.", maximum=50))),
+    ],
+    "argument-unbounded": [
+        (
+            argument(text("The title, at most 255 characters.")),
+            argument(text("The title, at most 255 characters.", maxLength=255)),
+        ),
+        (
+            argument(
+                {"type": "array", "description": "Ids (up to 50 ids).", "items": {}}
+            ),
+            argument(
+                {
+                    "type": "array",
+                    "description": "Up to 50 ids.",
+                    "items": {},
+                    "maxItems": 50,
+                }
+            ),
+        ),
+    ],
+    "argument-format": [
+        (
+            argument(text("The day, as YYYY-MM-DD.")),
+            argument(text("The day, as YYYY-MM-DD.", format="date")),
+        ),
+        (
+            argument(text("The UUID of the run.")),
+            argument(text("The UUID or the name of the run.")),
+        ),
+    ],
+    "argument-list-text": [
+        (
+            argument(text("A comma-separated list of tags.")),
+            argument(
+                {"type": "array", "items": {"type": "string"}, "description": "Tags."}
+            ),
+        )
+    ],
+    "argument-json-text": [
+        (
+            argument(text("The settings as a JSON string.")),
+            argument(text("The file, e.g. a JSON object.")),
+        )
+    ],
+    "argument-free": [
+        (
+            argument({"type": "object", "description": "The options."}),
+            argument(
+                {
+                    "type": "object",
+                    "description": "The options.",
+                    "additionalProperties": {"type": "string"},
+                }
+            ),
+        )
+    ],
+    "arguments-many": [
+        (
+            taking({f"a{i}": text("One of many.") for i in range(13)}),
+            taking({f"a{i}": text("One of many.") for i in range(12)}),
+        )
+    ],
+    "default-invalid": [
+        (
+            argument(number("How many.", default=None)),
+            argument(number("How many.", default=1)),
+        ),
+        (
+            argument(text("Which.", enum=["a"], default="b")),
+            argument(text("Which.", enum=["a"], default="a")),
+        ),
+        (
+            argument(number("How many.", default="3")),
+            argument(number("How many.", default=3.0)),
+        ),
+    ],
+    "required-unknown": [
+        (
+            taking({"a": text("A key.")}, "b", additionalProperties=False),
+            taking({"a": text("A key.")}, "b"),
+        )
+    ],
+    "provider-refuses": [
+        (named("get.it"), named("get_it")),
+        (named("get_" + "x" * 70), named("get_" + "x" * 50)),
+        (argument({"type": "array", "description": "Ids."}), argument(text("Ids."))),
+        (
+            taking({"a": text("A key.")}, anyOf=[{"required": ["a"]}]),
+            taking({"a": text("A key.")}, "a"),
+        ),
+    ],
+    "hint-destructive": [
+        (named("delete_file"), named("delete_file", annotations=DELETES)),
+        (
+            named("drop_table", annotations=ToolAnnotations(readOnlyHint=False)),
+            named("drop_table", annotations=ToolAnnotations(destructiveHint=False)),
+        ),
+        (
+            named("repo_remove", "Removes a repository permanently. Returns its name."),
+            named("label_remove", "Takes a label off an issue. Returns the issue."),
+        ),
+        (
+            named("xgroup_delete", "Delete a group. Returns its name."),
+            named("issuescreate_delete_token", "Returns a token for later."),
+        ),
+    ],
+    "hint-contradicts": [
+        (
+            named("delete_file", annotations=ToolAnnotations(readOnlyHint=True)),
+            named("list_files", annotations=ToolAnnotations(readOnlyHint=True)),
+        )
+    ],
+    "tool-tokens": [
+        (
+            taking({f"a{i}": text("x" * 1_000) for i in range(12)}),
+            taking({f"a{i}": text("x" * 100) for i in range(12)}),
+        )
+    ],
+}
+PAIRS = [(rule, *pair) for rule, pairs in KEPT_AND_BROKEN.items() for pair in pairs]
+
+
+@pytest.mark.parametrize(("rule", "broken", "kept"), PAIRS, ids=range(len(PAIRS)))
+def test_rule(rule, broken, kept):
+    """Broken: a finding. Kept: none."""
+    assert rule in {found.rule for found in lint_tool(broken)}
+    assert rule not in {found.rule for found in lint_tool(kept)}

@@ -1,0 +1,75 @@
+"""News of lists and resources, in both eras."""
+
+import threading
+
+import pytest
+from mcp.server.mcpserver import Context, MCPServer
+
+from test_mcp.peers import eventually, light
+from toolbench.errors import ServerError
+
+
+@pytest.fixture
+def newsroom():
+    """A server of the newer protocol that tells its subscribers what changes."""
+    server = MCPServer("newsroom")
+
+    @server.resource("news://today")
+    def today() -> str:
+        return "nothing new"
+
+    @server.tool()
+    async def publish(ctx: Context) -> str:
+        await ctx.notify_resource_updated("news://today")
+        return "published"
+
+    @server.tool()
+    async def hire(ctx: Context) -> str:
+        server.add_tool(lambda: "hello", name="greet", description="x")
+        await ctx.notify_tools_changed()
+        return "hired"
+
+    return server
+
+
+def acknowledged(session):
+    """Whether the server has taken our subscription."""
+    return session.traffic.find(method="notifications/subscriptions/acknowledged")
+
+
+def heard(session, fact):
+    """An event that is set once *fact* holds after some news."""
+    event = threading.Event()
+    session.observe(lambda names: event.set() if fact() else None)
+    return event
+
+
+class TestNews:
+    def test_of_a_resource_reaches_who_subscribed(self, client, newsroom):
+        """A changed resource is told, once however often it changes."""
+        session = client.connect("news", newsroom)
+        session.subscribe("news://today")
+        news = heard(session, lambda: session.updated)
+        eventually(lambda: acknowledged(session))
+        session.tool("publish")({})
+        session.tool("publish")({})
+        assert news.wait(10)
+        assert session.updated == ["news://today"]
+        session.unsubscribe("news://today")
+
+    def test_of_the_tools_refreshes_the_list(self, client, newsroom):
+        """A server that takes on a tool says so over its stream."""
+        session = client.connect("news", newsroom)
+        assert session.era == "modern"
+        news = heard(session, lambda: session.last_change)
+        eventually(lambda: acknowledged(session))
+        session.tool("hire")({})
+        assert news.wait(10)
+        assert session.last_change.added == ("greet",)
+
+    def test_a_refusal_is_told(self, client):
+        """An older server that does not know subscriptions says so."""
+        session = client.connect("light", light("light", "x"))
+        with pytest.raises(ServerError, match="did not subscribe us to 'x://y'"):
+            session.subscribe("x://y")
+        assert session.updated == []

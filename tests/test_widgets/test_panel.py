@@ -1,0 +1,385 @@
+"""A panel without a browser: filled in, run, stopped, asked, made stale, closed."""
+
+import threading
+from typing import Annotated
+
+import pytest
+from payloads import PAYLOADS
+from pydantic import Field, SecretStr
+from test_display.inert import problems
+from test_runs import tools
+
+from test_widgets.front import click, named, receive, walk
+from test_widgets.tooling import buttons, finish, shown, until
+from toolbench import Observation, SecurityRisk, current_run, history, tool
+from toolbench.runs.policy import policy
+from toolbench.runs.questions import answering
+from toolbench.widgets.panel import TABS, ToolPanel, open_panels
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    history().clear()
+    policy.reset()
+    yield
+    policy.reset()
+    for panel in list(open_panels):
+        panel.close()
+    history().clear()
+
+
+@tool(title="Add up", read_only=True)
+def add(a: int, b: Annotated[int, Field(ge=0)] = 1) -> int:
+    """Add *two* numbers."""
+    return a + b
+
+
+def opened(panel, name):
+    receive(panel._tabs, selected_index=TABS.index(name))
+    return panel._tabs.children[TABS.index(name)]
+
+
+class TestHead:
+    def test_says_what_the_tool_is(self):
+        """Title, name, source, hints in words, and the description as Markdown."""
+        head = ToolPanel(add)._head.value
+        for part in ("Add up", "add", "native", "read-only", "<em>two</em>"):
+            assert part in head
+
+    def test_says_how_the_call_is_rated(self):
+        """A call a model made and rated carries its rating."""
+        assert "rated HIGH" in ToolPanel(add, risk=SecurityRisk.HIGH)._head.value
+
+
+class TestRunning:
+    def test_shows_the_result_twice(self):
+        """What a person sees of the call and the result, and what the model reads."""
+        panel = ToolPanel(add, {"a": 2})
+        click(panel._run_button)
+        finish(panel)
+        text = shown(panel._report.widget)
+        for part in ("What a person sees", "The call", "AddAction", "The result"):
+            assert part in text
+        assert "What the model reads" in text
+        assert panel.result.result == 3
+
+    def test_can_be_cancelled_only_while_it_lasts(self):
+        """Run and Cancel are enabled in turn."""
+        steps = tools.Steps()
+        panel = ToolPanel(steps.tool)
+        assert panel._cancel_button.disabled
+        click(panel._run_button)
+        assert steps.begun.wait(20)
+        assert panel._run_button.disabled
+        assert panel.run() is None
+        until(lambda: "1 of 2" in shown(panel))
+        assert "toolbench-hidden" not in panel._report._bar._dom_classes
+        click(panel._cancel_button)
+        finish(panel)
+        assert "cancelled" in shown(panel)
+        assert not panel._run_button.disabled
+        assert panel._cancel_button.disabled
+
+    def test_does_not_start_with_what_does_not_fit(self):
+        """What is wrong is said on its field, and the notice goes when it is mended."""
+        panel = ToolPanel(add, {"a": 1, "b": -1})
+        click(panel._run_button)
+        assert panel._run is None
+        assert "One field needs attention" in shown(panel._notice)
+        assert "Send anyway" not in buttons(panel)
+        panel.form.value = {"a": 1}
+        assert panel._notice.children == ()
+
+    def test_says_when_there_is_nothing_to_run(self):
+        """A tool without an executor has a form, and a sentence."""
+        panel = ToolPanel(add.set_executor(None), {"a": 1})
+        assert panel._run_button.disabled
+        assert panel.run() is None
+        assert "no executor" in shown(panel)
+
+    def test_is_limited_in_time(self):
+        """A panel's time limit is that of each run, unless the run has its own."""
+        panel = ToolPanel(tools.Steps().tool, timeout=0.05)
+        click(panel._run_button)
+        finish(panel)
+        assert "timed out after 0.05 s" in shown(panel)
+        panel = ToolPanel(tools.Steps().tool, timeout=60)
+        panel.run(timeout=0.04)
+        finish(panel)
+        assert "timed out after 0.04 s" in shown(panel)
+
+    def test_shows_the_traceback_one_click_away(self):
+        """The person can open it; the model never reads it."""
+        panel = ToolPanel(tools.fail)
+        panel.run()
+        finish(panel)
+        text = shown(panel._report.widget)
+        assert "<summary" in text
+        assert "raise ValueError" in text
+        assert "raise ValueError" not in panel.result.text
+
+    def test_runs_what_the_buttons_thread_knows(self):
+        """Clicks may come on any thread."""
+        panel = ToolPanel(add, {"a": 1})
+        thread = threading.Thread(target=click, args=(panel._run_button,))
+        thread.start()
+        thread.join(20)
+        finish(panel)
+        assert panel.result.result == 2
+
+    def test_one_after_the_other_are_each_finished(self):
+        """A run that is started before the last one was drawn takes nothing from it."""
+        panel = ToolPanel(add, {"a": 1})
+        for n in range(5):
+            panel.form.value = {"a": n}
+            assert panel.run().done.wait(20)
+        finish(panel)
+        assert [record.arguments["a"] for record in history()] == [0, 1, 2, 3, 4]
+        assert panel._record is history()[-1]
+
+
+class TestAsking:
+    def test_before_something_is_destroyed(self):
+        """Refused, it does not run, and says why; agreed to, it does."""
+        panel = ToolPanel(tools.erase, {"path": "x"})
+        click(panel._run_button)
+        until(lambda: "No" in buttons(panel._question.widget))
+        assert "may delete or overwrite" in shown(panel._question.widget)
+        click(buttons(panel._question.widget)["No"])
+        finish(panel)
+        assert panel._run.state == "denied"
+        assert panel._question.widget.children == ()
+        click(panel._run_button)
+        until(lambda: "Yes" in buttons(panel._question.widget))
+        click(buttons(panel._question.widget)["Yes"])
+        finish(panel)
+        assert panel.result.text == "erased x"
+
+    def test_what_is_denied_runs_never(self):
+        """A policy that denies asks nobody."""
+        policy.deny(tools.erase)
+        panel = ToolPanel(tools.erase, {"path": "x"})
+        panel.run(confirm=False)
+        finish(panel)
+        assert "denied, because the policy names erase" in shown(panel)
+
+    def test_because_of_the_rating(self):
+        """A panel opened for a call rated HIGH asks."""
+        panel = ToolPanel(add, {"a": 1}, risk=SecurityRisk.HIGH)
+        click(panel._run_button)
+        until(lambda: "Yes" in buttons(panel._question.widget))
+        assert "rated HIGH" in shown(panel._question.widget)
+        panel.cancel()
+        finish(panel)
+        assert panel._run.state == "cancelled"
+
+    def test_is_answered_in_advance(self):
+        """Preset answers are taken, and no form is shown."""
+        panel = ToolPanel(tools.erase, {"path": "x"})
+        with answering(True):
+            panel.run()
+            finish(panel)
+        assert panel.result.text == "erased x"
+
+
+class TestNews:
+    def test_of_the_tool_are_one_click_away(self):
+        """A tool defined again makes its panel stale; Reload keeps what was entered."""
+        old = define("the old one")
+        panel = ToolPanel(old, {"text": "typed"})
+        new = define("the new one")
+        panel.look_for_news()
+        panel.look_for_news()
+        assert shown(panel._stale).count("defined again") == 1
+        click(buttons(panel._stale)["Reload"])
+        assert panel._stale.children == ()
+        assert panel.tool is new
+        assert panel.form.value == {"text": "typed"}
+        assert "the new one" in panel._head.value
+
+    def test_leave_no_widget_behind(self, wire):
+        """Reloading closes what the old form was made of."""
+        panel = ToolPanel(define("0"), {"text": "typed"})
+        for tab in TABS:
+            opened(panel, tab)
+        opened(panel, "Form")
+        counts = []
+        for n in range(3):
+            define(str(n))
+            panel.look_for_news()
+            click(buttons(panel._stale)["Reload"])
+            counts.append(len(wire.live))
+        assert len(set(counts)) == 1
+
+
+def define(description):
+    """Define a tool again, as a re-run cell does."""
+    namespace = {"__name__": "__main__", "tool": tool}
+    code = (
+        f'@tool\ndef echo(text: str) -> str:\n    """{description}"""\n    return text'
+    )
+    exec(code, namespace)
+    return namespace["echo"]
+
+
+class TestSecrets:
+    def test_are_nowhere_on_the_page(self, wire):
+        """A secret that is run, printed, returned and copied is never sent to the page."""
+
+        @tool
+        def unlock(user: str, password: SecretStr) -> str:
+            """Say the secret out loud."""
+            plain = password.get_secret_value()
+            print(plain)
+            current_run().progress(1, 1, plain)
+            return f"{user} got in with {plain}"
+
+        panel = ToolPanel(unlock, {"user": "ada", "password": "hunter2!"})
+        panel.run()
+        finish(panel)
+        for tab in TABS:
+            opened(panel, tab)
+        assert "hunter2" not in wire.text()
+        assert "hunter2" not in str(panel._repr_mimebundle_())
+        assert panel.result.text.endswith("hunter2!")
+
+    def test_are_not_put_back_as_dots(self):
+        """An earlier run fills the form with what was kept; the secret is typed again."""
+
+        @tool
+        def unlock(user: str, password: SecretStr) -> str:
+            """Unlock."""
+            return "ok"
+
+        panel = ToolPanel(unlock, {"user": "ada", "password": "hunter2!"})
+        panel.run()
+        finish(panel)
+        panel.form.value = {}
+        click(buttons(opened(panel, "History"))["Put back in the form"])
+        assert panel.form.value == {"user": "ada"}
+        assert panel._tabs.selected_index == 0
+
+
+class TestWeight:
+    def test_closing_leaves_nothing(self, wire):
+        """A panel that ran, asked and showed every tab leaves no comm when it is closed."""
+        before = set(wire.live)
+        panel = ToolPanel(tools.talk)
+        for tab in TABS:
+            opened(panel, tab)
+        panel.run()
+        finish(panel)
+        panel.close()
+        assert wire.live == before
+
+    def test_a_thousand_runs_leave_nothing_behind(self, wire):
+        """No comm and no thread more after 1,000 runs than after the first."""
+        panel = ToolPanel(tools.talk)
+        panel.run()
+        finish(panel)
+        comms, threads = len(wire.live), threading.active_count()
+        for _ in range(1_000):
+            panel.run().done.wait(20)
+        finish(panel)
+        until(lambda: threading.active_count() <= threads)
+        assert len(wire.live) == comms
+
+    def test_fifty_panels_run_at_once(self, wire):
+        """Each shows its own result."""
+        panels = [ToolPanel(add, {"a": n}) for n in range(50)]
+        for panel in panels:
+            click(panel._run_button)
+        for n, panel in enumerate(panels):
+            finish(panel)
+            assert panel.result.result == n + 1
+            assert "<pre" in shown(panel._report.widget)
+
+
+class TestStatic:
+    def test_shows_the_tool_with_no_kernel(self):
+        """Beside the view: text and HTML that name the tool and what it takes."""
+        data = ToolPanel(add)._repr_mimebundle_()
+        assert "application/vnd.jupyter.widget-view+json" in data
+        assert data["text/plain"].startswith("Add up (add, native)")
+        assert "b (optional)" in data["text/html"]
+
+    def test_shows_the_arguments_and_the_result(self):
+        """A panel that is shown again shows what it holds, and its last run."""
+        panel = ToolPanel(add, {"a": 2})
+        panel.run()
+        finish(panel)
+        html = panel._repr_mimebundle_()["text/html"]
+        assert "What the model reads" in html
+        assert ">2<" in html
+        assert ">3<" in html
+
+
+class TestHostileTools:
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    def test_can_put_nothing_on_the_page(self, payload):
+        """Name, description, arguments, progress, logs, output, result, error: all inert."""
+
+        @tool(title=payload.strip() or "x")
+        def hostile(text: str = payload) -> Observation:
+            """Be hostile."""
+            run = current_run()
+            run.progress(1, 2, payload)
+            run.log(payload, payload)
+            print(payload)
+            if text:
+                raise ValueError(payload)
+            return Observation.from_text(payload)
+
+        hostile = hostile.model_copy(update={"description": payload})
+        for given in ({"text": payload}, {"text": ""}):
+            panel = ToolPanel(hostile, given)
+            panel.run()
+            finish(panel)
+            receive(panel._tabs, selected_index=TABS.index("Schema"))
+            receive(panel._tabs, selected_index=TABS.index("History"))
+            panel._report._clock.value  # noqa: B018 - drawn
+            for part in _markup(panel):
+                assert problems(part) == []
+            panel.close()
+
+    def test_cannot_stop_the_page(self):
+        """A `visualize` that raises or never ends hurts its own panel only."""
+        hang = threading.Event()
+
+        class Odd(Observation):
+            @property
+            def visualize(self):
+                hang.wait(20)
+                raise RuntimeError("no looks")
+
+        @tool
+        def odd() -> Observation:
+            """Return something that cannot show itself."""
+            return Odd.from_text("x")
+
+        stuck, other = ToolPanel(odd), ToolPanel(add, {"a": 1})
+        stuck.run()
+        other.run()
+        until(lambda: "The result" in shown(other._report.widget))
+        hang.set()
+        finish(stuck)
+        assert "visualize failed with RuntimeError: no looks" in shown(stuck)
+
+
+def _markup(panel):
+    """The markup a panel made of what it was given, without its style sheets and forms."""
+    ours = (panel._head, panel._report._result, panel._report._clock, panel._notice)
+    views = [view.widget for view in panel._views.values()]
+    for root in (*ours, *views):
+        for part in walk(root):
+            if hasattr(part, "value") and "toolbench-text" in part._dom_classes:
+                yield part.value.rpartition("</style>")[2]
+    for part in panel._report._log._widgets:
+        yield part.value.replace('<pre class="toolbench-out">', "<pre>")
+
+
+def test_the_helpers_find_what_they_look_for():
+    """A test that finds no button by mistake would pass for the wrong reason."""
+    panel = ToolPanel(add)
+    assert set(buttons(panel)) >= {"Run", "Cancel"}
+    assert named(panel, "Run") is panel._run_button

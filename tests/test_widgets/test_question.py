@@ -1,0 +1,149 @@
+"""Questions of a run as forms: any schema, one at a time, never a run that waits in vain."""
+
+import threading
+
+import pytest
+from payloads import PAYLOADS
+from test_display.inert import problems
+
+from test_widgets.front import click, named, receive, type_into
+from test_widgets.tooling import buttons, shown, until
+from toolbench.runs.questions import Answer, Question
+from toolbench.widgets.parts import Parts
+from toolbench.widgets.question import QuestionBox
+
+
+class Asked:
+    """A question that waits in a thread."""
+
+    def __init__(self, question, box=None):
+        self.box = box or QuestionBox(Parts())
+        self.stop = threading.Event()
+        self.answers = []
+        self._thread = threading.Thread(target=self._ask, args=(question,))
+        self._thread.start()
+
+    def _ask(self, question):
+        self.answers.append(self.box.ask(question, self.stop.is_set))
+
+    def wait_for(self, button):
+        until(lambda: button in buttons(self.box.widget))
+
+    def answer(self):
+        self._thread.join(20)
+        return self.answers[0]
+
+
+class TestQuestionBox:
+    def test_asks_yes_or_no(self):
+        """Two buttons; the box is empty again afterwards."""
+        asked = Asked(Question.about("Really?", None, "erase"))
+        asked.wait_for("Yes")
+        assert "<strong>erase</strong> asks: Really?" in shown(asked.box.widget)
+        click(buttons(asked.box.widget)["Yes"])
+        assert asked.answer() == Answer("accept", {"answer": True})
+        assert asked.box.widget.children == ()
+
+    @pytest.mark.parametrize(
+        ("schema", "label", "typed", "value"),
+        [
+            ({"type": "string"}, "answer", "Ada", "Ada"),
+            ({"type": "integer", "minimum": 3}, "answer", "7", 7),
+        ],
+    )
+    def test_asks_for_a_value(self, schema, label, typed, value):
+        """A schema that is no object is one field."""
+        asked = Asked(Question.about("Which?", schema, ""))
+        asked.wait_for("Accept")
+        type_into(named(asked.box.widget, label), typed)
+        click(buttons(asked.box.widget)["Accept"])
+        assert asked.answer().value == value
+
+    def test_asks_for_an_object(self):
+        """Fields, nested as they may be; nothing is sent that nobody touched."""
+        schema = {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "size": {"type": "integer", "default": 3},
+            },
+            "required": ["name"],
+        }
+        asked = Asked(Question.about("Who?", schema, "greet"))
+        asked.wait_for("Accept")
+        click(buttons(asked.box.widget)["Accept"])  # not yet: the name is missing
+        assert asked.answers == []
+        type_into(named(asked.box.widget, "name"), "Ada")
+        click(buttons(asked.box.widget)["Accept"])
+        assert asked.answer() == Answer("accept", {"name": "Ada"})
+
+    def test_can_be_declined(self):
+        """No answer is an answer."""
+        asked = Asked(Question.about("Who?", {"type": "string"}, ""))
+        asked.wait_for("Decline")
+        click(buttons(asked.box.widget)["Decline"])
+        assert asked.answer().action == "decline"
+
+    def test_takes_the_first_of_two_clicks(self):
+        """A double click, or a click on each button, is one answer."""
+        asked = Asked(Question.about("Really?", None, ""))
+        asked.wait_for("Yes")
+        pair = buttons(asked.box.widget)
+        for button in (pair["Yes"], pair["No"], pair["Yes"]):
+            click(button)
+        assert asked.answer().action == "accept"
+
+    def test_ends_with_the_run(self):
+        """A run that is to stop waits no more, in front of the form or behind another."""
+        box = QuestionBox(Parts())
+        first = Asked(Question.about("1?", None, ""), box)
+        first.wait_for("Yes")
+        second = Asked(Question.about("2?", None, ""), box)
+        second.stop.set()
+        assert second.answer().action == "cancel"
+        first.stop.set()
+        assert first.answer().action == "cancel"
+        assert box.widget.children == ()
+
+    def test_puts_one_question_after_the_other(self):
+        """Threads of a run that ask at once are answered in turn."""
+        box = QuestionBox(Parts())
+        asked = [Asked(Question.about(f"{n}?", None, ""), box) for n in range(3)]
+        seen = set()
+        while len(seen) < 3:
+            until(lambda: "Yes" in buttons(box.widget))
+            seen.add(shown(box.widget))
+            click(buttons(box.widget)["Yes"])
+            until(lambda: sum(len(a.answers) for a in asked) == len(seen))
+        assert [one.answer().action for one in asked] == ["accept"] * 3
+
+    def test_leaves_no_widget_behind(self, wire):
+        """The form of a question is closed with it."""
+        box = QuestionBox(Parts())
+        before = set(wire.live)
+        asked = Asked(Question.about("Who?", {"type": "string"}, ""), box)
+        asked.wait_for("Decline")
+        click(buttons(box.widget)["Decline"])
+        asked.answer()
+        assert wire.live == before
+
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    def test_is_inert(self, payload):
+        """Neither the question nor who asks it can put anything on the page."""
+        asked = Asked(Question.about(payload, None, payload))
+        asked.wait_for("Yes")
+        markup = shown(asked.box.widget).replace(' role="alert"', "")
+        click(buttons(asked.box.widget)["No"])
+        asked.answer()
+        assert problems(markup) == []
+
+    def test_keeps_what_is_typed_while_it_waits(self):
+        """Nothing redraws the form under the cursor."""
+        asked = Asked(Question.about("Who?", {"type": "string"}, ""))
+        asked.wait_for("Accept")
+        field = named(asked.box.widget, "answer")
+        receive(field, value="half")
+        assert named(asked.box.widget, "answer") is field
+        assert field.value == "half"
+        asked.stop.set()
+        asked.answer()

@@ -1,0 +1,47 @@
+"""Panels of tools that behave in the ways a panel has to cope with."""
+
+import threading
+from typing import Any
+
+from ipywidgets import HTML, Button
+
+from test_widgets.front import walk
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.ticker import ticker
+
+SECONDS = 20
+
+
+def finish(panel: ToolPanel) -> None:
+    """Wait until the run of *panel* is over and shown."""
+    assert panel._run.done.wait(SECONDS)
+    assert ticker.wait_idle(SECONDS)
+
+
+def shown(root: Any) -> str:
+    """All markup below *root*, but what is hidden."""
+    return "".join(
+        part.value
+        for part in walk(root)
+        if isinstance(part, HTML) and "toolbench-hidden" not in part._dom_classes
+    )
+
+
+def buttons(root: Any) -> dict[str, Button]:
+    """The buttons below *root* that can be seen, by what they say."""
+    return {
+        part.description: part
+        for part in walk(root)
+        if isinstance(part, Button) and "toolbench-hidden" not in part._dom_classes
+    }
+
+
+def until(condition: Any) -> None:
+    """Wait until *condition* holds."""
+    pause = threading.Event()
+    for _ in range(SECONDS * 100):
+        if condition():
+            return
+        pause.wait(0.01)
+    message = "It never came to that."
+    raise AssertionError(message)

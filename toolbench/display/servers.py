@@ -1,0 +1,109 @@
+"""How MCP servers look: what state they are in, and what they offer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from toolbench.display.css import REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.markdown import markdown_html
+from toolbench.display.page import Tone, badge, notice
+from toolbench.display.render import to_text
+from toolbench.display.sizes import counted
+from toolbench.display.tables import table_html, table_text
+
+_TONES: dict[str, Tone] = {
+    "connected": "success",
+    "failed": "danger",
+    "lost": "danger",
+    "connecting": "info",
+}
+_INSTRUCTIONS = 2_000  # characters
+
+
+class Server(Protocol):
+    """What is shown of a session; nothing of it waits for the server."""
+
+    name: str
+    tools: Any
+
+    @property
+    def status(self) -> str:
+        """Its state, in a word."""
+
+    @property
+    def error(self) -> str | None:
+        """Why it could not be reached."""
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The version of MCP."""
+
+    @property
+    def instructions(self) -> str:
+        """How the server wants to be used, in its own words."""
+
+
+def server_bundle(server: Server, **options: Any) -> dict[str, str]:
+    """Return one server as text and as HTML that needs no kernel."""
+    table = _Tools(server.tools)
+    lines = [_line(server), *([server.error] if server.error else [])]
+    text = to_text("\n".join(lines))
+    if server.tools:
+        text += f"\n{table_text(table)}"
+    return {"text/plain": text, "text/html": _framed(_server_html(server))}
+
+
+def client_bundle(client: Any, **options: Any) -> dict[str, str]:
+    """Return all servers of a client as text and as HTML that needs no kernel."""
+    servers: Mapping[str, Server] = client.servers
+    if not servers:
+        return {"text/plain": "No servers."}
+    parts = [server_bundle(server)["text/plain"] for server in servers.values()]
+    html = "".join(map(_server_html, servers.values()))
+    return {"text/plain": "\n\n".join(parts), "text/html": _framed(html)}
+
+
+def _line(server: Server) -> str:
+    spoken = f", MCP {server.protocol_version}" if server.protocol_version else ""
+    tools = counted(len(server.tools), "tool")
+    return f"{server.name}: {server.status}{spoken}, {tools}"
+
+
+def _server_html(server: Server) -> str:
+    version = server.protocol_version
+    marks = [badge(server.status, _TONES.get(server.status, "neutral"))]
+    marks += [badge(f"MCP {version}")] if version else []
+    error = notice(server.error, "danger") if server.error else ""
+    said = server.instructions.strip()
+    about = markdown_html(said, limit=_INSTRUCTIONS) if said else ""
+    count = f'<span style="{REMARK}">{counted(len(server.tools), "tool")}</span>'
+    listed = table_html(_Tools(server.tools)) if server.tools else ""
+    return (
+        f'<div style="margin:0 0 10px"><div style="margin-bottom:4px"><strong>'
+        f"{escape(server.name)}</strong> {''.join(marks)}{count}</div>{error}{about}{listed}</div>"
+    )
+
+
+def _framed(html: str) -> Html:
+    return Html(f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{html}</div>')
+
+
+class _Tools:
+    """The tools of a server as a table: each row under its name."""
+
+    columns: Sequence[str] = ("what it does",)
+
+    def __init__(self, tools: Sequence[Any]) -> None:
+        self._tools = tools
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self._tools), 1
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterable[Any]:
+        for tool in self._tools:
+            yield tool.name, tool.description.strip().partition("\n")[0]

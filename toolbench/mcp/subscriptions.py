@@ -1,0 +1,124 @@
+"""Ask a server for news: of its lists, and of single resources."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from toolbench.mcp.calls import Call
+from toolbench.mcp.connection import Connection, Send
+from toolbench.mcp.link import Link
+
+_LISTS = ("tools", "prompts", "resources")
+
+
+class Subscriptions:
+    """What one server is asked to tell of; its coroutines run in the background loop.
+
+    The older protocol has a request for each resource, and tells of lists unasked. The newer
+    one has a stream that is held open, for all of it.
+    """
+
+    def __init__(self, link: Link, seconds: float) -> None:
+        """Ask over *link*, *seconds* at most each time."""
+        self._link = link
+        self._seconds = seconds
+        self._stream: asyncio.Task[None] | None = None
+        self.uris: list[str] = []
+        """The resources we asked to hear of."""
+        self.updated: list[str] = []
+        """Those we heard of, in that order, each once."""
+
+    def note(self, uri: str) -> None:
+        """Remember that the resource *uri* changed."""
+        if uri not in self.updated:
+            self.updated.append(uri)
+        self._link.inbox.changes.note("resources")
+
+    async def follow(self, connection: Connection) -> None:
+        """Ask a new connection for all there is to hear of."""
+        self.stop()
+        if connection.is_modern:
+            self._listen(connection)
+        else:
+            for uri in self.uris:
+                await connection.ask(_subscribe(uri), Call(seconds=self._seconds))
+
+    async def add(self, uri: str) -> None:
+        """Ask for news of the resource *uri*."""
+        connection = await self._link.live()
+        if uri not in self.uris:
+            if not connection.is_modern:
+                verb = f"subscribe us to {uri!r}"
+                await self._link.ask_to(verb, _subscribe(uri), self._seconds)
+            self.uris.append(uri)
+            self._listen_anew(connection)
+
+    async def remove(self, uri: str) -> None:
+        """Ask for no more news of the resource *uri*."""
+        connection = await self._link.live()
+        if uri in self.uris:
+            if not connection.is_modern:
+                verb = f"unsubscribe us from {uri!r}"
+                await self._link.ask_to(verb, _unsubscribe(uri), self._seconds)
+            self.uris.remove(uri)
+            self._listen_anew(connection)
+
+    def stop(self) -> None:
+        """Hold no stream open."""
+        if self._stream is not None:
+            self._stream.cancel()
+            self._stream = None
+
+    def _listen_anew(self, connection: Connection) -> None:
+        if connection.is_modern:
+            self.stop()
+            self._listen(connection)
+
+    def _listen(self, connection: Connection) -> None:
+        capabilities = connection.described().get("capabilities", {})
+        wanted: dict[str, Any] = {
+            f"{name}_list_changed": True
+            for name in _LISTS
+            if (capabilities.get(name) or {}).get("listChanged")
+        }
+        if self.uris:
+            wanted["resource_subscriptions"] = list(self.uris)
+        if wanted:
+            self._stream = asyncio.ensure_future(_held_open(connection, wanted))
+
+
+def _subscribe(uri: str) -> Send:
+    from mcp_types import (  # noqa: PLC0415 - loaded by now
+        EmptyResult,
+        SubscribeRequest,
+        SubscribeRequestParams,
+    )
+
+    request = SubscribeRequest(params=SubscribeRequestParams(uri=uri))
+    return lambda session, *_: session.send_request(request, EmptyResult)
+
+
+def _unsubscribe(uri: str) -> Send:
+    from mcp_types import (  # noqa: PLC0415 - loaded by now
+        EmptyResult,
+        UnsubscribeRequest,
+        UnsubscribeRequestParams,
+    )
+
+    request = UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri))
+    return lambda session, *_: session.send_request(request, EmptyResult)
+
+
+async def _held_open(connection: Connection, wanted: dict[str, Any]) -> None:
+    """Keep the stream open until this task is cancelled; the news goes to the inbox."""
+    from mcp import MCPError  # noqa: PLC0415 - loaded by now
+    from mcp.client.subscriptions import (  # noqa: PLC0415 - the same
+        SubscriptionLost,
+        listen,
+    )
+
+    # many servers claim the capability and do not know the request: then there is no news
+    with suppress(MCPError, SubscriptionLost):
+        async with listen(connection.session, **wanted) as subscription:
+            async for _ in subscription:
+                pass
