@@ -6,10 +6,14 @@ from types import TracebackType
 
 _OURS = str(Path(__file__).parents[1])
 
+from toolbench.errors import ToolbenchError
+
 
 def sentence_of(error: BaseException) -> str:
     """Return *error* as one sentence a model can act on."""
     said = str(error).strip()
+    if isinstance(error, ToolbenchError) and said:
+        return said  # our own sentences need no class in front
     return f"{type(error).__name__}: {said}" if said else f"{type(error).__name__}."
 
 

@@ -1,5 +1,6 @@
 """Who we are to an HTTP server: a bearer token, or OAuth through the browser."""
 
+import warnings
 import webbrowser
 from collections.abc import Mapping
 from typing import Any
@@ -48,4 +49,6 @@ def _oauth(url: str, settings: dict[str, Any]) -> OAuth:
         metadata |= settings.get("additional_client_metadata") or {}
         settings["additional_client_metadata"] = metadata
     settings.setdefault("token_storage", MemoryStore())
-    return BrowserOAuth(url, client_name="toolbench", **settings)
+    with warnings.catch_warnings():  # that tokens in memory go with the kernel is intended
+        warnings.simplefilter("ignore", UserWarning)
+        return BrowserOAuth(url, **{"client_name": "toolbench", **settings})
