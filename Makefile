@@ -27,7 +27,7 @@ check: .venv/.ready  ## style, types, layers, file sizes
 	$(BIN)/loq
 
 unit: .venv/.ready
-	$(BIN)/python -m pytest -q tests --ignore tests/browser
+	$(BIN)/python -m pytest -q tests --ignore tests/browser --ignore tests/peers
 
 notebooks: .venv/.ready
 	$(BIN)/python -m pytest -q --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks

@@ -31,7 +31,11 @@ TEN_FIELDS = {
         "offset": {**_NUMBER, "description": "How many to leave out.", "minimum": 0},
         "score": {"type": "number", "description": "How good at least."},
         "deep": {"type": "boolean", "description": "Go down.", "default": False},
-        "sort": {**_TEXT, "enum": ["name", "size", "date"], "description": "In which order."},
+        "sort": {
+            **_TEXT,
+            "enum": ["name", "size", "date"],
+            "description": "In which order.",
+        },
         "labels": {"type": "array", "items": _TEXT, "description": "All of them."},
         "since": {**_TEXT, "format": "date", "description": "From this day on."},
         "note": {**_TEXT, "maxLength": 500, "description": "For the log."},

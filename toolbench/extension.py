@@ -13,6 +13,7 @@ from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.active import active
 from toolbench.runs.calls import forget_calls, record_calls
+from toolbench.runs.engine import watch
 from toolbench.widgets.panel import ToolPanel, open_panels
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Workbench:
         }
         for place, show in self._named_formats.items():
             self._formatter.for_type_by_name(*place, show)
+        self._shell.events.register("pre_run_cell", _before_cell)
         self._shell.events.register("post_run_cell", _after_cell)
         record_calls()
 
@@ -75,6 +77,7 @@ class Workbench:
         """Take out what `load` put in; stop runs and servers. Panels and history stay."""
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
+        self._shell.events.unregister("pre_run_cell", _before_cell)
         self._shell.events.unregister("post_run_cell", _after_cell)
         for place in self._named_formats:
             self._formatter.pop(".".join(place), None)
@@ -117,9 +120,16 @@ def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
 
+def _before_cell(*info: Any) -> None:
+    """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
+    if len(active):
+        watch.look()
+
+
 def _after_cell(result: Any = None) -> None:
     """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
-    if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
+    # a cell that was interrupted at an `await` has no result
+    if result is None or isinstance(result.error_in_exec, KeyboardInterrupt):
         active.stop_all("interrupted")
     for panel in list(open_panels):
         panel.look_for_news()

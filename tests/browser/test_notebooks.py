@@ -51,9 +51,7 @@ class TestTour:
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
 
-    def test_cells_can_be_run_again(
-        self, lab: NotebookPage, nbroot: Path, tour: str
-    ):
+    def test_cells_can_be_run_again(self, lab: NotebookPage, nbroot: Path, tour: str):
         """The first law: a cell that defines a tool is run twice, and its panel works."""
         lab.open(tour)
         define = cell_of(nbroot, tour, "def split_bill(")

@@ -64,6 +64,12 @@ def is_running(pid):
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+def children():
+    """The numbers of the processes this one has started and that are still there."""
+    threads = Path(f"/proc/{os.getpid()}/task").iterdir()
+    return {int(p) for t in threads for p in (t / "children").read_text().split()}
+
+
 def eventually(condition, seconds=10):
     """Wait until *condition* holds; fail if it never does."""
     end = time.monotonic() + seconds

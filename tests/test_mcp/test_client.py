@@ -3,11 +3,10 @@
 import os
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-from test_mcp.peers import LIGHT, is_running, light, misbehaving
+from test_mcp.peers import LIGHT, children, is_running, light, misbehaving
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient, create_mcp_tools
 
@@ -49,17 +48,12 @@ class TestCreate:
         """KeyboardInterrupt during a connect that hangs ends the process it started."""
         client = MCPClient(timeout=60)
         timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
-        before = _children()
+        before = children()
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             client.connect("hanging", misbehaving("never-init"))
         client.sync_close()
-        assert _children() <= before
-
-
-def _children():
-    threads = Path(f"/proc/{os.getpid()}/task").iterdir()
-    return {pid for t in threads for pid in (t / "children").read_text().split()}
+        assert children() <= before
 
 
 class TestNames:

@@ -1,4 +1,4 @@
-"""What a user sees of servers that misbehave: the table of docs/mcp-misbehaving.md, checked.
+"""What a user sees of servers that misbehave: a table, checked line by line.
 
 Every mode and every tool of ../shared/servers/misbehaving_server.py is in it, over stdio and
 HTTP, in both eras. None may hang past its time limit, lose a result or hide a neighbour.

@@ -1,12 +1,14 @@
 """One server: its state, its lists, its end and its return."""
 
+import asyncio
 import os
 import signal
 import threading
 
 import pytest
 
-from test_mcp.peers import eventually, good, is_running, light, misbehaving
+from test_mcp.peers import children, eventually, good, is_running, light, misbehaving
+from toolbench.core.portal import portal
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp.handlers import answering
 
@@ -96,6 +98,16 @@ class TestChanges:
         assert server.last_change.added == ("added_0",)
         assert server.last_change.removed == ("empty",)
         assert "added_0" in [t.name for t in server.tools]
+
+    def test_do_not_bring_back_what_was_closed(self, client):
+        """News that comes with the end starts no new process, then or later."""
+        before = children()
+        server = client.connect("storm", misbehaving("list-changed-storm"))
+        server.close()
+        with pytest.raises(TimeoutError):
+            portal.call(asyncio.sleep, 60, timeout=0.5)  # longer than news is collected
+        assert server.status == "closed"
+        assert children() == before
 
     def test_that_are_silent_show_on_refresh(self, client):
         """A schema that changed without a word is seen when the list is read again."""

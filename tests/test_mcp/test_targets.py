@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from fastmcp import FastMCP
 
-from test_mcp.peers import GOOD, light, serving
+from test_mcp.peers import GOOD, children, is_running, light, serving
 from toolbench.errors import ServerError
 
 OPENAPI = {
@@ -90,8 +90,13 @@ class TestInThisProcess:
     def test_fastmcps_transforms_are_kept(self, client):
         """A configuration may rename tools, as FastMCP's may."""
         entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
+        before = children()
         session = client.connect("renamed", entry)
         assert session.tool("near")({}).text == "far"
+        started = children() - before
+        assert len(started) == 1
+        session.close()
+        assert not any(map(is_running, started))
 
     def test_an_openapi_document_is_a_server(self, client, tmp_path):
         """Operations become tools; a document may be a file, and needs to say where it is."""

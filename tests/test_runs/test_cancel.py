@@ -11,7 +11,6 @@ import pytest
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
 from toolbench.runs.active import active
-from toolbench.runs.breaking import Breakable
 from toolbench.runs.engine import perform, start
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, RunCancelled
@@ -364,44 +363,3 @@ class TestRunsInRuns:
             "cancelled",
             "The run was cancelled.",
         )
-
-
-class TestBreakable:
-    class Stop(BaseException):
-        pass
-
-    def test_strikes_only_during_the_work(self):
-        """However often it is struck, what follows the work is never disturbed."""
-        work = Breakable(self.Stop)
-        for _ in range(300):
-            over = threading.Event()
-            striker = threading.Thread(target=_strike, args=(work, over))
-            striker.start()
-            try:
-                work.begin()
-                for _ in range(200):
-                    pass
-            except self.Stop:
-                pass
-            finally:
-                try:
-                    work.end()
-                except self.Stop:
-                    work.end()
-            undisturbed = sum(range(500))
-            over.set()
-            striker.join()
-            assert undisturbed == 124750
-
-    def test_outside_work_does_nothing(self):
-        """A strike before the work and after it goes nowhere."""
-        work = Breakable(self.Stop)
-        work.strike()
-        work.begin()
-        work.end()
-        work.strike()
-
-
-def _strike(work, over):
-    while not over.is_set():
-        work.strike()

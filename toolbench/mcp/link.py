@@ -97,6 +97,8 @@ class Link:
     async def close(self) -> None:
         """Disconnect; the server's process ends."""
         async with self._lock:
+            if self._later is not None:
+                self._later.cancel()
             await self._drop()
             self._set("closed")
 

@@ -295,9 +295,11 @@ class MCPServerSession:
 
     async def _refresh(self) -> None:
         self._offers.forget()
-        if self.status != "connected":
-            await self._link.open()
-        else:
+        await self._list_tools(await self._link.live())
+
+    async def _follow(self) -> None:
+        """List again what changed; a session that was closed meanwhile stays closed."""
+        if self.status == "connected":
             await self._list_tools(self._link.connection)
 
     async def _list_tools(self, connection: Connection) -> None:
@@ -314,7 +316,7 @@ class MCPServerSession:
         self._offers.forget(name)
         self._inbox.changes.note(name)
         if name == "tools":
-            self._link.soon(self._refresh)
+            self._link.soon(self._follow)
 
     # --- resources and prompts ----------------------------------------------------
 

@@ -21,8 +21,6 @@ class InterruptWatch:
     def __init__(self, runs: Active) -> None:
         """Stop *runs* when the kernel is interrupted."""
         self._runs = runs
-        self._covered: Any = None
-        self._ours: Any = None
         self._watching = False
 
     def look(self) -> None:
@@ -35,16 +33,14 @@ class InterruptWatch:
         """Put the handler in place or take it away; runs in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():
             return
-        installed = signal.getsignal(signal.SIGINT)
+        installed: Any = signal.getsignal(signal.SIGINT)
         if not len(self._runs):
-            if self._ours is not None and installed is self._ours:
-                signal.signal(signal.SIGINT, self._covered)
-            self._ours = None
+            while isinstance(installed, _Cover):
+                installed = installed.covered
+                signal.signal(signal.SIGINT, installed)
             return
-        if self._ours is None or installed is not self._ours:
-            self._ours = self._handler(installed)
-            self._covered = installed
-            signal.signal(signal.SIGINT, self._ours)
+        if not isinstance(installed, _Cover):
+            signal.signal(signal.SIGINT, _Cover(self._runs, loop, installed))
         if not self._watching:
             self._watching = True
             loop.call_later(AGAIN, self._again, loop)
@@ -53,13 +49,19 @@ class InterruptWatch:
         self._watching = False
         self._switch(loop)
 
-    def _handler(self, covered: Any) -> Any:
-        def interrupt(number: int, frame: Any) -> None:
-            self._runs.stop_all("interrupted")
-            if callable(covered):  # a cell goes on at the same time
-                covered(number, frame)
 
-        return interrupt
+class _Cover:
+    """The handler: it has the runs stopped, and passes the signal on."""
+
+    def __init__(self, runs: Active, loop: Any, covered: Any) -> None:
+        self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
+
+    def __call__(self, number: int, frame: Any) -> None:
+        # not here: whoever is interrupted may hold the locks that stopping takes
+        self._loop.call_soon_threadsafe(self._runs.stop_all, "interrupted")
+        # the loop is no place for a KeyboardInterrupt
+        if callable(self.covered) and self.covered is not signal.default_int_handler:
+            self.covered(number, frame)
 
 
 def _kernel_loop() -> Any:

@@ -4,9 +4,9 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-_OURS = str(Path(__file__).parents[1])
-
 from toolbench.errors import ToolbenchError
+
+_OURS = str(Path(__file__).parents[1])
 
 
 def sentence_of(error: BaseException) -> str:

@@ -49,6 +49,8 @@ def _oauth(url: str, settings: dict[str, Any]) -> OAuth:
         metadata |= settings.get("additional_client_metadata") or {}
         settings["additional_client_metadata"] = metadata
     settings.setdefault("token_storage", MemoryStore())
-    with warnings.catch_warnings():  # that tokens in memory go with the kernel is intended
+    with (
+        warnings.catch_warnings()
+    ):  # that tokens in memory go with the kernel is intended
         warnings.simplefilter("ignore", UserWarning)
         return BrowserOAuth(url, **{"client_name": "toolbench", **settings})

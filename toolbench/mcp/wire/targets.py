@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from fastmcp import Client
 from fastmcp.client.transports import FastMCPTransport, SSETransport, StdioTransport
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
@@ -67,7 +68,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
         MissingExtraError: If it needs FastMCP's server half, which is not installed.
     """
     if entry.fastmcp is not None:
-        return _transformed(entry)
+        return _Transformed(entry, inbox)
     match entry.transport:
         case "http":
             return HttpTransport(entry, inbox)
@@ -109,16 +110,44 @@ class _PlainProcess(ClientTransport):
                 yield session
 
 
-def _transformed(entry: ServerEntry) -> ClientTransport:
-    from fastmcp.mcp_config import MCPConfig  # noqa: PLC0415 - few configurations use it
+@dataclass
+class _Transformed(ClientTransport):
+    """A server behind a FastMCP proxy that renames its tools or leaves some out.
 
+    Both live for the time of one session. The proxy speaks the older protocol only.
+    """
+
+    entry: ServerEntry
+    inbox: Inbox
+    legacy_only = True
+
+    @asynccontextmanager
+    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
+        plain = transport_of(replace(self.entry, fastmcp=None), self.inbox)
+        async with Client(plain, mode="legacy") as behind:
+            front = FastMCPTransport(_proxy(behind, self.entry.fastmcp or {}))
+            async with front.connect_session(**settings) as session:
+                yield session
+
+
+def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
     try:
-        config = MCPConfig.model_validate(
-            {"mcpServers": {"server": dict(entry.fastmcp or {})}}
+        from fastmcp.server import create_proxy  # noqa: PLC0415 - the server half
+        from fastmcp.server.transforms import ToolTransform  # noqa: PLC0415 - the same
+        from fastmcp.tools.tool_transform import (  # noqa: PLC0415 - the same
+            ToolTransformConfig,
         )
-        return config.mcpServers["server"].to_transport()
     except ImportError as error:
         raise MissingExtraError(_EXTRA) from error
+    proxy = create_proxy(behind)
+    if settings.get("include_tags") is not None:
+        proxy.enable(tags=set(settings["include_tags"]), only=True)
+    if settings.get("exclude_tags") is not None:
+        proxy.disable(tags=set(settings["exclude_tags"]))
+    if isinstance(tools := settings.get("tools"), Mapping):
+        read = ToolTransformConfig.model_validate
+        proxy.add_transform(ToolTransform({n: read(t) for n, t in tools.items()}))
+    return proxy
 
 
 def _server_object(entry: ServerEntry) -> Any:

@@ -105,13 +105,11 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Name the likeliest encoding; latin-1, which fits everything, without the guesser."""
-    try:
-        from charset_normalizer import (  # noqa: PLC0415 - optional, slow, seldom needed
-            from_bytes,
-        )
-    except ImportError:
-        return "latin-1"
+    """Name the likeliest encoding that contains ASCII; latin-1 fits everything."""
+    from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
+        from_bytes,
+    )
+
     best = from_bytes(data[:_SAMPLE]).best()
     likely = "latin-1" if best is None else best.encoding
     contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()

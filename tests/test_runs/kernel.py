@@ -1,0 +1,166 @@
+"""A real kernel, and what a front end sends to it and hears from it."""
+
+import json
+import os
+import queue
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 30
+
+
+def pythons() -> list[str]:
+    """The Pythons whose kernels are tested: this one, and those in TOOLBENCH_KERNELS."""
+    others = os.environ.get("TOOLBENCH_KERNELS", "").split(os.pathsep)
+    return [sys.executable, *filter(None, others)]
+
+
+class Kernel:
+    """A kernel with its client; `states` is what the widgets say of themselves."""
+
+    def __init__(self, python: str) -> None:
+        self._manager = KernelManager()
+        launch = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        self._manager.kernel_spec.argv = [python, *launch]
+        self._subshell: str | None = None
+        self.states: dict[str, dict[str, Any]] = {}
+        self.messages: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+        self._manager.start_kernel(env=kept | {"PYTHONPATH": path}, cwd=str(ROOT))
+        self.client: BlockingKernelClient = self._manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=SECONDS)
+        self.client.kernel_info()
+        info = self.client.get_shell_msg(timeout=SECONDS)["content"]
+        self.has_subshells = "kernel subshells" in info.get("supported_features", ())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.stop_channels()
+        self._manager.shutdown_kernel(now=True)
+
+    def interrupt(self) -> None:
+        """What Kernel > Interrupt does."""
+        self._manager.interrupt_kernel()
+
+    # --- cells ------------------------------------------------------------------------
+
+    def start(self, code: str, *, stdin: bool = False) -> str:
+        """Send a cell and do not wait; return the id of the request."""
+        request: str = self.client.execute(code, allow_stdin=stdin, stop_on_error=False)
+        return request
+
+    def reply(self, request: str) -> dict[str, Any]:
+        """Wait for the reply to a cell."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            message = self.client.get_shell_msg(timeout=SECONDS)
+            if message["parent_header"].get("msg_id") == request:
+                content: dict[str, Any] = message["content"]
+                return content
+        raise TimeoutError(request)
+
+    def run(self, code: str, *, stdin: bool = False) -> str:
+        """Run a cell and return what it printed."""
+        request = self.start(code, stdin=stdin)
+        reply = self.reply(request)
+        assert reply["status"] == "ok", "\n".join(reply.get("traceback", [str(reply)]))
+        self.listen_until(lambda: self._is_idle(request), "the cell is done")
+        return self.printed(request)
+
+    def value(self, expression: str) -> Any:
+        """Return the value of an expression, as JSON carries it."""
+        return json.loads(self.run(f"import json; print(json.dumps({expression}))"))
+
+    def printed(self, request: str) -> str:
+        """What a cell printed so far."""
+        return "".join(
+            message["content"]["text"]
+            for message in self.of(request)
+            if message["msg_type"] == "stream"
+        )
+
+    def of(self, request: str) -> list[dict[str, Any]]:
+        """The messages that belong to a cell."""
+        return [m for m in self.messages if m["parent_header"].get("msg_id") == request]
+
+    def _is_idle(self, request: str) -> bool:
+        return any(
+            m["msg_type"] == "status" and m["content"]["execution_state"] == "idle"
+            for m in self.of(request)
+        )
+
+    # --- widgets ----------------------------------------------------------------------
+
+    def click(self, button: str, *, subshell: bool = False) -> None:
+        """Click the button that says *button*, the newest of that name.
+
+        Args:
+            button: What it says.
+            subshell: Send it as JupyterLab does, for a thread of its own.
+        """
+        self.listen()
+        comm = [k for k, s in self.states.items() if s.get("description") == button][-1]
+        data = {"method": "custom", "content": {"event": "click"}}
+        message = self.client.session.msg("comm_msg", {"comm_id": comm, "data": data})
+        if subshell:
+            message["header"]["subshell_id"] = self.subshell()
+        self.client.shell_channel.send(message)
+
+    def subshell(self) -> str | None:
+        """The subshell all comms share."""
+        if self._subshell is None:
+            request = self.client.session.msg("create_subshell_request", {})
+            self.client.control_channel.send(request)
+            reply = self.client.get_control_msg(timeout=SECONDS)
+            self._subshell = reply["content"].get("subshell_id")
+        return self._subshell
+
+    def sees(self, text: str) -> bool:
+        """Whether some widget shows *text* now."""
+        self.listen()
+        return any(
+            isinstance(state.get("value"), str) and text in state["value"]
+            for state in self.states.values()
+        )
+
+    def wait_for(self, text: str) -> None:
+        """Wait until some widget shows *text*."""
+        self.listen_until(lambda: self.sees(text), f"{text!r} is shown")
+
+    # --- iopub ------------------------------------------------------------------------
+
+    def listen(self, seconds: float = 0) -> None:
+        """Take in what has arrived."""
+        while True:
+            try:
+                message = self.client.get_iopub_msg(timeout=seconds)
+            except queue.Empty:
+                return
+            seconds = 0
+            self.messages.append(message)
+            content = message["content"]
+            if message["msg_type"] == "comm_open":
+                self.states[content["comm_id"]] = dict(content["data"]["state"])
+            elif message["msg_type"] == "comm_msg":
+                state = content["data"].get("state", {})
+                self.states.setdefault(content["comm_id"], {}).update(state)
+            elif message["msg_type"] == "comm_close":
+                self.states.pop(content["comm_id"], None)
+
+    def listen_until(self, condition: Any, what: str) -> None:
+        """Take in what arrives until *condition* holds."""
+        end = time.monotonic() + SECONDS
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"Waited {SECONDS} s until {what}.")
+            self.listen(0.05)

@@ -1,0 +1,213 @@
+"""Panels in a real kernel: clicks on the main thread and on a subshell's, interrupts, input().
+
+`TOOLBENCH_KERNELS` names more Pythons, of other versions of ipykernel, to run all this on.
+"""
+
+import pytest
+
+from test_runs.kernel import Kernel, pythons
+
+SETUP = """
+%load_ext toolbench
+import asyncio, threading, time
+from toolbench import current_run, history, tool
+from toolbench.runs.active import active
+from toolbench.widgets.panel import ToolPanel
+
+@tool
+def slow() -> str:
+    '''Count until it is told to stop.'''
+    run, told = current_run(), threading.Event()
+    run.on_cancel(told.set)
+    for n in range(600):
+        print(f"step {n}")
+        run.progress(n, 600, f"at {n}")
+        if told.wait(0.05):
+            return f"stopped at {n}"
+    return "never stopped"
+
+@tool
+def ask(rounds: int = 1) -> str:
+    '''Ask.'''
+    return str([current_run().ask(f"Round {n}?").action for n in range(rounds)])
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    '''Erase.'''
+    return f"erased {path}"
+
+def show(tool, **arguments):
+    global panel
+    panel = ToolPanel(tool, arguments)
+    return panel
+"""
+
+
+@pytest.fixture(scope="module", params=pythons(), ids=lambda python: python)
+def kernel(request):
+    with Kernel(request.param) as kernel:
+        kernel.run(SETUP)
+        yield kernel
+
+
+@pytest.fixture(autouse=True)
+def _clean(kernel):
+    yield
+    kernel.run("panel.close()\nfor run in active: run.done.wait(20)\nhistory().clear()")
+    kernel.states.clear()
+
+
+@pytest.mark.parametrize("subshell", [False, True], ids=["main", "subshell"])
+class TestClicks:
+    @pytest.fixture(autouse=True)
+    def _has(self, kernel, subshell):
+        if subshell and not kernel.has_subshells:
+            pytest.skip(
+                "ipykernel 6 has no subshells: every click is on the main thread"
+            )
+
+    def test_run_and_cancel(self, kernel, subshell):
+        """Output and progress are seen moving; Cancel works while it runs, and cells do too."""
+        kernel.run("show(slow)")
+        kernel.click("Run", subshell=subshell)
+        kernel.wait_for("step 3")
+        kernel.wait_for("at 4")
+        assert kernel.value("len(active)") == 1
+        kernel.wait_for("step 8")
+        kernel.click("Cancel", subshell=subshell)
+        kernel.wait_for("stopped at")
+        assert kernel.value("history()[-1].state") == "cancelled"
+        assert kernel.value("len(active)") == 0
+
+    def test_answer(self, kernel, subshell):
+        """A question in the middle is answered by a click, again and again."""
+        kernel.run("show(ask, rounds=2)")
+        kernel.click("Run", subshell=subshell)
+        for number, button in enumerate(("Yes", "No")):
+            kernel.wait_for(f"Round {number}?")
+            kernel.click(button, subshell=subshell)
+        kernel.wait_for("accept")
+        assert kernel.value("panel.result.text") == "['accept', 'decline']"
+
+    def test_refuse(self, kernel, subshell):
+        """A confirmation refused by a click: nothing is done."""
+        kernel.run("show(erase, path='x')")
+        kernel.click("Run", subshell=subshell)
+        kernel.wait_for("may delete or overwrite")
+        kernel.click("No", subshell=subshell)
+        kernel.wait_for("not run")
+        assert kernel.value("history()[-1].state") == "denied"
+
+
+class TestInterrupt:
+    def test_stops_a_run_while_no_cell_runs(self, kernel):
+        """Kernel > Interrupt with only a background run."""
+        kernel.run("show(slow)")
+        kernel.click("Run")
+        kernel.wait_for("step 3")
+        kernel.interrupt()
+        kernel.wait_for("stopped at")
+        assert kernel.value("history()[-1].state") == "cancelled"
+
+    def test_stops_a_cell_and_the_runs_beside_it(self, kernel):
+        """Interrupt means everything."""
+        kernel.run("show(slow)")
+        kernel.click("Run")
+        kernel.wait_for("step 3")
+        request = kernel.start("print('in the cell', flush=True)\nwhile True: pass")
+        kernel.listen_until(lambda: "in the cell" in kernel.printed(request), "it runs")
+        kernel.interrupt()
+        assert kernel.reply(request)["ename"] == "KeyboardInterrupt"
+        kernel.wait_for("stopped at")
+
+    def test_stops_a_cell_that_awaits_and_the_runs_beside_it(self, kernel):
+        """Also one that leaves the kernel's loop free."""
+        kernel.run("show(slow)")
+        kernel.click("Run")
+        kernel.wait_for("step 3")
+        code = "print('awaiting', flush=True)\nwhile True: await asyncio.sleep(0.05)"
+        request = kernel.start(code)
+        kernel.listen_until(lambda: "awaiting" in kernel.printed(request), "it runs")
+        kernel.interrupt()
+        assert kernel.reply(request)["status"] == "error"
+        kernel.wait_for("stopped at")
+
+    def test_is_as_before_when_no_run_is_left(self, kernel):
+        """A cell is interrupted as ever, and an idle kernel is not disturbed."""
+        kernel.run("show(slow)")
+        kernel.click("Run")
+        kernel.wait_for("step 2")
+        kernel.click("Cancel")
+        kernel.wait_for("stopped at")
+        kernel.run("import signal")
+        kernel.interrupt()
+        request = kernel.start("print('busy', flush=True)\nwhile True: pass")
+        kernel.listen_until(lambda: "busy" in kernel.printed(request), "it runs")
+        kernel.interrupt()
+        assert kernel.reply(request)["ename"] == "KeyboardInterrupt"
+        assert kernel.value("1 + 1") == 2
+
+
+class TestWhereNobodyCanAnswer:
+    """nbconvert, nbval and papermill run cells without stdin: nothing may hang there."""
+
+    def test_a_cell_that_asks_is_declined(self, kernel):
+        """At once."""
+        kernel.run("panel = ToolPanel(ask)")
+        assert kernel.run("print(ask({}).text)").strip() == "['decline']"
+
+    def test_a_panel_run_by_a_cell_is_declined(self, kernel):
+        """A panel asks nobody when code runs it and nobody is there."""
+        kernel.run("show(erase, path='x').run().done.wait(20)")
+        assert kernel.value("history()[-1].state") == "denied"
+
+    def test_an_answer_in_advance_is_taken(self, kernel):
+        """A notebook can bring its answers."""
+        kernel.run(
+            "from toolbench.runs.questions import answering\n"
+            "show(erase, path='x')\n"
+            "with answering(True): panel.run().done.wait(20)"
+        )
+        assert kernel.value("panel.result.text") == "erased x"
+
+
+class TestInput:
+    def test_asks_in_a_cell(self, kernel):
+        """A run in a cell asks through the front end's input box."""
+        kernel.run("panel = ToolPanel(ask)")
+        request = kernel.start("print(ask({}).text)", stdin=True)
+        prompt = kernel.client.get_stdin_msg(timeout=20)["content"]["prompt"]
+        assert prompt == "ask asks: Round 0? [y/N] "
+        kernel.client.input("y")
+        assert kernel.reply(request)["status"] == "ok"
+        kernel.listen_until(lambda: "accept" in kernel.printed(request), "it is told")
+
+
+class TestKeepsake:
+    def test_is_an_output_of_the_cell(self, kernel):
+        """What the last run gave is added to the cell that shows the panel, then updated."""
+        request = kernel.start("show(ask, rounds=0)")
+        kernel.reply(request)
+        kernel.listen(0.5)
+        kernel.click("Run")
+        kernel.wait_for("What the model reads")
+        kept = kept_in(kernel, request, "display_data")
+        assert "What the model reads" in kept[0]["data"]["text/html"]
+        assert "rounds" in kept[0]["data"]["text/html"]
+        kernel.listen_until(
+            lambda: kernel.value("panel._run.done.is_set()"), "it is over"
+        )
+        kernel.click("Run")
+        [again] = kept_in(kernel, request, "update_display_data")
+        assert again["transient"] == kept[0]["transient"]
+
+
+def kept_in(kernel, request, kind):
+    """The outputs of a *kind* that were added to a cell."""
+
+    def found():
+        messages = [m for m in kernel.of(request) if m["msg_type"] == kind]
+        return [m["content"] for m in messages if m["content"]["transient"]]
+
+    kernel.listen_until(found, f"{kind} arrives")
+    return found()

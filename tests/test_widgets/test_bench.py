@@ -1,0 +1,119 @@
+"""Many tools in one place: found quickly, opened one at a time, light until then."""
+
+import pytest
+from payloads import PAYLOADS
+from test_display.inert import problems
+
+from test_widgets.front import pick, type_into
+from test_widgets.tooling import finish
+from toolbench import ToolbenchError, ToolDefinition, bench, tool
+from toolbench.core.schema import Action
+from toolbench.errors import ToolNotFoundError
+from toolbench.widgets.bench import Bench
+from toolbench.widgets.panel import ToolPanel
+
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def greet(name: str) -> str:
+    """Greet somebody by name."""
+    return f"Hello {name}"
+
+
+def many(count):
+    return [
+        ToolDefinition(
+            name=f"tool_{n}", description=f"Does thing {n}.", action_type=Action
+        )
+        for n in range(count)
+    ]
+
+
+class TestBench:
+    def test_of_one_tool_is_its_panel(self):
+        """There is nothing to search."""
+        assert isinstance(bench(add), ToolPanel)
+
+    def test_takes_tools_in_any_wrapping(self):
+        """Tools, lists of them, lists of lists."""
+        assert isinstance(bench([add, [greet]]), Bench)
+
+    @pytest.mark.parametrize("nothing", [(), ([],)])
+    def test_needs_a_tool(self, nothing):
+        """An empty bench says how to fill it."""
+        with pytest.raises(ToolbenchError, match="at least one tool"):
+            bench(*nothing)
+
+    def test_says_what_is_no_tool(self):
+        """What cannot be shown is named."""
+        with pytest.raises(ToolbenchError, match="3 is no tool"):
+            bench(3)
+        with pytest.raises(ToolNotFoundError):
+            bench("no_such_tool_at_all")
+
+    def test_opens_what_is_picked(self):
+        """Only then is its panel made; picked again, it is as it was left."""
+        both = bench(add, greet)
+        pick(both._list, "greet — Greet somebody by name.")
+        [panel] = both._open.children
+        panel.form.value = {"name": "Ada"}
+        panel.run()
+        finish(panel)
+        pick(both._list, "add — Add two numbers.")
+        assert both._open.children[0].tool is add
+        pick(both._list, "greet — Greet somebody by name.")
+        assert both._open.children == (panel,)
+        assert panel.form.value == {"name": "Ada"}
+
+    def test_finds_by_name_and_description(self):
+        """Every word has to occur, in any order; case does not matter."""
+        both = bench(add, greet)
+        type_into(both._search, "NAME greet")
+        assert list(both._list._options_labels) == ["greet — Greet somebody by name."]
+        type_into(both._search, "nothing like it")
+        assert both._list.options == ()
+        assert "No tool matches" in both._count.value
+        type_into(both._search, "")
+        assert len(both._list.options) == 2
+
+    def test_of_a_thousand_tools_is_light(self, wire):
+        """At most 60 comms before a tool is opened, and the list says how many more there are."""
+        large = bench(many(1_000))
+        assert wire.opened() <= 60
+        assert "800 more" in large._count.value
+        type_into(large._search, "tool_99")
+        assert len(large._list.options) == 11
+        assert wire.opened() <= 60
+
+    def test_closing_leaves_nothing(self, wire):
+        """The bench and every panel it opened."""
+        before = set(wire.live)
+        both = bench(add, greet)
+        pick(both._list, "greet — Greet somebody by name.")
+        both.close()
+        both.close()
+        assert wire.live == before
+
+    def test_shows_its_tools_with_no_kernel(self):
+        """The saved notebook has their names."""
+        data = bench(add, greet)._repr_mimebundle_()
+        assert "application/vnd.jupyter.widget-view+json" in data
+        for kind in ("text/plain", "text/html"):
+            assert "greet — Greet somebody by name." in data[kind]
+
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    def test_is_inert(self, payload):
+        """Names and descriptions of tools cannot put anything on the page."""
+        odd = [
+            t.model_copy(update={"description": payload, "name": payload or "x"})
+            for t in many(2)
+        ]
+        hostile = Bench(odd)
+        type_into(hostile._search, "<b>no such tool")
+        assert problems(hostile._count.value) == []
+        assert problems(hostile._repr_mimebundle_()["text/html"]) == []

@@ -1,0 +1,121 @@
+"""Every snippet runs as it is: in the notebook that shows the tool, or in a test file."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from toolbench import history
+from toolbench.extension import load_ipython_extension, unload_ipython_extension
+from toolbench.tools.file_editor import FileEditorTool
+from toolbench.widgets.snippets import as_cell, as_pytest, as_python
+
+DEFINE = '''
+from toolbench import tool
+
+@tool(name="{name}")
+def add(a: int, b: int = 1, note: str = "", token: str = "") -> int:
+    """Add two numbers."""
+    return a + b
+'''
+ODD = {"a": 2, "note": "quotes \" and ' and \\ and\nlines {x} $y é " + "long " * 30}
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A shell whose variables are those of `__main__`, as in a kernel."""
+    shell = InteractiveShell(user_module=sys.modules["__main__"])
+    before = dict(vars(sys.modules["__main__"]))
+    load_ipython_extension(shell)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    yield shell
+    unload_ipython_extension(shell)
+    for name in set(vars(sys.modules["__main__"])) - set(before):
+        del vars(sys.modules["__main__"])[name]
+    history().clear()
+
+
+def run(shell, code):
+    shell.run_cell(code).raise_error()
+    return history()[-1]
+
+
+class TestInTheNotebook:
+    @pytest.mark.parametrize("name", ["add", "my tool", "weird'name"])
+    @pytest.mark.parametrize("write", [as_python, as_cell])
+    @pytest.mark.parametrize("arguments", [{"a": 1}, ODD])
+    def test_runs(self, notebook, name, write, arguments):
+        """Whatever the tool and its arguments are called and hold."""
+        run_cell = notebook.run_cell(DEFINE.replace("{name}", name.replace("'", "\\'")))
+        run_cell.raise_error()
+        code = write(notebook.user_ns["add"], arguments)
+        record = run(notebook, code)
+        assert record.observation.text == str(arguments["a"] + 1)
+        assert dict(record.arguments) == arguments
+
+    def test_finds_the_variable(self, notebook):
+        """A tool goes by the variable that holds it, not by its own name."""
+        notebook.run_cell(DEFINE.replace("{name}", "other_name")).raise_error()
+        code = as_python(notebook.user_ns["add"], {"a": 1})
+        assert "run_tool(add, {'a': 1})" in code
+
+    def test_without_a_variable_is_the_magic(self, notebook):
+        """A tool no variable holds is run by its name."""
+        notebook.run_cell(DEFINE.replace("{name}", "add")).raise_error()
+        notebook.user_ns["tools_of_mine"] = [notebook.user_ns.pop("add")]
+        code = as_python(notebook.user_ns["tools_of_mine"][0], {"a": 1})
+        assert "run_line_magic" in code
+        assert run(notebook, code).observation.text == "2"
+
+    def test_of_a_runtime_tool_makes_it(self, notebook, tmp_path):
+        """A tool that is made by `create` is made again."""
+        (tmp_path / "x.txt").write_text("hello\n")
+        [editor] = FileEditorTool.create()
+        given = {"command": "view", "path": str(tmp_path / "x.txt")}
+        code = as_python(editor, given)
+        assert "from toolbench.tools.file_editor import FileEditorTool" in code
+        assert "hello" in run(notebook, code).observation.text
+        editor.executor.close()
+
+    def test_marks_secrets(self, notebook):
+        """A secret is dots, and a comment says so."""
+        notebook.run_cell(DEFINE.replace("{name}", "add")).raise_error()
+        code = as_python(notebook.user_ns["add"], {"a": 1, "token": "••••••"})
+        assert "# •••••• stands for a secret" in code
+
+
+class TestInAFile:
+    @pytest.mark.parametrize("arguments", [{"a": 1}, ODD])
+    def test_runs_as_a_test(self, notebook, tmp_path, arguments):
+        """With the cell that defines the tool saved beside it."""
+        define = DEFINE.replace("{name}", "add")
+        notebook.run_cell(define).raise_error()
+        (tmp_path / "my_tools.py").write_text(define)
+        code = as_pytest(notebook.user_ns["add"], arguments)
+        assert passes(tmp_path, code)
+
+    def test_of_a_runtime_tool_runs_alone(self, tmp_path):
+        """Nothing has to be saved beside it."""
+        (tmp_path / "x.txt").write_text("hello\n")
+        [editor] = FileEditorTool.create()
+        given = {"command": "view", "path": str(tmp_path / "x.txt")}
+        code = as_pytest(editor, given)
+        editor.executor.close()
+        assert passes(tmp_path, code)
+
+
+def passes(folder: Path, code: str) -> bool:
+    (folder / "test_it.py").write_text(code)
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
+        cwd=folder,
+        env={"PYTHONPATH": f"{root}:{folder}", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return "1 passed" in done.stdout
