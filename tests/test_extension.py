@@ -62,3 +62,14 @@ class TestLoading:
         shell.run_line_magic("load_ext", "toolbench")
         shell.run_line_magic("unload_ext", "toolbench")
         assert formatter.for_type(Observation) is mine
+
+    def test_keeps_magics_of_the_user(self, shell):
+        """A magic of the user's own that ours covered comes back when we go."""
+
+        def tools(line):
+            return "mine"
+
+        shell.register_magic_function(tools, "line", "tools")
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.run_line_magic("unload_ext", "toolbench")
+        assert shell.run_line_magic("tools", "") == "mine"

@@ -47,6 +47,7 @@ class Workbench:
             ("toolbench.mcp.client", "MCPClient"): client_bundle,
         }
         self._displaced: dict[Any, Any] = {}
+        self._covered: list[tuple[str, str, Any]] = []
 
     @property
     def client(self) -> "MCPClient":
@@ -61,6 +62,13 @@ class Workbench:
 
     def load(self) -> None:
         """Add the magics, completion, displays, and the recording of plain calls."""
+        known = self._shell.magics_manager.magics
+        self._covered = [
+            (where, name, known[where].get(name))
+            for magics in self._magics
+            for where, names in magics.magics.items()
+            for name in names
+        ]
         self._shell.register_magics(*self._magics)
         self._matchers.append(self._matcher)
         self._displaced = {
@@ -86,10 +94,11 @@ class Workbench:
             if show is not None:
                 self._formatter.for_type(kind, show)
         self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
-        for magics in self._magics:
-            for where, names in magics.magics.items():
-                for name in names:
-                    self._shell.magics_manager.magics[where].pop(name, None)
+        known = self._shell.magics_manager.magics
+        for where, name, covered in self._covered:
+            known[where].pop(name, None)
+            if covered is not None:  # a magic of the user's own comes back
+                known[where][name] = covered
         self.catalog.close()
         if self._client is not None:
             self._client.sync_close()
@@ -122,14 +131,12 @@ def _is_ours(matcher: Any) -> bool:
 
 def _before_cell(*info: Any) -> None:
     """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
-    if len(active):
-        watch.look()
+    watch.cell_begins()
 
 
 def _after_cell(result: Any = None) -> None:
     """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
-    # a cell that was interrupted at an `await` has no result
-    if result is None or isinstance(result.error_in_exec, KeyboardInterrupt):
+    if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all("interrupted")
     for panel in list(open_panels):
         panel.look_for_news()

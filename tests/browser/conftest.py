@@ -2,12 +2,13 @@
 
 import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from browser.lab import NotebookPage
+from browser.lab import ClassicPage, NotebookPage, VoilaPage
 from browser.server import JupyterServer
 from browser.tab import Tab
 
@@ -97,5 +98,50 @@ def notebook7(
 ) -> Iterator[NotebookPage]:
     """A notebook page of Notebook 7, which opens in about half of Lab's time."""
     notebook = NotebookPage(page, notebook7_server, screenshots)
+    yield notebook
+    notebook.shut_down()
+
+
+@pytest.fixture(scope="session")
+def voila_server(
+    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JupyterServer]:
+    """Voila, started once for all tests that use it."""
+    _installed("voila")
+    with JupyterServer("voila", nbroot, tmp_path_factory.mktemp("home")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def nbclassic_server(
+    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JupyterServer]:
+    """The classic front end, started once for all tests that use it."""
+    _installed("nbclassic")
+    with JupyterServer("nbclassic", nbroot, tmp_path_factory.mktemp("home")) as server:
+        yield server
+
+
+def _installed(package: str) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"{package} IS NOT INSTALLED: pip install {package}")
+
+
+@pytest.fixture
+def voila(
+    page: Tab, voila_server: JupyterServer, screenshots: Path
+) -> Iterator[VoilaPage]:
+    """A page of Voila; its kernel ends with the test."""
+    shown = VoilaPage(page, voila_server, screenshots)
+    yield shown
+    shown.shut_down()
+
+
+@pytest.fixture
+def nbclassic(
+    page: Tab, nbclassic_server: JupyterServer, screenshots: Path
+) -> Iterator[ClassicPage]:
+    """A notebook page of the classic front end; its kernel ends with the test."""
+    notebook = ClassicPage(page, nbclassic_server, screenshots)
     yield notebook
     notebook.shut_down()

@@ -1,4 +1,4 @@
-"""The page object: one notebook in JupyterLab or Notebook 7."""
+"""The page objects: one notebook in JupyterLab or Notebook 7, in Voila, in nbclassic."""
 
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,60 @@ OPEN_SECONDS = 60
 RUN_SECONDS = 60
 
 
-class NotebookPage:
+class Hands:
+    """What a person does with widgets, in whatever front end shows them.
+
+    Attributes:
+        tab: The browser tab, with its console errors and foreign requests.
+        everything: Where to look if a test names no place.
+    """
+
+    def __init__(self, tab: Tab, screenshots: Path, everything: str = "body") -> None:
+        self.tab = tab
+        self.everything = everything
+        self._screenshots = screenshots
+
+    def type_into(
+        self, label: str, text: str, *, within: Locator | None = None
+    ) -> None:
+        """Replace a field's text, key by key, and leave the field.
+
+        Leaving is what makes number fields send their value. Radio buttons and sliders
+        of ipywidgets have no label to be found by.
+        """
+        field = self._place(within).get_by_label(label, exact=True)
+        field.clear()
+        field.press_sequentially(text)
+        field.press("Tab")
+
+    def click(self, button: str, *, within: Locator | None = None) -> None:
+        """Click a button once it is there and enabled."""
+        self._place(within).get_by_role("button", name=button, exact=True).click()
+
+    def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
+        """Wait until a text can be seen; it must not be one that was there before."""
+        self._place(within).get_by_text(text).first.wait_for()
+
+    def screenshot(self, name: str) -> Path:
+        """Write what the window shows to build/screenshots/<name>.png."""
+        path = self._screenshots / f"{name}.png"
+        self.tab.page.screenshot(path=path, animations="disabled")
+        return path
+
+    def _place(self, within: Locator | None) -> Locator:
+        return within or self.tab.page.locator(self.everything)
+
+
+class NotebookPage(Hands):
     """What a person does in a notebook and sees there, and what the page knows.
 
     Cells are counted as in the file: from 0, Markdown cells included. Results are
     read from the page's model, since the page may still be drawing them.
-
-    Attributes:
-        tab: The browser tab, with its console errors and foreign requests.
     """
 
     def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
-        self.tab = tab
+        super().__init__(tab, screenshots, ".jp-NotebookPanel")
         self._server = server
-        self._screenshots = screenshots
 
     def open(self, notebook: str) -> None:
         """Open a notebook by its path under the server's root, with a kernel ready."""
@@ -102,39 +142,9 @@ class NotebookPage:
         """A cell's output in the page: where to look when its source has the words too."""
         return self.cell(index).locator(".jp-Cell-outputWrapper")
 
-    def type_into(
-        self, label: str, text: str, *, within: Locator | None = None
-    ) -> None:
-        """Replace a field's text, key by key, and leave the field.
-
-        Leaving is what makes number fields send their value. Radio buttons and sliders
-        of ipywidgets have no label to be found by.
-        """
-        field = self._place(within).get_by_label(label, exact=True)
-        field.clear()
-        field.press_sequentially(text)
-        field.press("Tab")
-
-    def click(self, button: str, *, within: Locator | None = None) -> None:
-        """Click a button once it is there and enabled."""
-        self._place(within).get_by_role("button", name=button, exact=True).click()
-
-    def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
-        """Wait until a text can be seen; it must not be one that was there before."""
-        self._place(within).get_by_text(text).first.wait_for()
-
     def show(self, index: int) -> None:
         """Scroll until a cell is the first in the window."""
         self.cell(index).evaluate("cell => cell.scrollIntoView({block: 'start'})")
-
-    def screenshot(self, name: str) -> Path:
-        """Write what the window shows to build/screenshots/<name>.png."""
-        path = self._screenshots / f"{name}.png"
-        self.tab.page.screenshot(path=path, animations="disabled")
-        return path
-
-    def _place(self, within: Locator | None) -> Locator:
-        return within or self.tab.page.locator(".jp-NotebookPanel")
 
     def _evaluate(self, question: str) -> Any:
         return self.tab.page.evaluate(question)
@@ -143,9 +153,60 @@ class NotebookPage:
         return poll(lambda: self._evaluate(question), until=until, seconds=seconds)
 
 
-def write_notebook(path: Path, *sources: str) -> None:
-    """Write a notebook of these code cells for the Python kernel."""
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+class VoilaPage(Hands):
+    """A notebook as a page of its own; Voila runs it when it is opened."""
+
+    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
+        super().__init__(tab, screenshots)
+        self._server = server
+
+    def open(self, notebook: str) -> None:
+        """Open a notebook; its widgets are there when a test finds them."""
+        self.tab.page.goto(self._server.url(notebook))
+
+    def run_all(self) -> None:
+        """Nothing: it is done."""
+
+    def shut_down(self) -> None:
+        """Leave: the kernel ends with the page."""
+        self.tab.page.goto("about:blank")
+
+
+class ClassicPage(Hands):
+    """A notebook in the classic front end, as nbclassic keeps it alive."""
+
+    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
+        super().__init__(tab, screenshots)
+        self._server = server
+
+    def open(self, notebook: str) -> None:
+        """Open a notebook, with a kernel ready."""
+        self.tab.page.goto(self._server.url(notebook))
+        ready = "window.Jupyter?.notebook?.kernel?.is_connected() && !Jupyter.notebook.kernel_busy"
+        self._poll(ready, "the kernel is ready")
+
+    def run_all(self) -> None:
+        """Run every cell; what they show is there when a test finds it."""
+        self.tab.page.evaluate("Jupyter.notebook.execute_all_cells()")
+
+    def shut_down(self) -> None:
+        """End the kernel, and have the page not ask whether to leave it."""
+        self.tab.page.evaluate(
+            "Jupyter.notebook.session.delete(); Jupyter.notebook.set_dirty(false)"
+        )
+
+    def _poll(self, question: str, until: str) -> None:
+        def probe() -> Any:
+            return self.tab.page.evaluate(f"Boolean({question})")
+
+        poll(probe, until=until, seconds=OPEN_SECONDS)
+
+
+def write_notebook(path: Path, *sources: str, kernel: str = "python3") -> None:
+    """Write a notebook of these code cells for a Python kernel."""
+    kernelspec = {"name": kernel, "display_name": kernel, "language": "python"}
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    notebook = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": kernelspec}
+    )
     nbformat.write(notebook, path)

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from browser.polling import poll
 
-FrontEnd = Literal["lab", "notebook"]
+FrontEnd = Literal["lab", "notebook", "voila", "nbclassic"]
 
 USER_SETTINGS = "lab/user-settings/@jupyterlab"
 SETTINGS = {
@@ -41,17 +41,34 @@ SETTINGS = {
         }
     },
 }
-MODULES = {"lab": "jupyterlab", "notebook": "notebook"}
-PAGES = {"lab": "lab/tree/", "notebook": "notebooks/"}
+MODULES = {
+    "lab": "jupyterlab",
+    "notebook": "notebook",
+    "voila": "jupyter_server",  # of which Voila is an extension
+    "nbclassic": "nbclassic",
+}
+PAGES = {
+    "lab": "lab/tree/",
+    "notebook": "notebooks/",
+    "voila": "voila/render/",
+    "nbclassic": "notebooks/",
+}
+OPTIONS = {
+    # window.jupyterapp, which the page object asks
+    "lab": ["--expose-app-in-browser", "--no-browser"],
+    "notebook": ["--expose-app-in-browser", "--no-browser"],
+    "voila": ["--ServerApp.open_browser=False"],
+    "nbclassic": ["--no-browser"],
+}
 START_SECONDS = 90
 STOP_SECONDS = 15
 
 
 class JupyterServer:
-    """JupyterLab or Notebook 7 as a process; a context manager that starts and stops it.
+    """A front end as a process; a context manager that starts and stops it.
 
     Attributes:
-        front_end: Which of the two.
+        front_end: Which of them.
         root: The folder whose notebooks it serves.
         home: Where it keeps everything Jupyter, IPython and the kernels keep in HOME.
     """
@@ -103,8 +120,8 @@ class JupyterServer:
 
     def _command(self) -> list[str]:
         return [
-            *(sys.executable, "-m", MODULES[self.front_end], "--no-browser"),
-            "--expose-app-in-browser",  # window.jupyterapp, which the page object asks
+            *(sys.executable, "-m", MODULES[self.front_end]),
+            *OPTIONS[self.front_end],
             "--ServerApp.ip=127.0.0.1",
             "--ServerApp.port=0",
             f"--ServerApp.root_dir={self.root}",

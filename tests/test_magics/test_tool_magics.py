@@ -40,6 +40,16 @@ class TestRun:
         """An argument the schema calls a string stays text, even if it looks like a number."""
         assert line(shell, "%tool greet name=007").text == "Hello 007"
 
+    @pytest.mark.parametrize(
+        ("said", "got"), [("7", "7"), ("true", "true"), ("null", "None")]
+    )
+    def test_keeps_text_for_optional_text(self, shell, said, got):
+        """So it does where the argument may be null, and null is null."""
+        shell.run_cell(
+            "@tool\ndef echo(text: str | None = None) -> str:\n    'Echo.'\n    return str(text)"
+        ).raise_error()
+        assert line(shell, f"%tool echo text={said}").text == got
+
     def test_with_an_object(self, shell):
         """JSON on the line keeps its quotes."""
         assert (
@@ -136,6 +146,8 @@ class TestMistakes:
             ("", "- 1\n- 2", "this is a list"),
             ("-f json", "3", "this is a int"),
             ("", "just text", "this is a str"),
+            ("-f py", "a = (", "The body is not Python that runs: SyntaxError"),
+            ("-f py", "a = 1 / 0", "ZeroDivisionError: division by zero"),
         ],
     )
     def test_in_the_body(self, shell, options, body, said):

@@ -94,7 +94,11 @@ def tool_bundle(
     else:
         rows = _parameters(tool)
         lines += [f"  {name}: {what}" for name, what in rows.items()]
-    html = tool_html(tool) + (key_values(rows) if rows else "")
+    lines_html = "".join(
+        f"<div><b>{escape(name)}</b>: {escape(about)}</div>"
+        for name, about in rows.items()
+    )
+    html = tool_html(tool) + f"<div {NO_MATHS}>{lines_html}</div>"
     return {"text/plain": to_text("\n".join(lines)), "text/html": html}
 
 
@@ -112,6 +116,8 @@ def _about(schema: Any) -> str:
         return "anything"
     kind = schema.get("type", "")
     kind = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    if isinstance(choices := schema.get("enum"), list):
+        kind = "one of " + ", ".join(str(choice) for choice in choices[:20])
     return ". ".join(
         part for part in (kind, str(schema.get("description", ""))) if part
     )

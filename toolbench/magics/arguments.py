@@ -33,12 +33,23 @@ def from_words(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any
 
 
 def _value(text: str, schema: Any) -> Any:
-    if isinstance(schema, Mapping) and schema.get("type") == "string":
-        return text
+    if _takes_text_only(schema):
+        return None if text == "null" and schema.get("type") != "string" else text
     try:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _takes_text_only(schema: Any) -> bool:
+    """Whether every branch of *schema* but `null` is a string."""
+    if not isinstance(schema, Mapping):
+        return False
+    kinds: set[Any] = set()
+    for branch in schema.get("anyOf", [schema]):
+        kind = branch.get("type") if isinstance(branch, Mapping) else None
+        kinds.update(kind if isinstance(kind, list) else [kind])
+    return "string" in kinds and kinds <= {"string", "null"}
 
 
 def from_text(
@@ -64,7 +75,7 @@ def from_text(
 def _json(text: str, namespace: Mapping[str, Any]) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reason = str(error).replace(": line", " at line")
         msg = f"The body is not JSON: {reason}. `-f yaml` and `-f py` read other forms."
         raise BodyError(msg) from None
@@ -91,7 +102,12 @@ def _yaml(text: str, namespace: Mapping[str, Any]) -> Any:
 
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
     assigned: dict[str, Any] = {}
-    exec(compile(text, "<%%tool>", "exec"), dict(namespace), assigned)  # noqa: S102 - the user's own cell
+    try:
+        exec(compile(text, "<%%tool>", "exec"), dict(namespace), assigned)  # noqa: S102 - the user's own cell
+    except Exception as error:  # noqa: BLE001 - it may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        msg = f"The body is not Python that runs: {reason}."
+        raise BodyError(msg) from None
     return {name: value for name, value in assigned.items() if not name.startswith("_")}
 
 

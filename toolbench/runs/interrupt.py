@@ -29,6 +29,13 @@ class InterruptWatch:
         if loop is not None:
             loop.add_callback(self._switch, loop)
 
+    def cell_begins(self) -> None:
+        """Take SIGINT beside a cell that awaits; one that does not gets it alone."""
+        loop = _kernel_loop()
+        alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if loop is not None and len(self._runs) and not alone:
+            self._switch(loop)
+
     def _switch(self, loop: Any) -> None:
         """Put the handler in place or take it away; runs in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():

@@ -1,0 +1,159 @@
+"""Runs as people watch, stop and answer them, in every front end.
+
+`TOOLBENCH_KERNELS` names more Pythons, of other versions of ipykernel, for JupyterLab.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from browser.lab import Hands, NotebookPage, write_notebook
+from browser.server import JupyterServer
+
+TOOLS = """
+%load_ext toolbench
+import threading
+from IPython.display import display
+from toolbench import current_run, tool
+from toolbench.widgets.panel import ToolPanel
+
+@tool
+def slow() -> str:
+    '''Count until it is told to stop.'''
+    run, told = current_run(), threading.Event()
+    run.on_cancel(told.set)
+    for n in range(600):
+        print(f"step {n}.")
+        run.progress(n, 600, f"at {n}")
+        if told.wait(0.05):
+            return f"Stopped at {n}."
+    return "Never stopped."
+
+@tool
+def ask(greeting: str) -> str:
+    '''Ask for a name.'''
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    return f"{greeting} {current_run().ask('Who is it?', schema)['name']}."
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    '''Erase a file.'''
+    return f"Erased {path}."
+
+for panel in (ToolPanel(slow), ToolPanel(ask, {"greeting": "Hello"}),
+              ToolPanel(erase, {"path": "x"})):
+    panel.add_class("panel-of-" + panel.tool.name)
+    display(panel)
+"""
+BUSY = "print('busy', flush=True)\nwhile True: pass"
+
+
+def panel(page: Hands, tool: str):
+    """The panel of a tool on the page."""
+    return page.tab.page.locator(f".panel-of-{tool}").last
+
+
+def watch_stop_answer_refuse(page: Hands) -> None:
+    """Progress is seen moving, Cancel stops it, a question is answered, a consent refused."""
+    slow = panel(page, "slow")
+    page.click("Run", within=slow)
+    page.wait_for_text("step 3.", within=slow)
+    page.wait_for_text("at 8", within=slow)
+    page.wait_for_text("step 12.", within=slow)
+    page.click("Cancel", within=slow)
+    page.wait_for_text("Stopped at", within=slow)
+    page.wait_for_text("cancelled", within=slow)
+
+    asking = panel(page, "ask")
+    page.click("Run", within=asking)
+    page.wait_for_text("Who is it?", within=asking)
+    page.type_into("name", "Ada", within=asking)
+    page.click("Accept", within=asking)
+    page.wait_for_text("Hello Ada.", within=asking)
+
+    erasing = panel(page, "erase")
+    page.click("Run", within=erasing)
+    page.wait_for_text("may delete or overwrite", within=erasing)
+    page.click("No", within=erasing)
+    page.wait_for_text("nobody agreed", within=erasing)
+    assert "Erased" not in erasing.inner_text()
+
+
+def kernels() -> list[str]:
+    """The Pythons of the kernels beside our own."""
+    return list(filter(None, os.environ.get("TOOLBENCH_KERNELS", "").split(os.pathsep)))
+
+
+@pytest.fixture(params=["python3", *kernels()])
+def kernel(request, lab_server: JupyterServer) -> str:
+    """The name of a kernel that JupyterLab knows."""
+    if request.param == "python3":
+        return "python3"
+    name = Path(request.param).parents[1].name.replace(".", "-")
+    spec = lab_server.home / ".local/share/jupyter/kernels" / name / "kernel.json"
+    spec.parent.mkdir(parents=True, exist_ok=True)
+    launch = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    described = {
+        "argv": [request.param, *launch],
+        "display_name": name,
+        "language": "python",
+        "env": {"PYTHONPATH": str(Path(__file__).parents[2])},
+    }
+    spec.write_text(json.dumps(described))
+    return name
+
+
+class TestJupyterLab:
+    def test_watch_stop_answer_refuse(self, lab: NotebookPage, nbroot: Path, kernel):
+        """All of it, beside cells and interrupts, on each kernel."""
+        write_notebook(nbroot / "runs.ipynb", TOOLS, "6 * 7", BUSY, kernel=kernel)
+        lab.open("runs.ipynb")
+        lab.run(0)
+        watch_stop_answer_refuse(lab)
+
+        slow = panel(lab, "slow")
+        lab.click("Run", within=slow)
+        lab.wait_for_text("step 3.", within=slow)
+        lab.run(1)  # a cell works while a run goes on
+        assert lab.text(1) == "42"
+        lab.wait_for_text("step 9.", within=slow)
+        lab.interrupt()  # Kernel > Interrupt with only a background run
+        lab.wait_for_text("Stopped at", within=slow)
+        lab.start(2)
+        lab.wait_for_text("busy", within=lab.output(2))
+        lab.interrupt()
+        lab.wait_until_done()
+        assert lab.errors() == ["2: KeyboardInterrupt: "]
+        assert lab.tab.foreign_requests == []
+        assert lab.tab.console_errors == []
+
+
+class TestNotebook7:
+    def test_watch_stop_answer_refuse(self, notebook7: NotebookPage, nbroot: Path):
+        """The same in Notebook 7."""
+        write_notebook(nbroot / "runs7.ipynb", TOOLS)
+        notebook7.open("runs7.ipynb")
+        notebook7.run(0)
+        watch_stop_answer_refuse(notebook7)
+        assert notebook7.tab.foreign_requests == []
+
+
+class TestVoila:
+    def test_watch_stop_answer_refuse(self, voila, nbroot: Path):
+        """The same where there is no notebook to be seen."""
+        write_notebook(nbroot / "voila.ipynb", TOOLS)
+        voila.open("voila.ipynb")
+        watch_stop_answer_refuse(voila)
+        voila.screenshot("panel-voila")
+
+
+class TestClassic:
+    def test_watch_stop_answer_refuse(self, nbclassic, nbroot: Path):
+        """The same in the classic front end."""
+        write_notebook(nbroot / "classic.ipynb", TOOLS)
+        nbclassic.open("classic.ipynb")
+        nbclassic.run_all()
+        watch_stop_answer_refuse(nbclassic)
+        nbclassic.screenshot("panel-classic")
