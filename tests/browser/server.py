@@ -51,7 +51,7 @@ PAGES = {
     "lab": "lab/tree/",
     "notebook": "notebooks/",
     "voila": "voila/render/",
-    "nbclassic": "notebooks/",
+    "nbclassic": "nbclassic/notebooks/",  # its place beside Notebook 7
 }
 OPTIONS = {
     # window.jupyterapp, which the page object asks

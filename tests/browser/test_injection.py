@@ -1,0 +1,216 @@
+"""Hostile text through every door, in a real page with a tripwire: nothing fires."""
+
+import re
+from pathlib import Path
+
+import pytest
+from payloads import PAYLOADS
+from playwright.sync_api import Page
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+TESTS = Path(__file__).parents[1]
+TRIPWIRE = """
+    window.fired = [];
+    window.tripwire = (...args) => window.fired.push(args.join() || "fired");
+    for (const ask of ["alert", "confirm", "prompt"]) window[ask] = window.tripwire;
+"""
+# What a reader's mouse and keyboard would set off, on everything the cells show.
+POKE = """
+    () => {
+      const kinds = ["mouseover", "mouseenter", "mousemove", "focus", "toggle", "animationstart",
+                     "begin", "load", "error", "start", "pointerover"];
+      let count = 0;
+      for (const element of document.querySelectorAll(".jp-OutputArea-output *")) {
+        for (const kind of kinds) element.dispatchEvent(new Event(kind));
+        count += 1;
+      }
+      return count;
+    }
+"""
+# Elements and attributes that could do something, in what the cells show.
+DANGERS = """
+    () => {
+      const found = [];
+      for (const element of document.querySelectorAll(".jp-OutputArea-output *")) {
+        const name = element.tagName.toLowerCase();
+        if (["script", "iframe", "object", "embed", "base", "meta", "link", "frame", "marquee",
+             "math", "video", "audio"].includes(name)) found.push(name);
+        for (const {name, value} of element.attributes) {
+          if (name.startsWith("on")) found.push(`${name}=${value}`);
+          if (["href", "src", "action", "formaction", "data", "xlink:href"].includes(name)
+              && /^\\s*(java|vb)script:|^data:text|^\\/\\/|^file:|^blob:/i.test(value))
+            found.push(`${name}=${value}`);
+        }
+      }
+      return found;
+    }
+"""
+SETUP = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from payloads import PAYLOADS
+%load_ext toolbench
+import ipywidgets as w
+from IPython.display import HTML, SVG, Markdown, display
+from toolbench import Action, Observation, TextContent, bench, current_run, history, tool
+from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
+from toolbench.runs.questions import Answer, Question
+from toolbench.runs.run import Run
+from toolbench.widgets.panel import ToolPanel, open_panels
+from toolbench.widgets.question import _asking
+from toolbench.widgets.parts import Parts
+from toolbench.widgets.ticker import ticker
+"""
+# Every payload through the panel: name, title, description, argument, default, choice,
+# progress, log, output, display, error, result, and the tabs.
+PANELS = """
+shown = []
+def hostile_tool(payload):
+    def work(text: str = payload) -> Observation:
+        run = current_run()
+        run.progress(1, 2, payload)
+        run.log(payload, payload)
+        print(payload)
+        for show in (HTML, Markdown, SVG):
+            try:
+                display(show(payload))
+            except Exception:
+                display({"image/svg+xml": payload, "text/plain": payload}, raw=True)
+        if text:
+            raise ValueError(payload)
+        return Observation(content=[TextContent(text=payload)])
+    work.__name__ = "work"
+    made = tool(work, title=payload.strip() or "x")
+    return made.model_copy(update={"description": payload, "name": payload.strip() or "x"})
+
+def run_all(payloads):
+    panels = []
+    for payload in payloads:
+        for given in ({"text": payload}, {"text": ""}):
+            panel = ToolPanel(hostile_tool(payload), given)
+            panel.run()
+            panels.append(panel)
+    for panel in panels:
+        panel._run.done.wait(20)
+    ticker.wait_idle(20)
+    return panels
+
+def markup(panel):
+    # what a panel sends as markup, as the page would show it, without forms: they are many
+    parts = [panel._head, panel._report._result, panel._report._clock, panel._report._state]
+    return [w.HTML(part.value) for part in (*parts, *panel._report._log._widgets)]
+
+for start in range(0, len(PAYLOADS), 20):
+    for panel in run_all(PAYLOADS[start:start + 20]):
+        shown += markup(panel)
+        panel.close()
+w.VBox(shown)
+"""
+# A few whole panels, forms and all, each with many payloads in its schema.
+FORMS = """
+from toolbench.mcp.definition import MCPToolDefinition
+def form_tool(payloads):
+    properties = {}
+    for n, payload in enumerate(payloads):
+        properties[payload or "x"] = {
+            "type": "string", "title": payload, "description": payload, "default": payload,
+            **({"enum": [payload, "other"]} if n % 3 == 0 else {}),
+            **({"examples": [payload], "pattern": "^x"} if n % 3 == 1 else {}),
+        }
+    schema = {"type": "object", "title": payloads[0], "description": payloads[0],
+              "properties": properties}
+    def execute(action):
+        return Observation.from_text("\\n".join(payloads))
+    return MCPToolDefinition(name=payloads[1] or "x", description=payloads[2], server=payloads[3],
+                             remote_name="x", schema=schema, executor=execute)
+
+panels = []
+for start in range(0, len(PAYLOADS) - 10, 25):
+    several = PAYLOADS[start:start + 25]
+    panel = ToolPanel(form_tool(several), {several[0]: several[1], several[4]: 3})
+    panel.form.reveal_errors()
+    panel.run()
+    panels.append(panel)
+for panel in panels:
+    for index in (1, 2, 3, 4, 0):
+        panel._tabs.selected_index = index
+    if panel._run is not None:
+        panel._run.done.wait(20)
+ticker.wait_idle(20)
+w.VBox(panels)
+"""
+QUESTIONS = """
+from concurrent.futures import Future
+from contextlib import ExitStack
+w.VBox([
+    part
+    for payload in PAYLOADS
+    for part in _asking(Question.about(payload, None, payload), Future(), Parts(), ExitStack())
+])
+"""
+# What is saved with the notebook and read without a kernel.
+STATIC = """
+def show(data):
+    display({"text/html": data["text/html"], "text/plain": data["text/plain"]}, raw=True)
+
+for payload in PAYLOADS:
+    tool_ = hostile_tool(payload)
+    show(tool_bundle(tool_))
+    show(tool_bundle(tool_, {payload: payload}))
+    observation = Observation(content=[TextContent(text=payload)], is_error=True)
+    show(observation_bundle(observation))
+    show(action_bundle(tool_.action_type(text=payload)))
+for record in list(history())[-len(PAYLOADS):]:
+    show(record._repr_mimebundle_())
+show(history()._repr_mimebundle_())
+show(bench([hostile_tool(payload) for payload in PAYLOADS])._repr_mimebundle_())
+"""
+CONTROL = """
+w.HTML("<img src=x onerror=tripwire('control')><img src=https://tripwire.invalid/control.png>")
+"""
+
+
+@pytest.fixture
+def armed(lab: NotebookPage) -> NotebookPage:
+    """A JupyterLab whose page remembers what ran in it."""
+    lab.tab.page.add_init_script(TRIPWIRE)
+    lab.tab.page.on("dialog", lambda dialog: dialog.accept("a dialog opened"))
+    return lab
+
+
+def settled(page: Page) -> None:
+    """Let the page draw what it was sent."""
+    page.wait_for_function("document.readyState === 'complete'")
+    page.evaluate(
+        "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 300)))"
+    )
+
+
+class TestInjection:
+    def test_no_payload_fires(self, armed: NotebookPage, nbroot: Path):
+        """Each goes through names, arguments, progress, logs, output, errors, results, forms."""
+        assert len(PAYLOADS) >= 60
+        cells = (SETUP, PANELS, FORMS, QUESTIONS, STATIC, CONTROL)
+        write_notebook(nbroot / "hostile.ipynb", *cells)
+        page = armed.tab.page
+        armed.open("hostile.ipynb")
+        armed.run(0)
+        for index in range(1, len(cells) - 1):
+            armed.show(index)
+            armed.run(index, 120)
+            assert armed.errors() == []
+            armed.show(index)
+            settled(page)
+            assert page.evaluate(POKE) > 500
+            assert page.evaluate(DANGERS) == []
+            settled(page)
+            assert page.evaluate("window.fired") == [], f"after cell {index}"
+            assert armed.tab.foreign_requests == [], f"after cell {index}"
+        assert re.search("tripwire", page.locator("body").inner_text())
+
+        armed.run(len(cells) - 1)  # the wire would have been tripped
+        poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)
+        assert page.evaluate("window.fired") == ["control"]
+        assert armed.tab.foreign_requests == ["https://tripwire.invalid/control.png"]
