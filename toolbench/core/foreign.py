@@ -114,7 +114,7 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(properties, Mapping):
         return {}
     required = schema.get("required", ())
-    taken = set(dir(base))
+    taken = {*dir(base), *base.model_fields}
     fields: dict[str, Any] = {}
     for name, sub in properties.items():
         attribute = safe_attribute(name, taken)

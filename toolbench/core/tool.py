@@ -129,7 +129,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         if self.executor is not None:
             put(self, "executor", self._checked_executor())
         put(self, "_invoke", self._invoker())
-        _latest[self._place] = self
+        if self.executor is not None:
+            _latest[self._place] = self
 
     def _check_type(self, attribute: str, base: type[Schema], wanted: str) -> None:
         given: Any = getattr(self, attribute)
