@@ -94,12 +94,18 @@ def tool_bundle(
     else:
         rows = _parameters(tool)
         lines += [f"  {name}: {what}" for name, what in rows.items()]
-    lines_html = "".join(
-        f"<div><b>{escape(name)}</b>: {escape(about)}</div>"
+    shown = key_values(rows) if arguments else _described(rows)
+    html = tool_html(tool) + shown
+    return {"text/plain": to_text("\n".join(lines)), "text/html": html}
+
+
+def _described(rows: dict[str, Any]) -> Html:
+    """Parameters and what is said of them, a line each."""
+    lines = "".join(
+        f"<div><b>{escape(name)}</b>: {escape(str(about))}</div>"
         for name, about in rows.items()
     )
-    html = tool_html(tool) + f"<div {NO_MATHS}>{lines_html}</div>"
-    return {"text/plain": to_text("\n".join(lines)), "text/html": html}
+    return Html(f"<div {NO_MATHS}>{lines}</div>")
 
 
 def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
