@@ -29,6 +29,10 @@ SETTINGS = {
     f"{USER_SETTINGS}/docmanager-extension/plugin.jupyterlab-settings": {
         "autosave": False
     },
+    # Outputs that are not drawn cannot be tested.
+    f"{USER_SETTINGS}/notebook-extension/tracker.jupyterlab-settings": {
+        "maxNumberOutputs": 10_000
+    },
     # The server looks for language servers with npm; the page misses what it found.
     "jupyter_server_config.json": {
         "ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}

@@ -20,7 +20,7 @@ _BLOCK = "margin:0 0 .6em 0"
 _BOLD = f"{_BLOCK};font-weight:600"
 _TAGS = {
     **{name: (name, "") for name in ("div", "span", "em", "strong", "s", "li", "tr")},
-    **{name: (name, "") for name in ("thead", "tbody", "details", "summary")},
+    **{name: (name, "") for name in ("tbody", "details", "summary")},
     **{name: (name, _BLOCK) for name in ("p", "ul", "ol", "blockquote")},
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), ("p", _BOLD)),
     **dict.fromkeys(("code", "kbd", "samp", "tt"), ("code", CODE_FONT)),
@@ -31,7 +31,8 @@ _TAGS = {
     "tfoot": ("tbody", ""),
     "pre": ("pre", f"{CODE_FONT};white-space:pre-wrap;{_BLOCK}"),
     "table": ("table", TABLE),
-    "th": ("th", f"{CELL};font-weight:600;border-bottom:{LINE}"),
+    "thead": ("thead", f"border-bottom:{LINE}"),
+    "th": ("th", f"{CELL};font-weight:600"),
     "td": ("td", CELL),
 }
 """How a tag is written: as which, and in what style. Headings are the notebook's own."""

@@ -15,7 +15,7 @@ STYLE = Html(f"""<style>
 .toolbench-text > .widget-html-content {{ line-height: 1.45; font-size: var(--jp-ui-font-size1, 13px); }}
 .toolbench-text:has(> .widget-html-content:empty) {{ display: none; }}
 .toolbench-button {{ width: auto; min-width: 5em; }}
-.toolbench-field {{ width: 100%; max-width: 48em; height: auto; flex-flow: row wrap; }}
+.toolbench-field {{ width: calc(100% - 4px); max-width: 48em; height: auto; flex-flow: row wrap; }}
 .toolbench-row > .toolbench-field {{ flex: 0 1 30em; }}
 .toolbench-field > .widget-label {{ width: auto; min-width: 5em; text-align: left; }}
 .toolbench-field > :is(select, input) {{ flex: 1 1 16em; min-width: 0; max-width: 30em; height: 28px; }}
@@ -28,7 +28,7 @@ STYLE = Html(f"""<style>
 .toolbench-bar {{ width: 160px; margin: 0 4px; }}
 .toolbench-hidden {{ display: none; }}
 .toolbench-tabs {{ width: 100%; margin: 4px 0 6px; }}
-.toolbench-log {{ gap: 0; max-height: 32em; overflow: auto; margin: 4px 2px;
+.toolbench-log {{ gap: 0; width: auto; max-height: 32em; overflow: auto; margin: 4px 2px;
  border-left: 3px solid var(--jp-border-color2, rgba(128,128,128,.4)); padding-left: 10px; }}
 .toolbench-log:not(:has(.toolbench-out, .toolbench-shown)) {{ display: none; }}
 .toolbench-log > .toolbench-text {{ margin: 0; flex: none; }}

@@ -1,0 +1,239 @@
+"""The panel as a person meets it: its looks, its tabs, its news, and what is left when it is over."""
+
+from pathlib import Path
+
+import nbformat
+from nbconvert import HTMLExporter
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+TOOL = """
+import base64, threading
+from typing import Annotated, Literal
+import pandas as pd
+from IPython.display import HTML, Image, Markdown, display
+from pydantic import Field
+from toolbench import current_run, tool
+
+@tool(title="Index a folder", read_only=True, open_world=False)
+def index(
+    folder: str,
+    depth: Annotated[int, Field(ge=1, le=9)] = 3,
+    kind: Literal["text", "all"] = "text",
+) -> dict:
+    '''Index every file of a folder.
+
+    Reads each file once and counts its words. **Nothing is changed.**
+    See [the manual](https://example.org).
+
+    Args:
+        folder: Where to begin.
+        depth: How many levels down.
+        kind: Which files count.
+    '''
+    run, told = current_run(), threading.Event()
+    run.on_cancel(told.set)
+    for n in range(12):
+        print(f"\\x1b[32mindexed\\x1b[0m {folder}/part-{n}.txt")
+        run.progress(n + 1, 12, f"part {n}")
+        if told.wait(0.08):
+            break
+    display(pd.DataFrame({"file": ["a.txt", "b.txt"], "words": [4711, 815]}))
+    display(Image(data=base64.b64decode(PIXEL), format="png", width=40, height=40))
+    display(Markdown("*three* files were skipped"))
+    run.log("a.bin is no text", "warning")
+    return {"folder": folder, "words": {"total": 5526, "unique": 815}, "skipped": ["a.bin"]}
+
+index
+"""
+SETUP = """
+%load_ext toolbench
+PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+"""
+ERASE = """
+@tool(destructive=True)
+def erase(path: str) -> str:
+    '''Erase a file.'''
+    reason = current_run().ask("Why should it go?", {
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string", "description": "One sentence"},
+            "copies": {"type": "integer", "minimum": 0, "default": 1},
+        },
+        "required": ["reason"],
+    })
+    raise OSError("the disk is full")
+
+erase
+"""
+BENCH = """
+from toolbench import bench
+from toolbench.core.schema import Action
+from toolbench import ToolDefinition
+bench(index, erase, [ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.",
+                                    action_type=Action) for n in range(1000)])
+"""
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+WIDTHS = (1280, 700)
+PANEL, ERASING, BENCHED = 1, 2, 3
+
+
+def look(lab: NotebookPage, cell: int, name: str) -> None:
+    """Take a picture of an output in both themes and at both widths."""
+    for theme, title in THEMES.items():
+        lab.tab.page.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})",
+            title,
+        )
+        lab.tab.page.wait_for_function(
+            "light => document.body.dataset.jpThemeLight === light",
+            arg=str(theme == "light").lower(),
+        )
+        for width in WIDTHS:
+            lab.tab.page.set_viewport_size({"width": width, "height": 1300})
+            lab.output(cell).evaluate("o => o.scrollIntoView({block: 'start'})")
+            lab.screenshot(f"{name}-{theme}-{width}")
+    lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+
+
+def overflowing(lab: NotebookPage, cell: int) -> list[str]:
+    """The parts of an output that are cut off at its right edge."""
+    found: list[str] = lab.output(cell).evaluate(
+        """output => {
+          const edge = output.getBoundingClientRect().right + 1;
+          return [...output.querySelectorAll("button, input, select, .widget-html")]
+            .filter(e => e.offsetWidth && e.getBoundingClientRect().right > edge)
+            .map(e => e.className);
+        }"""
+    )
+    return found
+
+
+class TestPanel:
+    def test_in_jupyterlab(self, lab: NotebookPage, nbroot: Path):
+        """Run, look, tabs, redefine, reload, save, open again: in one notebook."""
+        write_notebook(nbroot / "panel.ipynb", SETUP, TOOL, ERASE, BENCH)
+        lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+        lab.open("panel.ipynb")
+        lab.tab.page.evaluate(
+            "window.jupyterapp.commands.execute('application:toggle-left-area')"
+        )
+        lab.run_all()
+        assert lab.errors() == []
+        self.runs(lab)
+        self.asks(lab)
+        self.shows_every_tab(lab)
+        self.reloads(lab)
+        self.searches(lab)
+        assert lab.tab.foreign_requests == []
+        assert lab.tab.console_errors == []
+        self.is_read_without_a_kernel(lab, nbroot / "panel.ipynb")
+
+    def runs(self, lab: NotebookPage) -> None:
+        """Progress, then the result twice, with everything that was displayed on the way."""
+        panel = lab.output(PANEL)
+        lab.type_into("folder", "/srv/data", within=panel)
+        lab.click("Run", within=panel)
+        lab.wait_for_text("part-5.txt", within=panel)
+        lab.show(PANEL)
+        panel.evaluate("o => o.scrollIntoView({block: 'start'})")
+        lab.screenshot("panel-running")
+        lab.wait_for_text("What the model reads", within=panel)
+        assert panel.locator("table td", has_text="4711").count() == 1
+        assert panel.locator("img[src^='data:image/png']").count() == 1
+        assert panel.locator("em", has_text="three").count() == 1
+        look(lab, PANEL, "panel")
+        lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
+        poll(lambda: not overflowing(lab, PANEL), until="all of it fits", seconds=10)
+        lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+
+    def asks(self, lab: NotebookPage) -> None:
+        """Consent, then a form; the error is for the model, the traceback for the person."""
+        panel = lab.output(ERASING)
+        lab.type_into("path", "/etc/motd", within=panel)
+        lab.click("Run", within=panel)
+        lab.wait_for_text("may delete or overwrite", within=panel)
+        lab.click("Yes", within=panel)
+        lab.wait_for_text("Why should it go?", within=panel)
+        look(lab, ERASING, "question")
+        lab.click("Accept", within=panel)  # not yet: a reason is needed
+        lab.type_into("reason", "It is old", within=panel)
+        lab.click("Accept", within=panel)
+        lab.wait_for_text("Traceback", within=panel)
+        assert "raise OSError" not in panel.inner_text()
+        panel.get_by_text("Traceback", exact=True).click()
+        lab.wait_for_text("raise OSError", within=panel)
+        look(lab, ERASING, "failed")
+
+    def shows_every_tab(self, lab: NotebookPage) -> None:
+        """The schema for a model, the call as code, the earlier runs."""
+        panel = lab.output(PANEL)
+        for tab, text in (
+            ("Schema", "tokens"),
+            ("Code", "Copy as"),
+            ("History", "from button"),
+        ):
+            panel.get_by_role("tab", name=tab).click()
+            lab.wait_for_text(text, within=panel)
+            look(lab, PANEL, f"tab-{tab.lower()}")
+        code = panel.get_by_label("Code")
+        panel.get_by_role("tab", name="Code").click()
+        assert "run_tool(index, {'folder': '/srv/data'})" in code.input_value()
+        panel.get_by_role("tab", name="Form").click()
+        lab.type_into("folder", "/elsewhere", within=panel)
+        panel.get_by_role("tab", name="History").click()
+        lab.click("Put back in the form", within=panel)
+        folder = panel.get_by_label("folder", exact=True)
+        lab.tab.page.wait_for_function(
+            "f => f.value === '/srv/data'", arg=folder.element_handle()
+        )
+
+    def reloads(self, lab: NotebookPage) -> None:
+        """Defining the tool again says so in the panel; Reload keeps what was entered."""
+        panel = lab.output(PANEL)
+        lab.type_into("depth", "5", within=panel)
+        lab.tab.page.evaluate(
+            "code => rig.panel().sessionContext.session.kernel"
+            ".requestExecute({code}).done.then(() => true)",
+            TOOL.replace(
+                "Index every file of a folder.", "Index it, the new way."
+            ).removesuffix("index\n"),
+        )
+        lab.wait_for_text("defined again", within=panel)
+        lab.click("Reload", within=panel)
+        lab.wait_for_text("the new way", within=panel)
+        assert panel.get_by_label("depth", exact=True).input_value() == "5"
+        assert panel.get_by_label("folder", exact=True).input_value() == "/srv/data"
+        assert panel.get_by_text("defined again").count() == 0
+
+    def searches(self, lab: NotebookPage) -> None:
+        """One of a thousand tools is found by typing."""
+        benched = lab.output(BENCHED)
+        look(lab, BENCHED, "bench")
+        lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
+        poll(lambda: not overflowing(lab, BENCHED), until="all of it fits", seconds=10)
+        lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+        lab.type_into("Search", "eras", within=benched)
+        benched.get_by_role("option", name="erase").click()
+        lab.wait_for_text("Erase a file.", within=benched)
+        lab.click("Run", within=benched)
+        lab.wait_for_text("One field needs attention", within=benched)
+
+    def is_read_without_a_kernel(self, lab: NotebookPage, path: Path) -> None:
+        """Saved, opened again and not run; converted: tool, arguments and result are there."""
+        seen = ("Index a folder", "/srv/data", "What the model reads", "5526")
+        said = lab.output(PANEL).get_by_text("What the model reads")
+        assert said.locator("visible=true").count() == 1  # what is kept is not seen yet
+        lab.save()
+        notebook = nbformat.read(path, as_version=4)
+        page, _ = HTMLExporter().from_notebook_node(notebook)
+        assert all(part in page for part in (*seen, "Reads each file once"))
+        lab.shut_down()
+        lab.tab.page.goto("about:blank")
+        lab.open(path.name)
+        for part in seen:
+            lab.wait_for_text(part, within=lab.output(PANEL))
+        assert lab.output(PANEL).get_by_role("button", name="Run").count() == 0
+        lab.output(PANEL).evaluate("o => o.scrollIntoView({block: 'start'})")
+        lab.screenshot("panel-reopened")
