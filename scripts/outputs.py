@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from tour import ROOT, TourError, executed, use_own_kernel
+from tour import ROOT, TourError, executed
+
+from toolbench.cli.lab import use_own_kernel
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CHECKOUT = "/home/you/toolbench"

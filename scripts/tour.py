@@ -12,7 +12,8 @@ import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+
+from toolbench.cli.lab import LabError, open_lab, use_own_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,14 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
         if not notebook.is_file():
             message = f"There is no notebook {str(options.notebook)!r}."
             raise TourError(message)
-        use_own_kernel()
         if options.lab or not (options.report or obstacle):
-            return open_lab(notebook, browser=obstacle is None)
+            return open_tour(notebook, browser=obstacle is None)
+        use_own_kernel()
         if not options.report:
             reason = f"{obstacle}, so here is a report; `make lab` starts JupyterLab."
             print(reason, flush=True)  # the report takes a while
         print(f"The report is {write_report(notebook)}")
-    except TourError as error:
+    except (TourError, LabError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -89,34 +90,14 @@ def browser_obstacle() -> str | None:
     return None
 
 
-def use_own_kernel() -> None:
-    """Let `python3` mean the Python that runs this, whatever kernels a user has."""
-    own = str(Path(sys.prefix) / "share" / "jupyter")
-    before = os.environ.get("JUPYTER_PATH")
-    os.environ["JUPYTER_PATH"] = f"{own}{os.pathsep}{before}" if before else own
-
-
-def open_lab(notebook: Path, *, browser: bool) -> int:
-    """Serve JupyterLab on the notebook until it is stopped."""
+def open_tour(notebook: Path, *, browser: bool) -> int:
+    """Serve JupyterLab on the notebook, in this repository if it is part of it."""
     if not home_is_usable():
         home = ROOT / "build" / "home"
         home.mkdir(parents=True, exist_ok=True)
         os.environ["HOME"] = str(home)
-    from jupyterlab.labapp import LabApp  # noqa: PLC0415 - asks for the home at once
-
-    folder = ROOT if notebook.is_relative_to(ROOT) else notebook.parent
-    place = quote(notebook.relative_to(folder).as_posix())
-    options = [
-        f"--ServerApp.root_dir={folder}",
-        # As the default page, the notebook is also what the printed address opens.
-        f"--LabApp.default_url=/lab/tree/{place}",
-    ]
-    if not browser:
-        options.append("--no-browser")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")
-    LabApp.launch_instance(options)
-    return 0
+    root = ROOT if notebook.is_relative_to(ROOT) else None
+    return open_lab(notebook, browser=browser, root=root)
 
 
 def home_is_usable() -> bool:

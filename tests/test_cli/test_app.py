@@ -1,0 +1,134 @@
+"""The command line, as a person in a terminal meets it."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from browser.polling import poll
+
+TOOLBENCH = Path(sys.executable).with_name("toolbench")
+
+
+def toolbench(*arguments: str, cwd: Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [TOOLBENCH, *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def status_of(address: str) -> int | None:
+    try:
+        with urllib.request.urlopen(address) as answer:
+            return answer.status
+    except urllib.error.URLError:
+        return None
+
+
+class TestNew:
+    def test_it_says_what_comes_next(self, tmp_path):
+        """The next two commands are printed, and every file that was written."""
+        said = toolbench("new", "word_count", cwd=tmp_path)
+        assert "cd word_count" in said
+        assert "toolbench lab word_count.ipynb" in said
+        assert (tmp_path / "word_count/word_count/impl.py").is_file()
+
+    def test_a_refusal_is_one_sentence(self, tmp_path):
+        """No traceback, exit code 1."""
+        said = toolbench("new", "class", cwd=tmp_path, code=1)
+        assert said.startswith("'class' is no name")
+        assert said.count("\n") == 1
+
+
+class TestLab:
+    def test_a_notebook_that_is_not_there(self, tmp_path):
+        """The sentence names the notebook that was looked for."""
+        said = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
+        assert str(tmp_path / "none.ipynb") in said
+
+    def test_without_a_notebook_one_is_made(self, tmp_path, monkeypatch):
+        """JupyterLab is served, on a notebook that loads toolbench."""
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
+            monkeypatch.setenv(name, str(tmp_path / name.lower()))
+        folder = tmp_path / "work"
+        folder.mkdir()
+        with subprocess.Popen(
+            [TOOLBENCH, "lab", "--no-browser"],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as server:
+            try:
+                address = next(
+                    line.split()[-1] for line in server.stderr if "?token=" in line
+                )
+                # The address is printed a moment before the server listens.
+                status = poll(
+                    lambda: status_of(address), until="the server answers", seconds=30
+                )
+                assert status == 200
+            finally:
+                server.terminate()
+                server.communicate()
+        cells = json.loads((folder / "toolbench.ipynb").read_text())["cells"]
+        assert "%load_ext toolbench" in cells[0]["source"]
+
+
+class TestDoctor:
+    def test_it_says_what_cannot_be_used_and_why(self, tmp_path):
+        """Versions, front ends, tools and extras, each with what to do about it."""
+        said = toolbench("doctor", cwd=tmp_path)
+        for subject in ("python", "ipywidgets", "jupyterlab", "kernel python3"):
+            assert subject in said
+        assert "tool terminal" in said
+
+    def test_a_kernel_that_is_another_python_is_said(self, tmp_path, monkeypatch):
+        """The usual trap: JupyterLab starts a Python that has no toolbench."""
+        spec = tmp_path / "kernels/python3/kernel.json"
+        spec.parent.mkdir(parents=True)
+        argv = [
+            "/elsewhere/python",
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            "{connection_file}",
+        ]
+        spec.write_text(
+            json.dumps({"argv": argv, "display_name": "x", "language": "python"})
+        )
+        monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+        monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+        said = toolbench("doctor", cwd=tmp_path)
+        assert "/elsewhere/python" in said
+
+    def test_a_broken_server_entry_is_no_reason_to_fail(self, tmp_path):
+        """What other programs configured wrongly is said, and the exit code stays 0."""
+        (tmp_path / ".mcp.json").write_text("{not json")
+        assert ".mcp.json" in toolbench("doctor", cwd=tmp_path)
+
+
+class TestWithoutTheExtra:
+    def test_the_command_says_what_to_install(self, monkeypatch, capsys):
+        """Without cyclopts there is one sentence instead of a traceback."""
+        import toolbench.cli
+
+        monkeypatch.setitem(sys.modules, "cyclopts", None)
+        monkeypatch.delitem(sys.modules, "toolbench.cli.app", raising=False)
+        assert toolbench.cli.main() == 1
+        assert "jupyter-toolbench[cli]" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("package", ["ipykernel", "ipywidgets"])
+    def test_a_missing_package_is_broken(self, monkeypatch, package):
+        """What nothing works without is a problem, not a remark."""
+        from toolbench.cli import doctor
+
+        found = doctor._installed
+        monkeypatch.setattr(
+            doctor, "_installed", lambda name: None if name == package else found(name)
+        )
+        states = {check.subject: check.state for check in doctor.examine()}
+        assert states[package] == "broken"

