@@ -1,0 +1,130 @@
+"""What the documents show is true: every block of code runs, and shows what is printed below it."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from nbclient import NotebookClient
+from nbformat import v4
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RAISES = "raises"
+READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+SHOWN_ONLY = {"mermaid"}  # drawn, not run
+
+
+def blocks(document: Path) -> list[Token]:
+    """The fenced blocks of *document*, in order."""
+    tokens = MarkdownIt().parse(document.read_text(encoding="utf-8"))
+    return [token for token in tokens if token.type == "fence"]
+
+
+def links(document: Path) -> list[str]:
+    """The files that *document* links to, as it names them."""
+    tokens = MarkdownIt().parse(document.read_text(encoding="utf-8"))
+    inline = (part for token in tokens for part in token.children or ())
+    targets = (part.attrs["href"] for part in inline if part.type == "link_open")
+    return [
+        target.partition("#")[0]
+        for target in targets
+        if not target.startswith(("https:", "http:", "#"))
+    ]
+
+
+def cells(document: Path) -> list[nbformat.NotebookNode]:
+    """The Python of *document* as cells, each with the text that is said to come of it."""
+    made = []
+    for block in blocks(document):
+        language, *marks = block.info.split() or [""]
+        if language == "python":
+            tags = ["raises-exception"] if RAISES in marks else []
+            made.append(
+                v4.new_code_cell(block.content, metadata={"tags": tags, "shown": ""})
+            )
+        elif language == "text" and made:
+            made[-1].metadata["shown"] = block.content
+    return made
+
+
+def shown(cell: nbformat.NotebookNode) -> str:
+    """What a reader of *cell* sees without widgets."""
+    parts = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            parts.append(output.text)
+        elif output.output_type == "error":
+            parts.append(f"{output.ename}: {output.evalue}")
+        else:
+            parts.append(output.data.get("text/plain", ""))
+    return "\n".join(parts)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [path for path in DOCUMENTS if cells(path)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_the_python_of_a_document_runs(document, tmp_path):
+    """In one kernel, from top to bottom; a block marked `raises` raises, no other does."""
+    notebook = v4.new_notebook(cells=cells(document))
+    resources = {"metadata": {"path": tmp_path}}
+    NotebookClient(
+        notebook, kernel_name="python3", timeout=120, resources=resources
+    ).execute()
+    for cell in notebook.cells:
+        failed = any(output.output_type == "error" for output in cell.outputs)
+        assert failed == ("raises-exception" in cell.metadata.tags), cell.source
+        assert words(cell.metadata.shown) in words(shown(cell))
+
+
+@pytest.mark.parametrize(
+    "document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
+)
+class TestTheRest:
+    def test_configuration_can_be_read(self, document):
+        """A block of JSON, TOML or YAML is one."""
+        for block in blocks(document):
+            language = block.info.split()[0] if block.info else ""
+            assert language in {"", "python", "text", "sh", *READERS, *SHOWN_ONLY}
+            if language in READERS:
+                READERS[language](block.content)
+
+    def test_links_lead_somewhere(self, document):
+        """A link to a file of the repository names one that is there."""
+        for target in links(document):
+            assert (document.parent / target).exists(), target
+
+
+def test_commands_of_the_documents_are_known():
+    """A line of shell is a make target, a command of ours, or one that needs a network."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    for document in DOCUMENTS:
+        for block in blocks(document):
+            if block.info != "sh":
+                continue
+            for line in block.content.splitlines():
+                program, *rest = line.partition("#")[0].split() or ["make"]
+                if program == "make":
+                    assert {word for word in rest if "=" not in word} <= targets, line
+                elif program == "toolbench":
+                    help_ = subprocess.run(
+                        [Path(sys.executable).with_name(program), rest[0], "--help"],
+                        check=False,
+                        capture_output=True,
+                    )
+                    assert help_.returncode == 0, line
+                else:
+                    assert program in {"pip", "git", "python", "cd"}, line

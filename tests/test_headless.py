@@ -1,0 +1,105 @@
+"""Notebooks that run with nobody there: nbconvert, papermill, jupyter execute, nbval."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser.lab import write_notebook
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+CELLS = (
+    "%load_ext toolbench",
+    "from toolbench import current_run, tool\n"
+    "@tool(destructive=True)\n"
+    "def shout(text: str) -> str:\n"
+    '    """Shout.\n\n    Args:\n        text: What.\n    """\n'
+    "    return text.upper()\n"
+    "shout",
+    "%tool shout --yes text=hear",
+    "@tool\n"
+    "def ask_first() -> str:\n"
+    '    """Ask."""\n'
+    "    return 'yes' if current_run().ask('Really?') else 'nobody was there'\n"
+    "ask_first({})",
+)
+RUNS = {
+    "jupyter execute": ["jupyter-execute", "--inplace", "in.ipynb"],
+    "nbconvert": [
+        *("jupyter-nbconvert", "--to", "notebook", "--execute", "--inplace"),
+        "in.ipynb",
+    ],
+    "papermill": ["papermill", "in.ipynb", "in.ipynb"],
+}
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A home of its own, and the kernel of this Python."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
+    return kept | {
+        "HOME": str(home),
+        "JUPYTER_PATH": str(Path(sys.prefix) / "share/jupyter"),
+    }
+
+
+@pytest.mark.parametrize("runner", RUNS)
+def test_a_notebook_runs_and_nothing_hangs(runner, tmp_path):
+    """The form leaves a text, the run its result, and a question is declined at once."""
+    write_notebook(tmp_path / "in.ipynb", *CELLS)
+    program, *arguments = RUNS[runner]
+    done = subprocess.run(
+        [BIN / program, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    cells = nbformat.read(tmp_path / "in.ipynb", as_version=4).cells
+    shown = [str([output.get("data", {}) for output in c.outputs]) for c in cells]
+    form, result, answer = shown[-3:]
+    assert "shout" in form
+    assert "text/html" in form
+    assert "HEAR" in result
+    assert "nobody was there" in answer
+
+
+def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
+    """The HTML of nbconvert holds the static view, and asks nothing of the network for it."""
+    write_notebook(tmp_path / "in.ipynb", *CELLS)
+    command = [BIN / "jupyter-nbconvert", "--to", "html", "--execute", "in.ipynb"]
+    subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        check=True,
+        capture_output=True,
+    )
+    page = (tmp_path / "in.html").read_text(encoding="utf-8")
+    assert "HEAR" in page
+    assert "model reads" in page.lower()  # a heading of the static view
+
+
+def test_nbval_compares_what_is_deterministic(tmp_path):
+    """A notebook saved with its outputs passes when nbval runs it again."""
+    write_notebook(tmp_path / "in.ipynb", *CELLS)
+    environ = environment(tmp_path)
+    command = [BIN / RUNS["jupyter execute"][0], *RUNS["jupyter execute"][1:]]
+    subprocess.run(command, cwd=tmp_path, env=environ, check=True, capture_output=True)
+    sanitize = ROOT / "tests/sanitize.cfg"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--nbval", "in.ipynb"),
+            *("--nbval-sanitize-with", sanitize, "-p", "no:cacheprovider"),
+        ],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"{len(CELLS)} passed" in done.stdout, done.stdout
