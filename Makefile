@@ -6,7 +6,7 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test check unit notebooks outputs browser bench constraints clean
+.PHONY: tour lab demo test check unit notebooks outputs browser docs screenshots bench constraints clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -38,6 +38,14 @@ outputs: .venv/.ready  ## run the notebooks and save them with what came out
 browser: .venv/.ready
 	sh scripts/chromium.sh
 	$(BIN)/python -m pytest -q tests/browser
+
+docs: .venv/.ready   ## write what is made from docstrings and tests
+	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/front_ends.py
+
+screenshots: .venv/.ready  ## take the pictures of the documents from the real thing
+	sh scripts/chromium.sh
+	$(BIN)/python scripts/screenshots.py
 
 bench: .venv/.ready
 	$(BIN)/python -m pytest -q -p pytest_benchmark.plugin -o python_files="bench_*.py" bench

@@ -127,4 +127,17 @@ def test_commands_of_the_documents_are_known():
                     )
                     assert help_.returncode == 0, line
                 else:
-                    assert program in {"pip", "git", "python", "cd"}, line
+                    assert program in {"pip", "git", "python", "cd", "voila"}, line
+
+
+@pytest.mark.parametrize("script", ["reference.py", "front_ends.py"])
+def test_what_is_made_is_up_to_date(script):
+    """`make docs` would change nothing."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / script, "--check"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -45,7 +45,13 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("runner", RUNS)
+@pytest.mark.parametrize(
+    "runner",
+    [
+        pytest.param(name, marks=pytest.mark.front_end(name, "load", "run", "reopen"))
+        for name in RUNS
+    ],
+)
 def test_a_notebook_runs_and_nothing_hangs(runner, tmp_path):
     """The form leaves a text, the run its result, and a question is declined at once."""
     write_notebook(tmp_path / "in.ipynb", *CELLS)
@@ -84,6 +90,7 @@ def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     assert "model reads" in page.lower()  # a heading of the static view
 
 
+@pytest.mark.front_end("nbval", "load", "run", "reopen")
 def test_nbval_compares_what_is_deterministic(tmp_path):
     """A notebook saved with its outputs passes when nbval runs it again."""
     write_notebook(tmp_path / "in.ipynb", *CELLS)

@@ -1,0 +1,80 @@
+"""Writes the README's table of front ends from the tests that prove it; `--check` only compares.
+
+A test says what it proves: `@pytest.mark.front_end("Voila", "load", "type", "run")`.
+"""
+# ruff: noqa: T201 - a script talks to its terminal
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+BEGIN = "<!-- front ends: made by `make docs` from the tests -->\n"
+END = "<!-- end -->"
+ACTIONS = ("load", "type", "run", "cancel", "reopen")
+HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
+PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic")
+NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
+
+
+class Collected:
+    """A pytest plugin: what the collected tests say they prove."""
+
+    def __init__(self) -> None:
+        """Nothing is proven yet."""
+        self.proven: dict[str, set[str]] = defaultdict(set)
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """Read the marks of every test."""
+        for item in session.items:
+            for mark in item.iter_markers("front_end"):
+                name, *actions = mark.args
+                self.proven[name].update(actions)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the table, or with `--check` say whether it is as it would be written."""
+    before = README.read_text(encoding="utf-8")
+    head, _, rest = before.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    text = f"{head}{BEGIN}{table(proven())}{END}{tail}"
+    if "--check" in arguments:
+        if text == before:
+            return 0
+        print(
+            "The README's table of front ends is not what the tests say: run `make docs`."
+        )
+        return 1
+    README.write_text(text, encoding="utf-8")
+    return 0
+
+
+def proven() -> dict[str, set[str]]:
+    """Return, for every front end, the actions that a test carries out in it."""
+    plugin = Collected()
+    paths = [str(ROOT / "tests" / name) for name in ("browser", "test_headless.py")]
+    code = pytest.main(["-qqq", "--collect-only", "--no-header", *paths], [plugin])
+    if code != pytest.ExitCode.OK:
+        sys.exit("The tests cannot be collected.")
+    return plugin.proven
+
+
+def table(proven: dict[str, set[str]]) -> str:
+    """Return the table in Markdown; empty is what a front end has no use for."""
+    lines = ["", f"| | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
+    for name in (*PEOPLE, *NOBODY):
+        useless = {"type", "cancel"} if name in NOBODY else set()
+        cells = (
+            "yes" if a in proven[name] else " " if a in useless else "not tested"
+            for a in ACTIONS
+        )
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

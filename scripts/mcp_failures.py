@@ -1,0 +1,85 @@
+"""Write docs/mcp-failures.md: what a user sees of each way an MCP server can misbehave.
+
+python scripts/mcp_failures.py      # tries them all, over stdio and HTTP; takes a minute
+"""
+# ruff: noqa: T201 - a script talks to its terminal
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "mcp-failures.md"
+sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to look
+
+from test_mcp.seen import WAYS, described, modes_seen, tools_seen  # noqa: E402
+
+HEAD = """\
+# What you see when an MCP server misbehaves
+
+Each line is one kind of misbehaviour of the server that the tests use, and what toolbench says
+about it. The other servers and tools go on working meanwhile, nothing waits longer than its
+time limit, and no process is left behind. `make test` compares this page with what happens;
+`python scripts/mcp_failures.py` writes it anew.
+
+The two eras are the protocol up to 2025-11-25 and the newer one. Where the way a server is
+connected makes a difference, there is a line for each way.
+"""
+
+
+def page(modes: dict[str, dict[str, str]], tools: dict[str, dict[str, str]]) -> str:
+    """Return the page for what was seen of *modes* and of *tools*, by way and name."""
+    said_of_modes, said_of_tools = described()
+    return "\n".join(
+        [
+            HEAD,
+            "## Connecting\n",
+            *table("Server", said_of_modes, modes),
+            "\n## Calling a tool\n",
+            *table("Tool", said_of_tools, tools),
+            "",
+        ]
+    )
+
+
+def table(
+    title: str, said: dict[str, str], seen: dict[str, dict[str, str]]
+) -> list[str]:
+    """Return the lines of a table: a name, what it does, what was seen of it."""
+    rows = [
+        f"| `{name}` | {escaped(what)} | {cell({w: seen[w][name] for w in seen if name in seen[w]})} |"
+        for name, what in said.items()
+    ]
+    return [f"| {title} | What it does | What you see |", "| --- | --- | --- |", *rows]
+
+
+def cell(seen: dict[str, str]) -> str:
+    """Return what was seen, each text once, with the ways it was seen if they differ."""
+    ways: dict[str, list[str]] = {}
+    for way, text in seen.items():
+        ways.setdefault(text, []).append(way)
+    if len(ways) == 1:
+        return code(next(iter(ways)))
+    return "<br>".join(f"{'; '.join(way)}: {code(text)}" for text, way in ways.items())
+
+
+def code(text: str) -> str:
+    """Return *text* so that Markdown leaves it alone, in a table too."""
+    return f"`{escaped(text).replace('`', chr(39))}`"
+
+
+def escaped(text: str) -> str:
+    """Return *text* without what ends a cell."""
+    return text.replace("|", "\\|").strip()
+
+
+def main() -> None:
+    """Look, and write the page."""
+    modes, tools = (
+        {way: look(way) for way in WAYS} for look in (modes_seen, tools_seen)
+    )
+    PAGE.write_text(page(modes, tools), encoding="utf-8")
+    print(f"{PAGE}: written")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Takes the pictures of the documents from the real thing, in light and in dark."""
+# ruff: noqa: T201 - a script talks to its terminal
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
+
+from browser.conftest import FLAGS, HERE  # noqa: E402
+from browser.lab import NotebookPage, write_notebook  # noqa: E402
+from browser.server import JupyterServer  # noqa: E402
+from browser.tab import Tab  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+SIZE = {"width": 1200, "height": 900}
+CHECKOUT = "/home/you/toolbench"
+RENAME = """(place, [from, to]) => {
+  const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to);
+}"""
+LOAD = "%load_ext toolbench"
+PANEL = '''\
+from typing import Annotated, Literal
+from pydantic import Field
+from toolbench import tool
+
+@tool(title="Split the bill", read_only=True, open_world=False)
+def split_bill(
+    total: Annotated[float, Field(gt=0)],
+    people: Annotated[int, Field(ge=1, le=50)] = 2,
+    tip: Literal["none", "10%", "15%", "20%"] = "10%",
+) -> str:
+    """Split a restaurant bill evenly, tip included.
+
+    Args:
+        total: The bill before the tip, in euros.
+        people: How many share it.
+        tip: What comes on top.
+    """
+    percent = 0 if tip == "none" else int(tip.rstrip("%"))
+    return f"Everybody pays {total * (100 + percent) / 100 / people:.2f} euros."
+
+split_bill'''
+BENCH = """\
+from toolbench import bench, list_registered_tools
+from toolbench.tools import register_default_tools
+
+bench(*register_default_tools())"""
+SERVER = """\
+%mcp connect time -- python -m mcp_server_time --local-timezone=UTC"""
+EXPLORER = "%mcp explore time"
+
+
+def main() -> int:
+    """Write every picture into docs/images."""
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        root, home = Path(folder) / "notebooks", Path(folder) / "home"
+        root.mkdir()
+        home.mkdir()
+        write_notebook(root / "pictures.ipynb", LOAD, PANEL, BENCH, SERVER, EXPLORER)
+        with JupyterServer("lab", root, home) as server:
+            for name, theme in THEMES.items():
+                take(browser, server, name, theme)
+    return 0
+
+
+def take(browser: Browser, server: JupyterServer, name: str, theme: str) -> None:
+    """Open the notebook in one theme and take each picture of it."""
+    context = browser.new_context(viewport=SIZE, device_scale_factor=2)
+    context.set_default_timeout(30_000)
+    context.add_init_script(path=HERE / "rig.js")
+    page = NotebookPage(Tab(context), server, IMAGES)
+    page.open("pictures.ipynb")
+    command = (
+        f"jupyterapp.commands.execute('apputils:change-theme', {{theme: '{theme}'}})"
+    )
+    page.tab.page.evaluate(command)
+    page.run_all()
+    panel = page.output(1)
+    page.show(1)
+    page.type_into("total", "84", within=panel)
+    page.type_into("people", "4", within=panel)
+    page.click("Run", within=panel)
+    page.wait_for_text("23.10", within=panel)
+    save(panel, f"panel-{name}")
+    page.show(2)
+    page.output(2).get_by_text("terminal").first.wait_for()
+    save(page.output(2), f"bench-{name}")
+    page.show(4)
+    page.output(4).get_by_text("convert_time").first.click()
+    save(page.output(4), f"explorer-{name}")
+    page.shut_down()
+    context.close()
+
+
+def save(place: Locator, name: str) -> None:
+    """Write what *place* shows, without the paths of this machine."""
+    place.evaluate(RENAME, [str(ROOT), CHECKOUT])
+    path = IMAGES / f"{name}.png"
+    place.screenshot(path=path, animations="disabled")
+    print(f"{path.relative_to(ROOT)}: written")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The machine's Chromium."""
+    command = ["sh", str(ROOT / "scripts/chromium.sh"), "--find"]
+    path = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own script
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path.strip(), args=FLAGS, chromium_sandbox=False
+        )
+        yield browser
+        browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
