@@ -12,6 +12,8 @@ from pydantic import ConfigDict, Field, model_validator
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.content import Content, TextContent
 from toolbench.core.executor import ActionT, ObservationT
+from toolbench.core.executor import ToolExecutor as ToolExecutor
+from toolbench.core.jsonschema import argument_schema
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool as ToolSpec
@@ -26,6 +28,7 @@ __all__ = [
     "ActionBase",
     "ObservationBase",
     "Tool",
+    "ToolExecutor",
     "ToolSpec",
 ]
 
@@ -41,9 +44,11 @@ class ActionBase(Action):
     def to_mcp_schema(cls) -> dict[str, Any]:
         """Return the schema as `Schema.to_mcp_schema` does, the rating last."""
         schema = super().to_mcp_schema()
-        properties = schema["properties"]
-        properties["security_risk"] = properties.pop("security_risk")
-        return schema
+        properties = dict(schema.get("properties", {}))
+        rating = properties.pop("security_risk", None)
+        if rating is None:  # a schema from elsewhere
+            rating = argument_schema(ActionBase)["properties"]["security_risk"]
+        return {**schema, "properties": {**properties, "security_risk": rating}}
 
 
 class ObservationBase(Observation):

@@ -7,6 +7,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
 from toolbench.display.servers import client_bundle, server_bundle
+from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
@@ -30,6 +31,7 @@ class Workbench:
         self.catalog = Catalog(shell.user_ns, lambda: self._client)
         self._magics = (
             ToolMagics(shell, self.catalog),
+            CallMagics(shell, self.catalog),
             MCPMagics(shell, lambda: self.client),
         )
         self._matcher = matcher_for(

@@ -124,7 +124,7 @@ def nbclassic_server(
 
 def _installed(package: str) -> None:
     if find_spec(package) is None:
-        pytest.skip(f"{package} IS NOT INSTALLED: pip install {package}")
+        pytest.fail(f"{package} is missing: it is in the group dev", pytrace=False)
 
 
 @pytest.fixture

@@ -189,6 +189,10 @@ class ClassicPage(Hands):
         """Run every cell; what they show is there when a test finds it."""
         self.tab.page.evaluate("Jupyter.notebook.execute_all_cells()")
 
+    def save(self) -> None:
+        """Save the notebook and wait until it is on disk."""
+        self.tab.page.evaluate("Jupyter.notebook.save_notebook()")
+
     def shut_down(self) -> None:
         """End the kernel, and have the page not ask whether to leave it."""
         self.tab.page.evaluate(

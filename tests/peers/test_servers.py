@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from peers.conftest import PEERS, recorded
+from peers.conftest import PEERS, entry_of, recorded
 from toolbench.mcp import MCPClient
 from toolbench.mcp.handlers import Answer, FormQuestion, SamplingQuestion, answering
 
@@ -34,14 +34,13 @@ def alike(text):
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def peer(request):
+def peer(request, installed):
     """What is recorded of one server, and a session with it."""
     record = next(s for s in recorded() if s["name"] == request.param)
-    entry = {key: record[key] for key in ("command", "args", "env")}
     # the recordings were made with this root; the server of files serves its own folder
     roots = [] if record["name"] == "filesystem" else [f"file://{PEERS}/data"]
     with MCPClient(timeout=60, roots=roots) as client:
-        yield record, client.connect(record["name"], entry)
+        yield record, client.connect(record["name"], entry_of(record))
 
 
 class TestPeers:

@@ -35,6 +35,13 @@ class TestInertHtml:
         assert 'colspan="2"' in html
         assert "color:red" not in html
 
+    def test_heads_without_words_are_cells(self):
+        """As pandas writes the corner; screen readers read heads out."""
+        html = inert_html("<table><tr><th>\n</th><th><br></th><th>a</th></tr></table>")
+        assert html.count("<th ") == 2
+        assert html.count("<td ") == 1
+        assert problems(html) == []
+
     def test_is_empty_where_nothing_is_left(self):
         """What only runs scripts (plots of some libraries) leaves nothing to show."""
         assert inert_html("<div><script>draw()</script></div>") == ""

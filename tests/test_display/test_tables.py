@@ -1,5 +1,6 @@
 """DataFrames as small escaped tables."""
 
+import re
 from types import SimpleNamespace
 
 import pandas as pd
@@ -34,6 +35,12 @@ class TestTable:
         assert html.count("text-align:right") == 6
         assert html.count("<tr>") == 3
 
+    def test_heads_have_words(self):
+        """The corner above the rows' labels is a plain cell: screen readers read heads out."""
+        html = table_html(_frame())
+        assert re.search(r"<th[^>]*>\s*</th>", html) is None
+        assert html.count("<th ") == 5
+
     def test_what_walks_like_a_frame_is_one(self):
         """No library is imported, and none is needed."""
         walks = SimpleNamespace(
@@ -57,7 +64,7 @@ class TestCaps:
         big = pd.DataFrame([[n * 100 + c for c in range(30)] for n in range(1_000)])
         html = table_html(big)
         assert html.count("<tr>") == 51
-        assert html.count("<td") == 50 * 20
+        assert html.count("<td") == 1 + 50 * 20
         for shown in (text_of(html), table_text(big)):
             assert shown.endswith("… 950 rows left out … … 10 columns left out …")
 

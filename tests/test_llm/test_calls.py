@@ -7,6 +7,7 @@ import pytest
 from test_llm.chat import TOOLS, chat, one, told
 from test_llm.recorded import FIRST, MESSAGES, SECOND
 from test_llm.samples import GREP, WRITE, foreign, taking
+from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.errors import (
     ArgumentsError,
@@ -17,6 +18,7 @@ from toolbench.llm.calls import (
     FunctionCallNotExistsError,
     FunctionCallValidationError,
     parse_tool_calls,
+    respond,
 )
 from toolbench.llm.formats import to_openai
 
@@ -51,6 +53,41 @@ class TestNames:
             "str_replace_editor",
         )
         assert told(call) == ["the tool 'str_replace_editor' was read as 'file_editor'"]
+
+    @pytest.mark.parametrize(
+        ("called", "name"),
+        [
+            ("BashTool", "terminal"),
+            ("execute_bash", "terminal"),
+            ("bash_tool", "terminal"),
+            ("functions.bash", "terminal"),
+            ("StrReplaceEditorTool", "file_editor"),
+            ("ipython", "execute_ipython_cell"),
+            ("IPythonTool", "execute_ipython_cell"),
+            ("TaskTrackerTool", "task_tracker"),
+            ("web-read", "web_read"),
+        ],
+    )
+    def test_names_of_the_seeds(self, called, name):
+        """Every name the seeds use finds its tool, and the repairs say so."""
+        names = ("terminal", "file_editor", "task_tracker", "web_read")
+        tools = [
+            foreign({"type": "object"}, n) for n in (*names, "execute_ipython_cell")
+        ]
+        call = one(chat({}, called), tools)
+        assert call.name == name
+        assert told(call) == [f"the tool {called!r} was read as {name!r}"]
+
+    @pytest.mark.parametrize(
+        ("provider", "answer"), [("openai", "tool_call_id"), ("anthropic", "content")]
+    )
+    def test_provider_of_a_bare_call(self, provider, answer):
+        """A shape everybody could have sent is the provider's that is named."""
+        bare = {"name": "grep", "arguments": FIRST}
+        assert one(bare).metadata.provider == "mcp"
+        call = one(bare, provider=provider)
+        assert call.metadata.provider == provider
+        assert answer in respond(call, Observation.from_text("x"))
 
     def test_alias_of_ones_own(self):
         """Other aliases can be given, or none."""

@@ -1,7 +1,13 @@
 """%mcp on a real server over stdio."""
 
+import shlex
+import subprocess
+import sys
+from json import dumps
+
 import pytest
 from IPython.core.error import UsageError
+from test_mcp.peers import good, light, misbehaving
 
 from toolbench.errors import ServerError, ToolNotFoundError
 
@@ -48,6 +54,99 @@ class TestServers:
         shell.run_line_magic("reload_ext", "toolbench")
         assert len(shell.run_line_magic("mcp", "list")) == 0
 
+    def test_are_read_from_a_file(self, mcp, tmp_path):
+        """One that fails is listed beside the others, and never called connected."""
+        servers = {"good": light("good", "x"), "bad": {"command": "no-such-program"}}
+        config = tmp_path / "mcp.json"
+        config.write_text(dumps({"mcpServers": servers}))
+        listed = mcp(f"connect --config {config}")
+        assert [row[:2] for row in listed.rows] == [
+            ("good", "connected"),
+            ("bad", "failed"),
+        ]
+        with pytest.raises(ToolNotFoundError, match=r"bad \(failed\)"):
+            mcp("tools something")
+        shown = repr(mcp("tools bad"))
+        assert "command not found" in shown
+        assert "%mcp reconnect bad" in shown
+        assert len(mcp(f"connect --config {config} --only good")) == 2
+
+    def test_are_shown_without_widgets_in_a_terminal(self, mcp):
+        """There the explorer is the list of servers."""
+        mcp(connecting(light("one", "x")))
+        assert [row[0] for row in mcp("").rows] == ["one"]
+        assert [row[0] for row in mcp("explore one").rows] == ["one"]
+
+    def test_are_loaded_with_the_first_command(self):
+        """%load_ext loads no FastMCP; the first %mcp does, in the background."""
+        script = (
+            "import sys; from IPython.core.interactiveshell import InteractiveShell as S\n"
+            "shell = S(); shell.run_line_magic('load_ext', 'toolbench')\n"
+            "assert not {'fastmcp', 'mcp'} & set(sys.modules)\n"
+            "shell.run_line_magic('mcp', 'list')\n"
+            "import threading\n"
+            "[t.join() for t in threading.enumerate() if t.name == 'toolbench-warm']\n"
+            "assert {'fastmcp', 'mcp'} <= set(sys.modules)\n"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+class TestLooks:
+    """What each sub-command lists."""
+
+    def test_tools_with_those_that_cannot_be_called(self, mcp):
+        """A tool that is disabled is named, with the reason."""
+        listed = mcp(connecting(misbehaving("illegal-schemas")))
+        assert len(listed) > 0
+        assert any("cannot be called" in note.lower() for note in listed.notes)
+        assert all(note in unwrapped(listed) for note in map(unwrapped, listed.notes))
+
+    def test_tools_with_what_went_wrong(self, mcp):
+        """A list that breaks off says so."""
+        listed = mcp(connecting(misbehaving("bad-cursor")))
+        assert len(listed) > 0
+        assert any("tools/list" in note for note in listed.notes)
+
+    def test_resources_with_their_templates(self, mcp):
+        """Both are what can be read."""
+        mcp(connecting(good()))
+        uris = [row[0] for row in mcp("resources one").rows]
+        assert uris == ["good://readme", "good://users/{name}/{field}"]
+
+    def test_prompts_with_their_arguments(self, mcp):
+        """Those that may be left out stand in brackets."""
+        mcp(connecting(good()))
+        assert [row[:2] for row in mcp("prompts one").rows] == [
+            ("review", "code, [tone]")
+        ]
+
+    @pytest.mark.parametrize("what", ["log", "stderr", "traffic"])
+    def test_what_a_server_says(self, mcp, what):
+        """Its log, its stderr and its messages are lists of lines."""
+        mcp(connecting(light("one", "x")))
+        assert (len(mcp(f"{what} one")) > 0) == (what == "traffic")
+
+    def test_discovered_servers(self, mcp, tmp_path, monkeypatch):
+        """Those of other programs, each with the file it is in."""
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        assert "No program on this machine" in repr(mcp("discover"))
+        config = tmp_path / ".mcp.json"
+        config.write_text(dumps({"mcpServers": {"one": light("one", "x")}}))
+        (row,) = mcp("discover").rows
+        assert row[0] == "one"
+        assert row[3] == config
+
+
+def connecting(entry):
+    """The line that connects *entry* as the server one."""
+    return "connect one -- " + shlex.join([entry["command"], *entry["args"]])
+
+
+def unwrapped(text):
+    """A text without its line breaks and blanks."""
+    return "".join(str(text).split())
+
 
 class TestMistakes:
     """Each is one sentence that says what to do."""
@@ -55,16 +154,22 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("line", "kind", "said"),
         [
-            ("", UsageError, "the following arguments are required: COMMAND"),
             ("frob", UsageError, "invalid choice: 'frob'"),
             ("connect", UsageError, "Give the server a name"),
             ("connect x", UsageError, "Where is 'x'?"),
+            ("connect x nonsense", UsageError, "'nonsense' is no URL"),
+            ("connect x nonsense", UsageError, "No program on the PATH"),
+            ("connect x python", UsageError, "%mcp connect x -- python"),
+            ("connect x python -m me", UsageError, "%mcp connect x -- python -m me"),
+            ("connect x me.py", UsageError, "%mcp connect x -- python me.py"),
             (
                 "connect x -- no-such-program",
                 ServerError,
                 "command not found: 'no-such-program'",
             ),
             ("tools nope", ToolNotFoundError, "No server 'nope'"),
+            ("explore nope", ToolNotFoundError, "No server 'nope'"),
+            ("disconnect nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect", UsageError, "Say which server, or --all"),
         ],
     )

@@ -31,6 +31,39 @@ class TestTools:
         assert "No tool matches 'xyz'" in repr(line(shell, "%tools xyz"))
 
 
+class TestOlderNames:
+    @pytest.mark.parametrize("name", ["execute_bash", "BashTool", "bash", "Terminal"])
+    def test_mean_the_tool_of_today(self, shell, name):
+        """A name the seeds or a model know a runtime tool by is understood, and not listed."""
+        shell.run_cell(
+            "@tool(name='terminal')\ndef run(command: str) -> str:\n    'Run.'\n    return command"
+        ).raise_error()
+        assert line(shell, f"%tool {name} command=ls").text == "ls"
+        assert [r[0] for r in line(shell, "%tools term").rows] == ["terminal"]
+
+
+class TestLint:
+    def test_says_what_a_model_stumbles_over(self, shell):
+        """%tools --lint: the worst first, what to do, and what the tools cost."""
+        report = line(shell, "%tools --lint")
+        severities = [found.severity for found in report]
+        assert severities == sorted(severities, key=["error", "warning", "hint"].index)
+        assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
+        text, html = repr(report), report._repr_mimebundle_()["text/html"]
+        for part in ("in 4 tools", "tokens in every request", "get_weather"):
+            assert part in text
+            assert part in html
+
+    def test_looks_at_what_matches(self, shell):
+        """The pattern and the source narrow what is looked at."""
+        assert {f.tool for f in line(shell, "%tools greet --lint")} == {"greet"}
+        assert len(line(shell, "%tools --source mcp --lint")) == 0
+
+    def test_says_when_there_is_nothing(self, shell):
+        """No finding is a sentence."""
+        assert "Nothing to remark in 0 tools" in repr(line(shell, "%tools x --lint"))
+
+
 class TestRun:
     def test_with_words(self, shell):
         """key=value: JSON where it can be; the observation is the value."""
@@ -83,6 +116,26 @@ class TestRun:
         assert line(shell, "%tool add a=1 -o kept") is None
         assert shell.user_ns["kept"].result == 2
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'add {"a": 1} -o kept',
+            'add -o kept {"a": 1}',
+            'add {"a": 1} -o kept --timeout 5 b=1',
+            'add --timeout=5 {"a": 1} --out kept',
+        ],
+    )
+    def test_takes_an_object_anywhere(self, shell, text):
+        """JSON stands before, after or between the options."""
+        assert line(shell, f"%tool {text}") is None
+        assert shell.user_ns["kept"].result == 2
+
+    @pytest.mark.parametrize("text", ["name='a {b}'", "name='a {\"b\": 1} c' -o kept"])
+    def test_leaves_braces_in_quotes_alone(self, shell, text):
+        """A brace inside a quoted word begins no JSON."""
+        observation = line(shell, f"%tool greet {text}") or shell.user_ns["kept"]
+        assert observation.text.startswith("Hello a {")
+
     def test_only_checks(self, shell):
         """--dry-run returns the action and runs nothing."""
         assert isinstance(line(shell, "%tool add --dry-run a=1"), Action)
@@ -121,8 +174,16 @@ class TestMistakes:
             ("%tool add 'a=1", UsageError, "No closing quotation"),
             ("%tool add --frob a=1", UsageError, "unrecognized arguments: --frob"),
             ("%tool add --schema xml", UsageError, "invalid choice: 'xml'"),
+            ('%tool add {"a": 1} -o class', UsageError, "'class' cannot be the name"),
+            ("%tool add a=1 -o 2x", UsageError, "'2x' cannot be the name"),
+            ("%tool add a=1 --timeout -3", UsageError, "above 0, not '-3'"),
+            ("%tool add a=1 --timeout 0", UsageError, "above 0, not '0'"),
+            ("%tool add a=1 --timeout nan", UsageError, "above 0, not 'nan'"),
+            ("%tool add a=1 --timeout soon", UsageError, "above 0, not 'soon'"),
+            ('%tool add {"a": 1 -o x', BodyError, "The body is not JSON"),
+            ('%tool add {"a": 1} {"b": 2}', UsageError, "Expected key=value"),
             ("%tool add b=1", ToolFailedError, "add: a: is required"),
-            ("%tool add a=x", ToolFailedError, "a: should be a valid integer"),
+            ("%tool add a=x", ToolFailedError, "a: should be an integer"),
             (
                 "%tool add a=1 c=1",
                 ToolFailedError,

@@ -3,7 +3,6 @@
 import json
 import os
 import queue
-import sys
 import time
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +12,6 @@ from jupyter_client.manager import KernelManager
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 30
-
-
-def pythons() -> list[str]:
-    """The Pythons whose kernels are tested: this one, and those in TOOLBENCH_KERNELS."""
-    others = os.environ.get("TOOLBENCH_KERNELS", "").split(os.pathsep)
-    return [sys.executable, *filter(None, others)]
 
 
 class Kernel:

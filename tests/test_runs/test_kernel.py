@@ -1,11 +1,9 @@
-"""Panels in a real kernel: clicks on the main thread and on a subshell's, interrupts, input().
-
-`TOOLBENCH_KERNELS` names more Pythons, of other versions of ipykernel, to run all this on.
-"""
+"""Panels in real kernels: clicks on the main thread and on a subshell's, interrupts, input()."""
 
 import pytest
+from kernels import KERNELS, python_of
 
-from test_runs.kernel import Kernel, pythons
+from test_runs.kernel import Kernel
 
 SETUP = """
 %load_ext toolbench
@@ -13,6 +11,7 @@ import asyncio, threading, time
 from toolbench import current_run, history, tool
 from toolbench.runs.active import active
 from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.parts import Parts
 
 @tool
 def slow() -> str:
@@ -40,12 +39,29 @@ def show(tool, **arguments):
     global panel
     panel = ToolPanel(tool, arguments)
     return panel
+
+threads = []  # on which each click came
+make = Parts.button
+
+def listened_to(parts, *args, **options):
+    button = make(parts, *args, **options)
+    button.on_click(lambda _: threads.append(threading.current_thread().name))
+    return button
+
+Parts.button = listened_to
 """
+# ipykernel 7.4 answers on the thread a widget last spoke from; 7.0 to 7.3 on the front end's.
+FRONT_END_CHOOSES = """
+from ipykernel.comm.comm import BaseComm
+kernels_choice = BaseComm._reply_subshell_for
+BaseComm._reply_subshell_for = lambda comm, data, default: default
+"""
+KERNEL_CHOOSES = "BaseComm._reply_subshell_for = kernels_choice"
 
 
-@pytest.fixture(scope="module", params=pythons(), ids=lambda python: python)
+@pytest.fixture(scope="module", params=KERNELS)
 def kernel(request):
-    with Kernel(request.param) as kernel:
+    with Kernel(python_of(request.param)) as kernel:
         kernel.run(SETUP)
         yield kernel
 
@@ -60,11 +76,20 @@ def _clean(kernel):
 @pytest.mark.parametrize("subshell", [False, True], ids=["main", "subshell"])
 class TestClicks:
     @pytest.fixture(autouse=True)
-    def _has(self, kernel, subshell):
+    def _thread(self, kernel, subshell):
         if subshell and not kernel.has_subshells:
+            assert kernel.value("__import__('ipykernel').version_info[0]") == 6
             pytest.skip(
-                "ipykernel 6 has no subshells: every click is on the main thread"
+                "ipykernel 6 HAS NO SUBSHELLS: its clicks are on the main thread"
             )
+        if subshell:
+            kernel.run(FRONT_END_CHOOSES)
+        kernel.run("threads.clear()")
+        yield
+        found = {name.partition("-")[0] for name in kernel.value("threads")}
+        assert found == {"subshell" if subshell else "MainThread"}
+        if subshell:
+            kernel.run(KERNEL_CHOOSES)
 
     def test_run_and_cancel(self, kernel, subshell):
         """Output and progress are seen moving; Cancel works while it runs, and cells do too."""
@@ -97,6 +122,23 @@ class TestClicks:
         kernel.click("No", subshell=subshell)
         kernel.wait_for("not run")
         assert kernel.value("history()[-1].state") == "denied"
+
+
+class TestClicksOnEitherThread:
+    def test_run_twice(self, kernel):
+        """The first click on the main thread, the next where the kernel's version sends it."""
+        kernel.run("threads.clear()\nshow(ask, rounds=1)")
+        for number in range(2):
+            kernel.click("Run", subshell=kernel.has_subshells)
+            kernel.wait_for("Round 0?")
+            kernel.click("Yes", subshell=kernel.has_subshells)
+            kernel.listen_until(
+                lambda number=number: kernel.value("len(history())") == number + 1,
+                "the run is over",
+            )
+            kernel.listen_until(lambda: not kernel.sees("Round 0?"), "it is gone")
+        assert kernel.value("[record.state for record in history()]") == ["ok", "ok"]
+        assert len(kernel.value("threads")) == 4
 
 
 class TestInterrupt:

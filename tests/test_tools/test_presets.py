@@ -81,6 +81,37 @@ class TestSets:
         [tool] = registry.resolve("glob", ConversationState("/"))
         assert str(tool.executor.working_dir) == "/"
 
+    @pytest.mark.parametrize(
+        ("older", "name"),
+        [
+            ("BashTool", "terminal"),
+            ("execute_bash", "terminal"),
+            ("str_replace_editor", "file_editor"),
+            ("StrReplaceEditorTool", "file_editor"),
+            ("ipython", "execute_ipython_cell"),
+            ("IPythonTool", "execute_ipython_cell"),
+            ("GlobTool", "glob"),
+        ],
+    )
+    def test_older_names_resolve(self, older, name):
+        """The seeds' names resolve to the same recipe and are not listed beside it."""
+        registry = ToolRegistry()
+        register_default_tools(registry)
+        assert registry.recipe(older) is registry.recipe(name)
+        assert older in registry
+        assert older not in list(registry)
+        registry.unregister(name)
+        assert older not in registry
+
+    def test_own_names_go_first(self):
+        """A tool of one's own that is called what another's alias is, is meant."""
+        registry = ToolRegistry()
+        mine = tools.execute_bash_tool.set_executor(lambda action: action.command)
+        registry.register("execute_bash", mine)
+        register_default_tools(registry)
+        assert registry.resolve("execute_bash") == [mine]
+        assert "execute_bash" in list(registry)
+
     def test_unusable_ones_are_not_registered(self, monkeypatch):
         """What cannot work here is left out."""
         monkeypatch.setattr(WebReadTool, "is_usable", lambda: Unusable("no"))

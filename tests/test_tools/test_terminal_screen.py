@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.keys import is_control, key
-from toolbench.tools.terminal.screen import clean, shown
+from toolbench.tools.terminal.screen import MARK, clean, shown
 
 
 class TestClean:
@@ -95,6 +95,20 @@ class TestHeadAndTail:
         assert buffer.take().dropped
         assert buffer.saved.read_bytes() == b"abcdefghijk"
         buffer.close()
+
+    @pytest.mark.parametrize("size", [1, 5, 1_000])
+    def test_leaves_noise_out_of_the_file(self, tmp_path, size):
+        """A mark that came in pieces is taken out of the file, wherever they were cut."""
+        mark = b"\x1e0123456789abcdef\x1e"
+        buffer = HeadAndTail(tmp_path / "out", half=8, noise=MARK)
+        text = b"a" * 40 + mark + b"late"
+        for at in range(0, len(text), size):
+            buffer.write(text[at : at + size])
+        buffer.keep_on()
+        buffer.tidy()
+        buffer.write(b"!")
+        buffer.close()
+        assert buffer.saved.read_bytes() == b"a" * 40 + b"late!"
 
     def test_works_on_where_nothing_can_be_saved(self, tmp_path):
         """A file that cannot be made costs only the file."""

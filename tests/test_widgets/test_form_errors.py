@@ -217,7 +217,7 @@ class TestPydantic:
         form = _native({"weights": {"one": 1.0}})
         ((path, message),) = form.errors
         assert path == ("weights", "one")
-        assert message.startswith("the key should be a valid integer")
+        assert message.startswith("the key should be")
 
     def test_a_validator_of_the_whole_model_speaks_above_the_form(self):
         """An error without a path belongs to no field."""

@@ -16,7 +16,7 @@ from toolbench.widgets.parts import Parts
 
 def text_of(view):
     """What a person reads in *view*."""
-    markup = "".join(widget.value for widget in view.widget.children)
+    markup = "".join(widget.value for widget in view.widget.children[0].children)
     return unescape(re.sub("<[^>]+>", "", markup))
 
 
@@ -61,6 +61,17 @@ class TestLogView:
         assert "09999" in done
         assert len(done) > len(live)
 
+    def test_is_reached_by_the_keyboard(self):
+        """A log that scrolls has one stop for Tab, however many pieces it has."""
+        view, output = LogView(Parts()), Output()
+        output.write("stdout", "x\n" * 3_000)
+        view.show(output, over=True)
+        pieces = view.widget.children[0].children
+        assert len(pieces) > 2
+        assert [piece.tabbable for piece in pieces] == [True] + [None] * (
+            len(pieces) - 1
+        )
+
     def test_is_empty_after_clear(self, wire):
         """The next run starts with nothing, and the widgets of the last are closed."""
         view, output, counts = LogView(Parts()), Output(), []
@@ -68,9 +79,9 @@ class TestLogView:
         for _ in range(2):
             view.show(output, over=True)
             view.clear()
-            assert view.widget.children == ()
+            assert view.widget.children[0].children == ()
             counts.append(len(wire.live))
-        assert counts[0] == counts[1] <= 3  # the box, and what all its texts share
+        assert counts[0] == counts[1] <= 4  # the boxes, and what all its texts share
 
     def test_shows_what_was_displayed_where_it_stood(self):
         """An image between two lines stays between them; its update replaces it."""

@@ -3,10 +3,12 @@
 import json
 
 import pytest
+from pydantic import SecretStr
 
 from test_widgets.front import click, pick, receive
 from test_widgets.tooling import buttons, finish, shown
 from toolbench import history, run_tool, tool
+from toolbench.llm.calls import parse_tool_calls
 from toolbench.widgets.formats import LABELS
 from toolbench.widgets.panel import TABS, ToolPanel
 
@@ -75,6 +77,29 @@ class TestCodeView:
         assert json.loads(body) == {"a": 1}
         pick(view._kind, "pytest")
         assert "def test_add():" in view._text.value
+
+    @pytest.mark.parametrize(("name", "label"), LABELS.items())
+    def test_shows_what_a_model_would_send(self, name, label):
+        """Each provider's parser reads it as the call the form describes."""
+        view = opened(ToolPanel(add, {"a": 1}), "Code")
+        pick(view._kind, f"{label} call")
+        sent = json.loads(view._text.value)
+        [call] = parse_tool_calls(sent, [add], provider=name)
+        assert (call.name, call.arguments, call.error) == ("add", {"a": 1}, None)
+
+    @pytest.mark.parametrize("label", LABELS.values())
+    def test_hides_secrets_in_what_a_model_would_send(self, label):
+        """A token that is typed is nowhere in the text."""
+
+        @tool
+        def enter(token: SecretStr) -> str:
+            """Enter."""
+            return "in"
+
+        view = opened(ToolPanel(enter, {"token": "hunter2hunter2"}), "Code")
+        pick(view._kind, f"{label} call")
+        assert "enter" in view._text.value
+        assert "hunter2" not in view._text.value
 
 
 class TestHistoryView:

@@ -6,13 +6,8 @@ from typing import Any, overload
 
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.docstrings import Doc, parse
-from toolbench.core.executor import is_async
-from toolbench.core.functions import (
-    AsyncFunctionCall,
-    FunctionCall,
-    innermost,
-    shape_of,
-)
+from toolbench.core.executor import innermost
+from toolbench.core.functions import FunctionCall, shape_of
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
@@ -85,14 +80,13 @@ def tool(
             raise RegistrationError(msg)
         doc = parse(innermost(function).__doc__)
         shape = shape_of(function, called, doc.parameters)
-        call = AsyncFunctionCall if is_async(function) else FunctionCall
         return ToolDefinition(
             name=called,
             description=description or _description(doc),
             action_type=shape.action_type,
             observation_type=shape.observation_type,
             annotations=hints,
-            executor=call(function, shape),
+            executor=FunctionCall(function, shape),
         )
 
     return decorate if function is None else decorate(function)

@@ -2,8 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from functools import wraps
-from inspect import Parameter, isawaitable, isbuiltin, iscoroutinefunction, signature
+from functools import partial, wraps
+from inspect import (
+    Parameter,
+    isasyncgen,
+    isasyncgenfunction,
+    isawaitable,
+    isbuiltin,
+    isclass,
+    iscoroutinefunction,
+    isgenerator,
+    isroutine,
+    signature,
+    unwrap,
+)
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from warnings import warn
 
@@ -68,9 +80,9 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(init)
     def making(self: Any, *args: Any, **kwargs: Any) -> None:
-        self._to_be_closed = False
+        vars(self)["_to_be_closed"] = False
         init(self, *args, **kwargs)
-        self._to_be_closed = True
+        vars(self)["_to_be_closed"] = True
 
     return making
 
@@ -80,8 +92,8 @@ def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self._to_be_closed = False
-        self.__dict__.setdefault("_closed", True)
+        vars(self)["_to_be_closed"] = False  # also where the object is frozen
+        vars(self).setdefault("_closed", True)
         return close(self, *args, **kwargs)
 
     return closing
@@ -107,7 +119,27 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
         return FunctionExecutor, (self.function,)
 
     def __repr__(self) -> str:
-        return f"FunctionExecutor({getattr(self.function, '__qualname__', '?')})"
+        return f"{type(self).__name__}({innermost(self.function).__qualname__})"
+
+
+def innermost(function: Callable[..., Any]) -> Any:
+    """Return the function that *function*, perhaps a partial or an object, ends up in."""
+    named = _named(function)
+    return unwrap(named if named is not type(function) else named.__call__)
+
+
+def home_of(executor: Any) -> str:
+    """Return where what *executor* does was written: a module and a qualified name."""
+    is_function = isinstance(executor, FunctionExecutor)
+    does = _named(executor.function) if is_function else type(executor)
+    return f"{does.__module__}.{does.__qualname__}"
+
+
+def _named(function: Any) -> Any:
+    """A function, or the class of an object that is called as one."""
+    while isinstance(function, partial):
+        function = function.func
+    return function if isroutine(function) or isclass(function) else type(function)
 
 
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -155,21 +187,33 @@ def _is_conversation(second: Parameter) -> bool:
 def is_async(executor: Any) -> bool:
     """Tell whether calling *executor* gives something to await."""
     function = executor.function if isinstance(executor, FunctionExecutor) else executor
-    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
+    kinds = iscoroutinefunction, isasyncgenfunction
+    return any(k(f) for k in kinds for f in (function, type(function).__call__))
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
     """Return coroutine function *call* as one that waits, in the background loop."""
-    return lambda action, conversation: portal.call(call, action, conversation)
+    return lambda action, conversation: portal.call(_waited, call, action, conversation)
+
+
+async def _waited(
+    call: Callable[[Any, Any], Any], action: Any, conversation: Any
+) -> Any:
+    return await _awaited(call(action, conversation))
 
 
 def settled(result: Any) -> Any:
-    """Return *result*, waiting for it if it is awaitable: not all that is async says so."""
-    return portal.call(_awaited, result) if isawaitable(result) else result
+    """Return *result*, waiting for it if need be; what is yielded becomes a list."""
+    if isgenerator(result):
+        return list(result)
+    is_async = isawaitable(result) or isasyncgen(result)
+    return portal.call(_awaited, result) if is_async else result
 
 
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
+async def _awaited(result: Any) -> Any:
+    if isasyncgen(result):
+        return [item async for item in result]
+    return await result if isawaitable(result) else result
 
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
@@ -178,10 +222,13 @@ async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
         return await executor.acall(action, conversation)
     call = with_conversation(executor)
     if is_async(executor):
-        return await call(action, conversation)
+        return await _awaited(call(action, conversation))
     from anyio.to_thread import (  # noqa: PLC0415 - asyncio, only for what is async
         run_sync,
     )
 
-    result = await run_sync(call, action, conversation)
-    return await result if isawaitable(result) else result
+    def work() -> Any:
+        result = call(action, conversation)
+        return list(result) if isgenerator(result) else result
+
+    return await _awaited(await run_sync(work))

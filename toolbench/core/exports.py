@@ -1,13 +1,22 @@
 """A tool in the words of those who offer it to a model: MCP, OpenAI chat, OpenAI Responses."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from toolbench.core.annotations import ToolAnnotations
-from toolbench.core.parameters import parameters_of
+from toolbench.core.parameters import Ready, parameters_of
 from toolbench.core.schema import Action, Observation, Schema
+
+
+def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *meta* as JSON can carry it: bytes in base64, other objects as their text."""
+    plain: dict[str, Any] = to_jsonable_python(
+        dict(meta), fallback=str, bytes_mode="base64"
+    )
+    return plain
 
 
 class Exports:
@@ -50,6 +59,23 @@ class Exports:
             input_schema: Takes the place of the schema of the arguments.
             output_schema: Takes the place of the schema of the observation.
         """
+        if input_schema is None and output_schema is None:
+            exported = self._as_mcp.copy()
+        else:
+            exported = self._told_to_mcp(input_schema, output_schema)
+        if self.meta is not None:  # it may have changed
+            exported["_meta"] = as_json(self.meta)
+        return exported
+
+    @cached_property
+    def _as_mcp(self) -> Ready:
+        return Ready(self._told_to_mcp(None, None))
+
+    def _told_to_mcp(
+        self,
+        input_schema: dict[str, Any] | None,
+        output_schema: dict[str, Any] | None,
+    ) -> dict[str, Any]:
         exported: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
@@ -61,8 +87,6 @@ class Exports:
             exported["outputSchema"] = output_schema
         if self.annotations is not None:
             exported["annotations"] = self.annotations.model_dump(exclude_none=True)
-        if self.meta is not None:
-            exported["_meta"] = to_jsonable_python(dict(self.meta), fallback=str)
         return exported
 
     def to_openai_tool(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from keyword import iskeyword
 from typing import Annotated, Any, ClassVar, TypeVar, Union, cast
+from weakref import WeakKeyDictionary
 
 from pydantic import (
     BaseModel,
@@ -20,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
+from toolbench.core.jsonschema import argument_schema
 from toolbench.core.validation import SchemaValidator, validator_of
 from toolbench.errors import Problem, SchemaError
 
@@ -48,6 +50,7 @@ def foreign_model(
     schema: Mapping[str, Any],
     *,
     module: str,
+    place: str,
 ) -> type[ModelT]:
     """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
 
@@ -56,6 +59,7 @@ def foreign_model(
         name: The name of the new class.
         schema: What it accepts.
         module: Where the new class counts as defined.
+        place: Its qualified name there.
 
     Raises:
         SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
@@ -70,6 +74,7 @@ def foreign_model(
         name,
         __base__=bases,
         __module__=module,
+        __qualname__=place,
         __validators__=_checks(validator),
         foreign_schema=(ClassVar[dict[str, Any]], own),
         **_fields(base, own),
@@ -81,9 +86,12 @@ def _checks(validator: SchemaValidator) -> dict[str, Any]:
     def check(cls: Any, value: Any) -> Any:
         if isinstance(value, Mapping) and not isinstance(value, dict):
             value = dict(value)
-        if validator.is_valid(value):
+        judged, own = value, _own_names(cls)
+        if own and isinstance(value, dict):
+            judged = {k: v for k, v in value.items() if k not in own}
+        if validator.is_valid(judged):
             return value
-        lines = [_line(problem, value) for problem in validator.problems(value)]
+        lines = [_line(problem, value) for problem in validator.problems(judged)]
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
     return {"_check": model_validator(mode="before")(_classmethod(check))}
@@ -97,6 +105,39 @@ def _line(problem: Problem, value: Any) -> InitErrorDetails:
         "json_schema", "{sentence}", {"sentence": problem.message}
     )
     return InitErrorDetails(type=misfit, loc=problem.path, input=value)
+
+
+_own: WeakKeyDictionary[type[BaseModel], frozenset[str]] = WeakKeyDictionary()
+
+
+def _own_names(model: type[BaseModel]) -> frozenset[str]:
+    """The names that *model* has fields of its own for: the schema knows nothing of them."""
+    names = _own.get(model)
+    if names is None:
+        fields = model.model_fields.items()
+        theirs = {f.alias for _, f in fields if _AsItCame in f.metadata}
+        ours = {f.alias or n for n, f in fields if _AsItCame not in f.metadata}
+        names = _own[model] = frozenset(ours - theirs)
+    return names
+
+
+def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
+    """Return the schema *model* was made from, with the fields a subclass added, if any."""
+    schema = deepcopy(getattr(model, "foreign_schema", None))
+    if schema is None:
+        return None
+    made = next(c for c in model.__mro__ if "foreign_schema" in c.__dict__)
+    names = _own_names(model) - _own_names(made)
+    if not names:
+        return cast("dict[str, Any]", schema)
+    ours = argument_schema(model)
+    added = {n: sub for n, sub in ours["properties"].items() if n in names}
+    required = [n for n in ours.get("required", ()) if n in names]
+    schema["properties"] = {**schema.get("properties", {}), **added}
+    schema["required"] = [*schema.get("required", ()), *required]
+    if "$defs" in ours:
+        schema["$defs"] = {**ours["$defs"], **schema.get("$defs", {})}
+    return cast("dict[str, Any]", schema)
 
 
 class _AsItCame:

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from inspect import Parameter, isclass, isfunction, isroutine, signature, unwrap
+from inspect import Parameter, isclass, isfunction, signature
 from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints
 
 from pydantic import Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
 
-from toolbench.core.executor import ToolExecutor
+from toolbench.core.executor import FunctionExecutor, innermost
 from toolbench.core.foreign import Open, safe_attribute
 from toolbench.core.schema import Action, Observation
 from toolbench.errors import RegistrationError
@@ -32,7 +31,7 @@ class Shape:
     observation_type: type[Observation] | None
 
 
-class FunctionCall(ToolExecutor[Action, Any]):
+class FunctionCall(FunctionExecutor):
     """Calls a function with the fields of the action as its arguments."""
 
     def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
@@ -45,8 +44,8 @@ class FunctionCall(ToolExecutor[Action, Any]):
         args, kwargs = self._arguments(action, conversation)
         return self.function(*args, **kwargs)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({innermost(self.function).__qualname__})"
+    def __reduce__(self) -> Any:
+        return FunctionCall, (self.function, self._shape)
 
     def _arguments(
         self, action: Action, conversation: Any
@@ -61,22 +60,6 @@ class FunctionCall(ToolExecutor[Action, Any]):
         if self._shape.wants_conversation:
             kwargs[CONVERSATION] = conversation
         return args, kwargs
-
-
-class AsyncFunctionCall(FunctionCall):
-    """Awaits a coroutine function with the fields of the action as its arguments."""
-
-    async def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the function and await what it returns."""
-        args, kwargs = self._arguments(action, conversation)
-        return await self.function(*args, **kwargs)
-
-
-def innermost(function: Callable[..., Any]) -> Any:
-    """Return the function that *function*, perhaps a partial or an object, ends up in."""
-    while isinstance(function, partial):
-        function = function.func
-    return unwrap(function if isroutine(function) else type(function).__call__)
 
 
 def shape_of(
@@ -94,7 +77,7 @@ def shape_of(
     """
     hints = _hints(function, name)
     parameters = _parameters(function, name).values()
-    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    more = [p.name for p in parameters if p.kind is Parameter.VAR_KEYWORD]
     asked = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     conversation = [p for p in asked if p.name == CONVERSATION]
     fields: dict[str, Any] = {}
@@ -108,9 +91,11 @@ def shape_of(
             names[attribute] = parameter.name
     returned = hints.get("return")
     observed = isclass(returned) and issubclass(returned, Observation)
-    bases = (Action, Open) if open_ended else (Action,)
+    for parameter_name in more:  # of any name, each of this type
+        fields["__pydantic_extra__"] = dict[str, hints.get(parameter_name, Any)]  # type: ignore[misc]
+    bases = (Action, Open) if more else (Action,)
     return Shape(
-        action_type=_action_class(name, bases, innermost(function).__module__, fields),
+        action_type=_action_class(name, bases, innermost(function), fields),
         names=names,
         by_position=frozenset(
             p.name for p in asked if p.kind is Parameter.POSITIONAL_ONLY
@@ -178,13 +163,20 @@ def _is_described(hint: Any) -> bool:
 
 
 def _action_class(
-    name: str, bases: tuple[type, ...], module: str, fields: dict[str, Any]
+    name: str, bases: tuple[type, ...], function: Any, fields: dict[str, Any]
 ) -> type[Action]:
     words = re.split(r"[\W_]+", name)
     title = "".join(word[:1].upper() + word[1:] for word in words) + "Action"
     base: Any = bases
+    around, inside, _ = function.__qualname__.rpartition("<locals>.")
     try:
-        model: Any = create_model(title, __base__=base, __module__=module, **fields)
+        model: Any = create_model(
+            title,
+            __base__=base,
+            __module__=function.__module__,
+            __qualname__=f"{around}{inside}{title}",
+            **fields,
+        )
         model.model_rebuild()  # does nothing if it is complete
     except (PydanticUserError, NameError) as error:
         reason = str(error).partition("\n")[0]

@@ -121,6 +121,9 @@ def _without_unset_nulls(node: dict[str, Any]) -> dict[str, Any]:
 def _without_null(field: Any) -> Any:
     if not isinstance(field, dict) or field.get("default", ...) is not None:
         return field
+    if None in (choices := field.get("enum", ())) and len(choices) > 1:
+        rest = [choice for choice in choices if choice is not None]
+        return {**{k: v for k, v in field.items() if k != "default"}, "enum": rest}
     branches = field.get("anyOf")
     if not isinstance(branches, list) or {"type": "null"} not in branches:
         return field
@@ -187,34 +190,42 @@ def _target(node: Any) -> str | None:
 
 
 def _walk(node: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """Copy *node*, giving every schema in it to *change*; data (default, enum) is left alone."""
+    """Copy *node*, giving every schema in it to *change*; all else (default, x-...) is data."""
     if isinstance(node, list):
         return [_walk(item, change) for item in node]
     if not isinstance(node, dict):
         return node
     walked: dict[str, Any] = {}
     for key, value in node.items():
-        if key in _DATA:
-            walked[key] = deepcopy(value)
-        elif key in _NAMED and isinstance(value, dict):
+        if key in _NAMED and isinstance(value, dict):
             walked[key] = {name: _walk(sub, change) for name, sub in value.items()}
-        else:
+        elif key in _SCHEMAS:
             walked[key] = _walk(value, change)
+        else:
+            walked[key] = deepcopy(value)
     return change(walked)
 
 
-_DATA = frozenset(
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+_SCHEMAS = frozenset(
     {
-        "const",
-        "default",
-        "dependentRequired",
-        "discriminator",
-        "enum",
-        "examples",
-        "required",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "oneOf",
+        "prefixItems",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
     }
 )
-_NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 
 
 def _refs(node: Any) -> set[str]:

@@ -2,15 +2,22 @@
 
 A class defined again (a notebook cell run twice) takes the place of the old one. Two classes
 of one name from different modules are both kept; only asking for the bare name is an error.
+A class made inside a function replaces nothing: each call makes one of its own.
 """
 
+from itertools import count
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 from toolbench.errors import KindError, did_you_mean
 
 T = TypeVar("T", bound=type)
+
+
+def is_local(place: str) -> bool:
+    """Tell whether what stands at *place* was made by a function, perhaps one of many."""
+    return "<locals>" in place
 
 
 class Kinds(Generic[T]):
@@ -19,33 +26,34 @@ class Kinds(Generic[T]):
     def __init__(self, family: str) -> None:
         """Name the *family* for the error messages."""
         self._family = family
-        self._by_place: WeakValueDictionary[str, T] = WeakValueDictionary()
-        self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
+        self._named: dict[str, WeakValueDictionary[str, T]] = {}
+        """By bare name and by place; the newest comes last."""
         self._replaced: WeakSet[T] = WeakSet()
+        self._numbers = count()
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
         """Enter *cls*; it goes before those of that name that its module defined earlier."""
-        place = _place(cls)
+        place = place_of(cls)
         with self._lock:
-            old = self._by_place.get(place)
-            if old is not None:
-                self._replaced.add(old)
-            self._by_place[place] = cls
-            namesakes = self._by_name.setdefault(cls.__name__, WeakValueDictionary())
-            namesakes.pop(place, None)  # the newest comes last
-            namesakes[place] = cls
+            key = f"{place} {next(self._numbers)}" if is_local(place) else place
+            for name in (cls.__name__, place):
+                namesakes = self._named.setdefault(name, WeakValueDictionary())
+                old = namesakes.pop(key, None)
+                if old is not None:
+                    self._replaced.add(old)
+                namesakes[key] = cls
 
     def newest(self, cls: T) -> T:
         """Return the class defined last where *cls* was: itself, or what replaced it."""
         if cls not in self._replaced:
             return cls
-        return self._by_place.get(_place(cls), cls)
+        return next(reversed(self._known_as(place_of(cls))), cls)
 
     def kind_of(self, cls: T) -> str:
         """Return what `resolve` finds *cls* by: its bare name if no other is meant by it."""
         meant = self._meant_by(cls.__name__)
-        return cls.__name__ if list(meant.values()) == [cls] else _place(cls)
+        return cls.__name__ if list(meant.values()) == [cls] else place_of(cls)
 
     def resolve(self, kind: str) -> T:
         """Return the class that goes by *kind*, a bare name or `module.qualname`.
@@ -53,29 +61,32 @@ class Kinds(Generic[T]):
         Raises:
             KindError: If there is none, or the bare name is used in several modules.
         """
-        placed = self._by_place.get(kind)
-        if placed is not None:
-            return placed
         meant = self._meant_by(kind)
         if len(meant) == 1:
             return meant.popitem()[1]
         if not meant:
-            msg = f"No {self._family} of kind {kind!r}.{did_you_mean(kind, self._known())}"
+            msg = f"No {self._family} of kind {kind!r}.{did_you_mean(kind, self._names())}"
             raise KindError(msg)
-        places = " and ".join(sorted(map(_place, meant.values())))
+        places = " and ".join(sorted(map(place_of, meant.values())))
         msg = f"Kind {kind!r} is used by {places}: ask for one of these instead."
         raise KindError(msg)
 
     def _meant_by(self, name: str) -> dict[str, T]:
-        """The newest class of that bare name of each module."""
+        """The newest class of that name of each module."""
+        return {cls.__module__: cls for cls in self._known_as(name)}
+
+    def _known_as(self, name: str) -> list[T]:
         with self._lock:
-            namesakes = list(self._by_name.get(name, {}).values())
-        return {cls.__module__: cls for cls in namesakes}
+            return list(self._named.get(name, {}).values())
 
-    def _known(self) -> list[str]:
+    def _names(self) -> list[str]:
         with self._lock:
-            return [name for name, classes in self._by_name.items() if classes]
+            found = {
+                c.__name__ for known in self._named.values() for c in known.values()
+            }
+        return sorted(found)
 
 
-def _place(cls: type) -> str:
+def place_of(cls: Any) -> str:
+    """Return where *cls*, or a function, was defined: its module and qualified name."""
     return f"{cls.__module__}.{cls.__qualname__}"

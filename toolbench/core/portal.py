@@ -5,6 +5,7 @@ others. Whoever waits and is interrupted cancels what it waited for, so that a s
 """
 
 import atexit
+import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -24,6 +25,9 @@ class Portal:
 
     def __init__(self) -> None:
         """Make a portal; its thread starts with the first call."""
+        self._begin()
+
+    def _begin(self) -> None:
         self._lock = Lock()
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -77,6 +81,13 @@ class Portal:
             self._stack.close()
             self._portal, self._thread = None, 0
 
+    def leave_behind(self) -> None:
+        """Forget the loop without stopping it: in a forked process its thread does not run."""
+        if self._portal is not None:
+            with suppress(StopIteration):  # it never waits: nothing would wake it here
+                self._portal.stop().send(None)
+        self._begin()
+
     def _opened(self) -> "BlockingPortal":
         from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
             start_blocking_portal,
@@ -94,3 +105,5 @@ class Portal:
 
 portal = Portal()
 """The portal of this process; `portal.close()` resets it."""
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=portal.leave_behind)

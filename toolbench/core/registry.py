@@ -1,12 +1,13 @@
 """Find tools by name, and make them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from inspect import getattr_static
+from inspect import getattr_static, isclass
 from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.executor import ToolExecutor
+from toolbench.core.executor import ToolExecutor, home_of, innermost
+from toolbench.core.kinds import place_of
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
@@ -24,8 +25,8 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 
 class _Recipe(NamedTuple):
     make: Registered
-    place: str
-    """Where it was defined; a cell that runs again registers from the same place."""
+    places: tuple[str, str]
+    """Where it was defined; a cell that runs again registers from the same places."""
 
 
 class ToolRegistry:
@@ -38,10 +39,19 @@ class ToolRegistry:
     def __init__(self) -> None:
         """Make an empty registry."""
         self._recipes: dict[str, _Recipe] = {}
+        self._aliases: dict[str, str] = {}
         self._lock = RLock()
 
-    def register(self, name: str, recipe: Registered) -> None:
+    def register(
+        self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
+    ) -> None:
         """Enter *recipe* under *name*. One defined elsewhere is replaced, with a warning.
+
+        Args:
+            name: What it is resolved by, and listed as.
+            recipe: The tool, the class or the function.
+            aliases: Other names that resolve to it, and are not listed; a tool that is
+                registered under one of them goes first.
 
         Raises:
             RegistrationError: If the name is blank, a tool has no executor, or a class does
@@ -52,17 +62,21 @@ class ToolRegistry:
             msg = f"A tool is registered under a name, not {name!r}."
             raise RegistrationError(msg)
         _check(name, recipe)
-        entry = _Recipe(recipe, _place(recipe))
+        entry = _Recipe(recipe, _places(recipe))
         with self._lock:
             old, self._recipes[name] = self._recipes.get(name), entry
-        if old is not None and old.place != entry.place:
-            msg = f"Tool {name!r}: {entry.place} takes the place of {old.place}."
+            self._aliases |= dict.fromkeys(aliases, name)
+        if old is not None and old.places != entry.places:
+            pairs = zip(entry.places, old.places, strict=True)
+            new, gone = next(pair for pair in pairs if pair[0] != pair[1])
+            msg = f"Tool {name!r}: {new} takes the place of {gone}."
             warn(msg, stacklevel=3)
 
     def unregister(self, name: str) -> None:
         """Forget *name*; a name that is not there is fine."""
         with self._lock:
             self._recipes.pop(name, None)
+            self._aliases = {a: n for a, n in self._aliases.items() if n != name}
 
     def resolve(
         self, spec: Tool | str, conv_state: Any = None
@@ -111,10 +125,16 @@ class ToolRegistry:
             ToolNotFoundError: If nothing is registered under that name.
         """
         recipe = self.recipe(name)
-        if not hasattr(recipe, "is_usable"):
+        made: Any = recipe
+        if isinstance(recipe, ToolDefinition):
+            made = recipe.latest()
+        elif isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
+            made = recipe.newest()
+        if not hasattr(made, "is_usable"):
             return True
         try:
-            return recipe.is_usable()
+            usable: bool | Unusable = made.is_usable()
+            return usable
         except Exception as error:  # noqa: BLE001 - one broken tool hides no others
             return Unusable(f"{type(error).__name__}: {error}")
 
@@ -126,7 +146,7 @@ class ToolRegistry:
         return len(self._recipes)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._recipes
+        return name in self._recipes or name in self._aliases
 
     def __repr__(self) -> str:
         return f"ToolRegistry({', '.join(self)})"
@@ -138,7 +158,8 @@ class ToolRegistry:
             ToolNotFoundError: If nothing was.
         """
         with self._lock:
-            entry = self._recipes.get(name)
+            named = name if name in self._recipes else self._aliases.get(name, name)
+            entry = self._recipes.get(named)
         if entry is None:
             hint = (
                 did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
@@ -176,11 +197,14 @@ def _check_class(recipe: type) -> None:
         raise RegistrationError(msg)
 
 
-def _place(recipe: Any) -> str:
-    if isinstance(recipe, ToolDefinition):
-        recipe = recipe.action_type
-    named = recipe if hasattr(recipe, "__qualname__") else type(recipe)
-    return f"{named.__module__}.{named.__qualname__}"
+def _places(recipe: Any) -> tuple[str, str]:
+    """Where the work is done, and where its arguments are described."""
+    if not isinstance(recipe, ToolDefinition):
+        place = place_of(recipe if isclass(recipe) else innermost(recipe))
+        return place, place
+    if recipe.source != "native":
+        return recipe.source, recipe.name
+    return home_of(recipe.executor), place_of(recipe.action_type)
 
 
 default_registry = ToolRegistry()

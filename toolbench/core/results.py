@@ -10,7 +10,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from toolbench.core.contents import contents_of as contents_of
 from toolbench.core.schema import Observation
-from toolbench.core.state import Secrets
+from toolbench.core.state import Secrets, SecretValue
+from toolbench.core.validation import pydantic_problems
 
 
 class ResultObservation(Observation):
@@ -44,11 +45,10 @@ def observation_of(
             return observation_type.model_validate(fields)
         return observation_type(content=contents_of(result))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        first = pydantic_problems(error, value=result)[0]
         msg = (
             f"{tool} returned a {type(result).__name__} that makes no "
-            f"{observation_type.__name__}: {where}: {first['msg']}."
+            f"{observation_type.__name__}: {first}."
         )
         raise TypeError(msg) from error
 
@@ -70,10 +70,25 @@ def _fields(result: Any) -> dict[str, Any] | None:
 
 def masked(observation: Observation, conversation: Any) -> Observation:
     """Return *observation* with the secrets of *conversation* replaced in everything."""
+    secrets = _secrets_of(conversation)
+    hidden: Any = secrets.mask_json(observation) if secrets else observation
+    if isinstance(hidden, Observation):
+        return hidden
+    return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
+
+
+def masked_error(error: Exception, conversation: Any) -> Exception:
+    """Return *error*, or one in its place, without the secrets of *conversation*."""
+    secrets = _secrets_of(conversation)
+    return secrets.mask_error(error) if secrets else error
+
+
+def _secrets_of(conversation: Any) -> Secrets | None:
     secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
-    if not secrets:
-        return observation
-    if not isinstance(secrets, Secrets):  # a conversation of somebody else's
-        secrets = Secrets(secrets)
-    hidden: Observation = secrets.mask_json(observation)
-    return hidden
+    if isinstance(secrets, Secrets):
+        return secrets
+    if not isinstance(secrets, Mapping):
+        return None
+    # a conversation of somebody else's: what is no text there hides nothing
+    known = {n: s for n, s in secrets.items() if isinstance(s, SecretValue)}
+    return Secrets(known)

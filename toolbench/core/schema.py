@@ -1,8 +1,9 @@
 """The shapes that go into a tool and come out of it: Schema, Action, Observation."""
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from inspect import CO_OPTIMIZED
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
@@ -11,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.content import Content, TextContent
-from toolbench.core.foreign import foreign_model
+from toolbench.core.foreign import extended_schema, foreign_model
 from toolbench.core.jsonschema import argument_schema
 from toolbench.core.kinds import Kinds
 from toolbench.core.polymorphism import by_kind
@@ -19,7 +20,8 @@ from toolbench.core.secrecy import hide
 from toolbench.errors import KindError
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
-_OWN_KIND = "mcp_arg_kind"  # where a field called `kind` goes beside the tag
+_OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that name
+_KINDS = re.compile(f"({_OWN})*kind")  # put again, so that no name is lost
 
 
 class Schema(BaseModel):
@@ -51,9 +53,8 @@ class Schema(BaseModel):
 
         Nothing is lost but titles pydantic made up and the `null` of unset optionals.
         """
-        if cls.foreign_schema is not None:
-            return deepcopy(cls.foreign_schema)
-        return argument_schema(cls)
+        foreign = extended_schema(cls)
+        return argument_schema(cls) if foreign is None else foreign
 
     @classmethod
     def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
@@ -66,8 +67,12 @@ class Schema(BaseModel):
         Raises:
             SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
         """
-        caller = sys._getframe(1).f_globals.get("__name__", "__main__")
-        return foreign_model(cls, name, schema, module=caller)
+        caller = sys._getframe(1)
+        module = caller.f_globals.get("__name__", "__main__")
+        where, flags = caller.f_code.co_qualname, caller.f_code.co_flags
+        in_function = flags & CO_OPTIMIZED and not where.startswith("<")
+        place = f"{where}.<locals>.{name}" if in_function else name
+        return foreign_model(cls, name, schema, module=module, place=place)
 
     def to_arguments(self) -> dict[str, Any]:
         """Return what was given to make this object, JSON-ready, unset fields left out."""
@@ -78,9 +83,8 @@ class Schema(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, JSON-ready, and the `kind` by which `from_dict` finds the class."""
         fields = self.to_arguments()
-        if "kind" in fields:
-            fields[_OWN_KIND] = fields.pop("kind")
-        return {"kind": self.kind_of(), **fields}
+        put = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
+        return {"kind": self.kind_of(), **put}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -91,11 +95,14 @@ class Schema(BaseModel):
         Raises:
             KindError: If the kind is unknown, ambiguous, or no subclass of this class.
         """
-        fields = dict(data)
-        kind = fields.pop("kind", cls.__name__)
-        target = cls if kind == cls.__name__ else cls.resolve_kind(kind)
-        if _OWN_KIND in fields:
-            fields["kind"] = fields.pop(_OWN_KIND)
+        kind = data.get("kind", cls.__name__)
+        own = kind in (cls.__name__, cls.kind_of())
+        target = cls if own else cls.resolve_kind(kind)
+        fields = {
+            n.removeprefix(_OWN) if _KINDS.fullmatch(n) else n: value
+            for n, value in data.items()
+            if n != "kind"
+        }
         return target.model_validate(fields)
 
     @classmethod

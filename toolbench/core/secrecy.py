@@ -7,8 +7,14 @@ from typing import Any
 HIDDEN = "••••••"
 
 _NAMES = re.compile(
-    r"(^|_)(password|passwd|passphrase|secret|token|api_?key|access_key|private_key|"
-    r"credentials?|authorization)$",
+    r"(^|_)(password|passwd|passphrase|secret|token|"
+    r"(api|access|private|secret|signing|encryption)_?key|credentials?|authorization)$",
+    re.IGNORECASE,
+)
+# where a listing goes on, and what stands in a text
+_NO_SECRETS = re.compile(
+    r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
+    r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk)_token$",
     re.IGNORECASE,
 )
 
@@ -26,7 +32,7 @@ def is_secret(name: str, schema: Any) -> bool:
         if "string" not in (kinds if isinstance(kinds, list) else [kinds]):
             return False
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
-    return _NAMES.search(snake) is not None
+    return bool(_NAMES.search(snake)) and not _NO_SECRETS.search(snake)
 
 
 def hide(arguments: Any, schema: Any) -> Any:

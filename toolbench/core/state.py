@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import SecretBytes, SecretStr
 
 from toolbench.core.masking import MASK as MASK
 from toolbench.core.masking import Masking
+
+SecretValue = str | bytes | int | float | SecretStr | SecretBytes
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,14 @@ class Workspace:
 class Secrets(Mapping[str, SecretStr]):
     """Secrets by name; their values never show unless asked for one by one."""
 
-    def __init__(self, values: Mapping[str, str | SecretStr] | None = None) -> None:
-        """Keep *values*; plain strings are wrapped."""
+    def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
+        """Keep *values*; plain strings, bytes and numbers are wrapped.
+
+        Raises:
+            TypeError: If a value is none of these.
+        """
         self._values = {
-            name: value if isinstance(value, SecretStr) else SecretStr(value)
-            for name, value in (values or {}).items()
+            name: _wrapped(name, value) for name, value in (values or {}).items()
         }
         plain = (value.get_secret_value() for value in self._values.values())
         self._masking = Masking(plain)
@@ -46,9 +51,27 @@ class Secrets(Mapping[str, SecretStr]):
         """Return *text* with every secret value in it replaced."""
         return self._masking.text(text)
 
+    def mask_error(self, error: Exception) -> Exception:
+        """Return *error*, or one in its place, that tells no secret; see `Masking.error`."""
+        return self._masking.error(error)
+
     def mask_json(self, value: Any) -> Any:
         """Return *value*, JSON or any other, with every secret in it replaced."""
         return self._masking.anything(value)
+
+
+def _wrapped(name: str, value: Any) -> SecretStr:
+    if isinstance(value, SecretStr | SecretBytes):
+        value = value.get_secret_value()
+    match value:
+        case str():
+            return SecretStr(value)
+        case bytes():
+            return SecretStr(value.decode(errors="replace"))
+        case int() | float() if not isinstance(value, bool):  # a PIN
+            return SecretStr(str(value))
+    msg = f"Secret {name!r} is text, not a {type(value).__name__}."
+    raise TypeError(msg)
 
 
 class ConversationState:
@@ -59,7 +82,7 @@ class ConversationState:
         working_dir: str | Path | None = None,
         *,
         persistence_dir: str | Path | None = None,
-        secrets: Mapping[str, str | SecretStr] | None = None,
+        secrets: Mapping[str, SecretValue] | None = None,
         workspace: Any = None,
     ) -> None:
         """Describe a conversation.

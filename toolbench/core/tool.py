@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Generic, Protocol, Self, cast
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
-from pydantic_core import to_jsonable_python
 
 from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.calls import calls as calls
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -19,32 +19,23 @@ from toolbench.core.executor import (
     ToolExecutor,
     blocking,
     execute_async,
+    home_of,
     is_async,
     settled,
     with_conversation,
 )
-from toolbench.core.exports import Exports
-from toolbench.core.kinds import Kinds
+from toolbench.core.exports import Exports, as_json
+from toolbench.core.kinds import Kinds, is_local, place_of
 from toolbench.core.parameters import parameters_of
 from toolbench.core.resources import DeclaredResources
-from toolbench.core.results import masked, observation_of
+from toolbench.core.results import masked, masked_error, observation_of
 from toolbench.core.schema import Action, Observation, Schema
 from toolbench.core.usability import Unusable
 from toolbench.core.validation import pydantic_problems
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
 
-
-class _Calls:
-    """What stands around every call of a tool; the layer of runs puts itself here."""
-
-    around: Callable[["ToolDefinition[Any, Any]", Any, Any], Observation] | None = None
-
-
-calls = _Calls()
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
-_latest: WeakValueDictionary[tuple[str, str, str, str], "ToolDefinition[Any, Any]"] = (
-    WeakValueDictionary()
-)
+_latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
 
 
 class ExecutableTool(Protocol):
@@ -117,7 +108,10 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
 
     def __post_init__(self) -> None:
         put = object.__setattr__  # the dataclass is frozen
-        if not self.name:
+        for said in fields(self):  # what is left out is as the class says it
+            if said.init and getattr(self, said.name) is said.default:
+                put(self, said.name, getattr(type(self), said.name))
+        if self.name == "":
             put(self, "name", type(self).name)
         name: Any = self.name
         if not isinstance(name, str) or not name.strip():
@@ -129,7 +123,7 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         if self.executor is not None:
             put(self, "executor", self._checked_executor())
         put(self, "_invoke", self._invoker())
-        if self.executor is not None:
+        if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
 
     def _check_type(self, attribute: str, base: type[Schema], wanted: str) -> None:
@@ -199,13 +193,18 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the tool of this name that was made last at the same place, or this one."""
+        """Return the tool of this name that was made last at the same place, or this one.
+
+        One whose executor is made inside a function is one of many, and stays itself.
+        """
         return _latest.get(self._place, self) if self.is_stale else self
 
     @property
-    def _place(self) -> tuple[str, str, str, str]:
-        action = self.action_type
-        return self.kind, self.name, action.__module__, action.__qualname__
+    def _place(self) -> str:
+        executor, action = self.executor, place_of(self.action_type)
+        made_in_function = executor is not None and is_local(home_of(executor))
+        place = f"{self.kind} {self.name} {action}"
+        return f"{place} {home_of(executor)}" if made_in_function else place
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
         """Return what *action* must not share while it runs; a subclass may know.
@@ -254,7 +253,7 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             "observation_type": seen and seen.kind_of(),
             "annotations": self.annotations
             and self.annotations.model_dump(exclude_unset=True),
-            "meta": to_jsonable_python(self.meta, fallback=str),
+            "meta": self.meta if self.meta is None else as_json(self.meta),
         }
 
     @classmethod
@@ -331,17 +330,38 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             NotImplementedError: If the tool has no executor.
             TypeError: If *action* is something else, or the result no observation.
         """
-        if type(action) is not self.action_type:
-            action = self._checked(action)
-        return self._observed(self._invoke(action, conversation), conversation)
+        try:
+            if type(action) is not self.action_type:
+                action = self._checked(action)
+            return self._observed(self._invoke(action, conversation), conversation)
+        except Exception as error:
+            shown = masked_error(error, conversation)
+            if shown is error:
+                raise
+        raise shown  # out here, where the other is no context of it
 
     async def acall(self, action: Any, conversation: Any = None) -> ObservationT:
         """Do what calling the tool does, without blocking the running event loop."""
-        if type(action) is not self.action_type:
-            action = self._checked(action)
-        executor = self.as_executable().executor
-        result = await execute_async(executor, action, conversation)
-        return self._observed(result, conversation)
+        if calls.around_async is None:
+            return await self.execute_async(action, conversation)
+        observation = await calls.around_async(self, action, conversation)
+        return cast("ObservationT", observation)
+
+    async def execute_async(
+        self, action: Any, conversation: Any = None
+    ) -> ObservationT:
+        """Do what `execute` does, without blocking the running event loop."""
+        try:
+            if type(action) is not self.action_type:
+                action = self._checked(action)
+            executor = self.as_executable().executor
+            result = await execute_async(executor, action, conversation)
+            return self._observed(result, conversation)
+        except Exception as error:
+            shown = masked_error(error, conversation)
+            if shown is error:
+                raise
+        raise shown
 
     def _observed(self, result: Any, conversation: Any) -> ObservationT:
         if type(result) is not self.observation_type:

@@ -239,6 +239,66 @@ def _say(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
             return Problem(path, line["msg"])
         case "value_error":
             return Problem(path, str(line["ctx"]["error"]))
-        case _:
-            msg = str(line["msg"]).removeprefix("Input ")
-            return Problem(path, f"{msg}, not {clip(line['input'])}")
+        case kind:
+            facts = line.get("ctx", {})
+            said = _expected(kind) or _pydantic_limit(kind, facts)
+            said = said or str(line["msg"]).removeprefix("Input ")
+            return Problem(path, f"{said}, not {clip(line['input'])}")
+
+
+_EXPECTED = {
+    "int": "an integer",
+    "float": "a number",
+    "decimal": "a number",
+    "bool": "true or false",
+    "string": "a string",
+    "bytes": "a string",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen_set": "a list",
+    "dict": "an object",
+    "mapping": "an object",
+    "model": "an object",
+    "model_attributes": "an object",
+    "dataclass": "an object",
+    "none": "null",
+    "date": "a date such as 2024-01-31",
+    "datetime": "a date and time such as 2024-01-31T09:30:00",
+    "time": "a time such as 09:30:00",
+    "time_delta": "a duration such as PT1H30M",
+    "uuid": "a UUID",
+    "url": "a URL",
+}
+_EXPECTS = re.compile(
+    r"(\w+?)_(type|parsing|from_float|required|from_date_parsing|exact|"
+    r"from_datetime_parsing|from_datetime_inexact|parsing_size|syntax_violation)"
+)
+
+
+def _expected(kind: str) -> str | None:
+    """Say what should be there, for the kinds of error that are about nothing else."""
+    match = _EXPECTS.fullmatch(kind)
+    noun = _EXPECTED.get(match[1]) if match else None
+    return f"should be {noun}" if noun else None
+
+
+_PYDANTIC_LIMITS = {
+    "greater_than": "should be more than {gt}",
+    "greater_than_equal": "should be at least {ge}",
+    "less_than": "should be less than {lt}",
+    "less_than_equal": "should be at most {le}",
+    "multiple_of": "should be a multiple of {multiple_of}",
+    "string_too_short": "should have at least {min_length} characters",
+    "string_too_long": "should have at most {max_length} characters",
+    "string_pattern_mismatch": "should match the pattern {pattern}",
+    "too_short": "should have at least {min_length} items",
+    "too_long": "should have at most {max_length} items",
+    "literal_error": "should be {expected}",
+    "enum": "should be {expected}",
+}
+
+
+def _pydantic_limit(kind: str, facts: Mapping[str, Any]) -> str | None:
+    template = _PYDANTIC_LIMITS.get(kind)
+    return template.format(**facts) if template else None

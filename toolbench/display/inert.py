@@ -55,6 +55,8 @@ _ATTRIBUTE = re.compile(
     r"""(?:"(?P<quoted>[^"]*+)"?|'(?P<single>[^']*+)'?|(?P<bare>[^\s"'>]++)))?+"""
 )
 
+_UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in what is written here
+
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
     """Return what *source*, HTML from anywhere, formats; empty if it holds no text or image.
@@ -87,6 +89,7 @@ class _Writer:
             return Html("")
         closing = (end for _, end in reversed(self._open))
         body = "".join((*self._parts, *closing))
+        body = _UNNAMED.sub(r"<td\1>\2</td>", body)  # a head without words is none
         return Html(f'<div {NO_MATHS} style="overflow:auto">{body}</div>')
 
     def feed(self, source: str) -> None:

@@ -90,8 +90,9 @@ def _remark(frame: Frame, rows: int) -> str:
 
 
 def _head(name: Any, side: _Side) -> str:
-    style = f"{CELL};font-weight:600;text-align:{side}"
-    return f'<th style="{style}">{escape(_shown(name))}</th>'
+    style, shown = f"{CELL};font-weight:600;text-align:{side}", escape(_shown(name))
+    tag = "th" if shown else "td"  # screen readers stumble over a head without words
+    return f'<{tag} style="{style}">{shown}</{tag}>'
 
 
 def _cell(value: Any, side: _Side) -> str:

@@ -21,6 +21,7 @@ from toolbench.llm.jsontext import NotJsonError, read_json
 from toolbench.llm.matching import ALIASES, AnyTool, Offer, Tools
 from toolbench.llm.mend import Mending, Repair, shape_of
 from toolbench.llm.messages import Message, Sent, read_message
+from toolbench.llm.providers import Provider
 from toolbench.llm.stream import ToolCallAccumulator
 from toolbench.llm.toolcall import CallMetadata, ToolCall
 
@@ -37,7 +38,11 @@ __all__ = [
 
 
 def parse_tool_calls(
-    message: Any, tools: Tools, *, aliases: Mapping[str, str] = ALIASES
+    message: Any,
+    tools: Tools,
+    *,
+    aliases: Mapping[str, str] = ALIASES,
+    provider: Provider | None = None,
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; none if the model only spoke.
 
@@ -49,11 +54,15 @@ def parse_tool_calls(
             response, its message, or the call alone; as dict, JSON text or SDK object.
         tools: The tools the model was offered.
         aliases: Other names for tools, to be read as the names they stand for.
+        provider: Whose message it is; told by its shape if left out. A bare name with
+            arguments, which everybody could have sent, is MCP's then.
 
     Raises:
         BodyError: If *message* is nothing any of them sends.
     """
     read = read_message(message)
+    if provider is not None:
+        read.provider = provider
     offer = Offer(tools, read.provider, aliases)
     return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
 

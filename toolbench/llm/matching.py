@@ -1,7 +1,7 @@
 """Find the tool a model means by a name."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -17,8 +17,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "execute_bash": "terminal",
         "run_command": "terminal",
         "shell": "terminal",
-        "execute_ipython_cell": "ipython",
-        "run_ipython": "ipython",
+        "ipython": "execute_ipython_cell",
+        "run_ipython": "execute_ipython_cell",
         "str_replace_editor": "file_editor",
         "str_replace_based_edit_tool": "file_editor",
     }
@@ -51,15 +51,12 @@ class Offer:
         tool = self._tools.get(name) or self._by_sent_name().get(name)
         if tool is not None:
             return tool, None
-        bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
-        for called in (bare, self._aliases.get(name, ""), self._aliases.get(bare, "")):
-            tool = self._tools.get(called) or self._by_sent_name().get(called)
-            if tool is not None:
-                return tool, f"{name!r} was read as {tool.name!r}"
-        alike = [t for own, t in self._tools.items() if _folded(own) == _folded(bare)]
-        if len(alike) == 1:
-            return alike[0], f"{name!r} was read as {alike[0].name!r}"
-        return None, None
+        sent = self._by_sent_name()
+        meant = meant_by(name, {**self._tools, **sent}, self._aliases)
+        if meant is None:
+            return None, None
+        tool = self._tools.get(meant) or sent[meant]
+        return tool, f"{name!r} was read as {tool.name!r}"
 
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
@@ -67,6 +64,23 @@ class Offer:
                 tool_name(n, self._provider): t for n, t in self._tools.items()
             }
         return self._sent
+
+
+def meant_by(
+    name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
+) -> str | None:
+    """Return the one of *known* that *name* stands for: an alias, or another spelling."""
+    bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
+    folded = _folded(bare)
+    stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`
+    for called in (bare, *(aliases.get(other) for other in (name, bare, *stems))):
+        if called in known:
+            return called
+    for stem in stems:
+        alike = [own for own in known if _folded(own) == stem]
+        if len(alike) == 1:
+            return alike[0]
+    return None
 
 
 def _folded(name: str) -> str:

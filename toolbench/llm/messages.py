@@ -169,7 +169,7 @@ def _items(items: list[Any]) -> Message:
 
 
 def _claude(data: Json) -> Message:
-    found = _blocks(_listed(data["content"]))
+    found = _blocks(_listed(data.get("content")))
     found.finish = _str(data.get("stop_reason"))
     return _headed(found, data)
 
@@ -286,7 +286,7 @@ def _turn_reader(data: Json) -> _Reader | None:
     content = data.get("content")
     if _first(content, "parts") is not None:
         return lambda turn: _parts(_listed(turn["content"]["parts"]))
-    kinds = {_first(part, "type") for part in _listed(content)}
+    kinds = {_str(_first(part, "type")) for part in _listed(content)}
     if data.get("type") == "message" or kinds & {"tool_use", "thinking"}:
         return _claude
     return _chat if data.get("role") == "assistant" else None

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from toolbench.core.registry import ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.llm.matching import meant_by
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -63,15 +65,26 @@ class Catalog:
         """Return the names of all tools."""
         return [entry.name for entry in self.entries()]
 
+    def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
+        """Return the tools of `entries`; one that cannot be made is left out, with a warning."""
+        made: dict[str, AnyTool] = {}
+        for entry in self.entries(pattern, source):
+            try:
+                made[entry.name] = entry.make()
+            except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
+                reason = f"{type(error).__name__}: {error}"
+                warn(f"{entry.name} is left out: {reason}", stacklevel=3)
+        return made
+
     def find(self, name: str) -> AnyTool:
-        """Return the tool called *name*.
+        """Return the tool called *name*; an older name of a runtime tool will do.
 
         Raises:
             ToolNotFoundError: If there is none; names the nearest.
         """
-        for entry in self._all():
-            if entry.name == name:
-                return entry.make()
+        entry = self._entry(name) or self._entry(meant_by(name, self.names()))
+        if entry is not None:
+            return entry.make()
         hint = did_you_mean(name, self.names()) or " %tools lists them all."
         msg = f"There is no tool called {name!r}.{hint}"
         raise ToolNotFoundError(msg)
@@ -81,6 +94,9 @@ class Catalog:
         made, self._made = self._made, {}
         for tool in made.values():
             tool.executor.close()
+
+    def _entry(self, name: str | None) -> Entry | None:
+        return next((entry for entry in self._all() if entry.name == name), None)
 
     def _all(self) -> Iterator[Entry]:
         for tool in _tools_in(list(self._namespace.items())):

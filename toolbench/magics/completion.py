@@ -17,10 +17,19 @@ from toolbench.magics.catalog import Catalog
 from toolbench.widgets.formats import FORMATS
 
 IDENTIFIER = "toolbench.matcher"
-_OPTIONS = ("--schema", "--format", "--out", "--dry-run", "--yes", "--bg")
+_OPTIONS = (
+    *("--schema", "--format", "--out", "--dry-run", "--yes", "--bg"),
+    "--timeout",
+)
+_OTHER_OPTIONS = {
+    "tools": ("--source", "--lint"),
+    "tool_call": ("--provider", "--out"),
+    "tool_history": ("--json", "--rerun"),
+}
 _CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+(?:.*\s)?(\S*)$")
 _NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
-_SCHEMA = re.compile(r"--schema[ =](\S*)$")
+_SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
+_OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history)\s(?:.*\s)?(-\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S+)")
 
 
@@ -49,6 +58,8 @@ def matcher_for(
             return _offer(catalog.names(), found[1], "tool")
         if found := _SCHEMA.search(line):
             return _offer(FORMATS, found[1], "format")
+        if found := _OTHER.search(line):
+            return _offer(_OTHER_OPTIONS[found[1]], found[2], "option")
         if found := _CALL.search(line):
             return _call(catalog, found[1], found[2])
         if found := re.search(r"%mcp\s+(\w*)$", line):

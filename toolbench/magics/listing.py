@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -14,12 +15,18 @@ class Listing:
     """Rows under a head; the cell of a magic ends in one."""
 
     def __init__(
-        self, columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        empty: str,
+        *,
+        notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, or the sentence *empty* where there are none."""
+        """Show *rows*, or the sentence *empty* where there are none; *notes* go below."""
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self._empty = empty
+        self.notes = tuple(notes)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -32,10 +39,12 @@ class Listing:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not self.rows:
-            return {"text/plain": self._empty}
+            return bundle("\n".join([self._empty, *self.notes]))
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(Text(column))
         for row in self.rows:
             table.add_row(*(Text(str(cell)) for cell in row))
-        return bundle(table)
+        if not self.notes:
+            return bundle(table)
+        return bundle(Group(table, *map(Text, self.notes)))

@@ -1,24 +1,34 @@
 """%mcp: connect servers, look at them, disconnect."""
 
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
+from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.magics import mcp_listing
 from toolbench.magics.listing import Listing
+from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.parsers import HelpWanted, LineParser, split
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.session import MCPServerSession
 
+_MODES = ("auto", "legacy")
+
 
 def _parser() -> LineParser:
     parser = LineParser("mcp", description="Connect MCP servers and look at them.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    explore = commands.add_parser("explore", help="see and try all they offer")
+    explore.add_argument("name", nargs="?")
     connect = commands.add_parser(
         "connect", help="NAME URL, NAME -- COMMAND ARG..., or --config"
     )
@@ -26,13 +36,13 @@ def _parser() -> LineParser:
     connect.add_argument("url", nargs="?")
     connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
     connect.add_argument("--only", default="", help="names out of the file, by commas")
-    connect.add_argument("--mode", choices=("auto", "legacy"), default=None)
+    connect.add_argument("--mode", choices=_MODES, default=None)
     commands.add_parser("list", help="the servers")
-    for name, about in _LOOKS.items():
+    for name, (about, _) in LOOKS.items():
         commands.add_parser(name, help=about).add_argument("name")
     reconnect = commands.add_parser("reconnect", help="start a server again")
     reconnect.add_argument("name")
-    reconnect.add_argument("--mode", choices=("auto", "legacy"))
+    reconnect.add_argument("--mode", choices=_MODES)
     disconnect = commands.add_parser("disconnect", help="stop a server, or --all")
     disconnect.add_argument("name", nargs="?")
     disconnect.add_argument("--all", action="store_true")
@@ -40,15 +50,10 @@ def _parser() -> LineParser:
     return parser
 
 
-_LOOKS = {
-    "tools": "its tools",
-    "resources": "its resources",
-    "prompts": "its prompts",
-    "log": "what it logged",
-    "stderr": "what it wrote to stderr",
-    "traffic": "the messages that went back and forth",
-}
-COMMANDS = ("connect", "list", *_LOOKS, "reconnect", "disconnect", "discover")
+COMMANDS = (
+    *("explore", "connect", "list", *LOOKS),
+    *("reconnect", "disconnect", "discover"),
+)
 MCP = _parser()
 
 
@@ -60,40 +65,76 @@ class MCPMagics(Magics):
         """Work on the servers of what *client* returns."""
         super().__init__(shell)
         self._client = client
+        self._warming: Thread | None = None
 
     @no_var_expand
     @line_magic
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
+        _check_url(split(head))
         try:
             wanted = MCP.parse_line(head)
         except HelpWanted as text:
             print(text)  # noqa: T201 - in the cell that asked
             return None
+        self._warm()
         if wanted.command == "connect":
-            return self._connect(wanted, split(tail) if dashes else [])
-        run = getattr(self, f"_{wanted.command}", None)
-        return run(wanted) if run else self._look(wanted.command, wanted.name)
+            shown = self._connect(wanted, split(tail) if dashes else [])
+        elif wanted.command in LOOKS:
+            shown = LOOKS[wanted.command][1](self._server(wanted.name))
+        else:
+            shown = getattr(self, f"_{wanted.command or 'explore'}")(wanted)
+        _refresh_explorers()
+        return shown
+
+    def _warm(self) -> None:
+        """Load FastMCP, from the first command on, while the person goes on typing."""
+        if self._warming is None:
+            from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
+
+            self._warming = warm()
+
+    def _server(self, name: str) -> "MCPServerSession":
+        servers = self._client().servers
+        if name in servers:
+            return servers[name]
+        there = ", ".join(f"{s.name} ({s.status})" for s in servers.values())
+        known = f" There is: {there}." if there else " %mcp connect starts one."
+        msg = f"No server {name!r}.{did_you_mean(name, servers) or known}"
+        raise ToolNotFoundError(msg)
+
+    def _explore(self, wanted: Any) -> Any:
+        client = self._client()
+        name = getattr(wanted, "name", None)
+        if name is not None:
+            self._server(name)
+        if not hasattr(self.shell, "kernel"):  # a terminal shows no widgets
+            return mcp_listing.servers(client.servers.values())
+        from toolbench.widgets.explorer import (  # noqa: PLC0415 - brings toolbench.mcp
+            Explorer,
+        )
+
+        return Explorer(client, name)
 
     def _connect(self, wanted: Any, command: list[str]) -> Listing:
         client = self._client()
+        if self._warming is not None:  # two threads must not load it at once
+            self._warming.join()
         if wanted.config:
-            client.add(
-                wanted.config, only=wanted.only.split(",") if wanted.only else None
-            )
-            return _overview(client)
+            only = wanted.only.split(",") if wanted.only else None
+            client.add(wanted.config, only=only)
+            return mcp_listing.servers(client.servers.values())
         entry = _entry(wanted, command)
-        session = client.connect(wanted.name, entry, mode=wanted.mode)
-        return _tools(session)
+        return mcp_listing.tools(client.connect(wanted.name, entry, mode=wanted.mode))
 
     def _list(self, wanted: Any) -> Listing:
-        return _overview(self._client())
+        return mcp_listing.servers(self._client().servers.values())
 
     def _reconnect(self, wanted: Any) -> Listing:
-        session = self._client().server(wanted.name)
+        session = self._server(wanted.name)
         session.reconnect(mode=wanted.mode)
-        return _tools(session)
+        return mcp_listing.tools(session)
 
     def _disconnect(self, wanted: Any) -> None:
         client = self._client()
@@ -101,22 +142,35 @@ class MCPMagics(Magics):
             msg = "Say which server, or --all."
             raise UsageError(msg)
         for name in list(client.servers) if wanted.all else [wanted.name]:
+            self._server(name)
             client.disconnect(name)
 
     def _discover(self, wanted: Any) -> Listing:
-        from toolbench.mcp.discover import (  # noqa: PLC0415 - loads FastMCP
-            discover,
-        )
+        from toolbench.mcp.discover import discover  # noqa: PLC0415 - as above
 
-        found = discover()
-        return Listing(
-            ("server", "from", "how"),
-            [(s.name, s.source, s.summary) for s in found],
-            "No program on this machine is configured with MCP servers.",
-        )
+        return mcp_listing.found(discover())
 
-    def _look(self, what: str, name: str) -> Any:
-        return _SHOW[what](self._client().server(name))
+
+def _check_url(words: list[str]) -> None:
+    """Explain what is wrong with `connect NAME FOO`, where FOO is no URL.
+
+    Raises:
+        UsageError: It says how a command is given, if FOO looks like one.
+    """
+    if words[:1] != ["connect"] or any(word.startswith("-") for word in words[1:3]):
+        return
+    name, target = words[1:2], words[2:]
+    if not target or target[0].startswith(("http://", "https://")):
+        return
+    line = f"%mcp connect {name[0]} -- "
+    msg = f"{target[0]!r} is no URL (http://… or https://…). "
+    if target[0].endswith(".py"):
+        msg += f"To start it: {line}python {shlex.join(target)}"
+    elif len(target) > 1 or _is_program(target[0]):
+        msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
+    else:
+        msg += f"No program on the PATH is called so either. {line}COMMAND starts one."
+    raise UsageError(msg)
 
 
 def _entry(wanted: Any, command: list[str]) -> dict[str, Any]:
@@ -137,56 +191,15 @@ def _own_program(name: str) -> str:
     return str(beside) if Path(name).name == name and beside.is_file() else name
 
 
-def _overview(client: "MCPClient") -> Listing:
-    return Listing(
-        ("server", "status", "protocol", "tools", "note"),
-        [
-            (s.name, s.status, s.protocol_version or "", len(s.tools), s.error or "")
-            for s in client.servers.values()
-        ],
-        "No server is connected. %mcp connect NAME -- COMMAND starts one.",
-    )
+def _is_program(name: str) -> bool:
+    return shutil.which(_own_program(name)) is not None
 
 
-def _tools(session: "MCPServerSession") -> Listing:
-    return Listing(
-        (f"tool of {session.name}", "what it does"),
-        [(t.name, t.description.strip().partition("\n")[0]) for t in session.tools],
-        f"{session.name} has no tools.",
-    )
+def _refresh_explorers() -> None:
+    """Have the explorers that are open show which servers there are now."""
+    module = sys.modules.get("toolbench.widgets.explorer.explorer")
+    for explorer in list(module.open_explorers) if module is not None else ():
+        explorer.look()
 
-
-def _resources(session: "MCPServerSession") -> Listing:
-    return Listing(
-        ("resource", "name", "type"),
-        [(r.uri, r.name, r.mime_type or "") for r in session.resources],
-        f"{session.name} has no resources.",
-    )
-
-
-def _prompts(session: "MCPServerSession") -> Listing:
-    return Listing(
-        ("prompt", "what it does"),
-        [(p.name, p.description or "") for p in session.prompts],
-        f"{session.name} has no prompts.",
-    )
-
-
-def _lines(what: str) -> "Callable[[MCPServerSession], Listing]":
-    def show(session: "MCPServerSession") -> Listing:
-        rows = [(line,) for line in getattr(session, what)]
-        return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
-
-    return show
-
-
-_SHOW: "dict[str, Callable[[MCPServerSession], Listing]]" = {
-    "tools": _tools,
-    "resources": _resources,
-    "prompts": _prompts,
-    "log": _lines("log"),
-    "stderr": _lines("stderr"),
-    "traffic": _lines("traffic"),
-}
 
 MCPMagics.mcp.__doc__ = MCP.help_text()

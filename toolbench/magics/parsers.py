@@ -1,8 +1,10 @@
 """argparse for magics: a mistake is one line in the notebook, never the end of the kernel."""
 
 import argparse
+import keyword
+import math
 import shlex
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
@@ -17,14 +19,19 @@ class LineParser(argparse.ArgumentParser):
     Its `prog` has no percent sign: argparse formats with those.
     """
 
+    def __init__(self, *args: Any, mark: str = "%", **kwargs: Any) -> None:
+        """Parse for a magic that is called with *mark*; the rest is argparse's."""
+        super().__init__(*args, **kwargs)
+        self._mark = mark
+
     def help_text(self) -> str:
         """Return the help, as the docstring of the magic."""
-        return self.format_help().replace("usage: ", "usage: %", 1)
+        return self.format_help().replace("usage: ", f"usage: {self._mark}", 1)
 
     def error(self, message: str) -> NoReturn:
         """Raise *message* and how the magic is used."""
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
-        msg = f"{message}. Usage: %{usage}"
+        msg = f"{message}. Usage: {self._mark}{usage}"
         raise UsageError(msg)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
@@ -37,6 +44,43 @@ class LineParser(argparse.ArgumentParser):
         if self._subparsers is not None:  # argparse cannot mix these two
             return self.parse_args(words)
         return self.parse_intermixed_args(words)
+
+
+def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
+    """Return what *line* says; None after help was asked for and printed."""
+    try:
+        return parser.parse_line(line)
+    except HelpWanted as wanted:
+        print(wanted)  # noqa: T201 - in the cell that asked
+        return None
+
+
+def variable(text: str) -> str:
+    """Read the name of a variable.
+
+    Raises:
+        UsageError: If Python has no variables of that name.
+    """
+    if not text.isidentifier() or keyword.iskeyword(text):
+        msg = f"{text!r} cannot be the name of a variable: take another."
+        raise UsageError(msg)
+    return text
+
+
+def seconds(text: str) -> float:
+    """Read a time limit.
+
+    Raises:
+        UsageError: If it is no number above 0.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        msg = f"A timeout is a number of seconds above 0, not {text!r}."
+        raise UsageError(msg)
+    return value
 
 
 def split(line: str) -> list[str]:

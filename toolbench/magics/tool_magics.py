@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Mapping
+from json import JSONDecoder
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -17,8 +18,9 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError, ToolFailedError
 from toolbench.magics.arguments import fill_in, from_text, from_words
 from toolbench.magics.catalog import Catalog
+from toolbench.magics.linting import LintReport
 from toolbench.magics.listing import Listing
-from toolbench.magics.parsers import HelpWanted, LineParser
+from toolbench.magics.parsers import LineParser, parsed, seconds, split, variable
 from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import history
 from toolbench.widgets.formats import FORMATS, schema_of
@@ -32,6 +34,9 @@ def _tools_parser() -> LineParser:
     )
     parser.add_argument(
         "--source", default="", help="only from here: notebook, registry, mcp"
+    )
+    parser.add_argument(
+        "--lint", action="store_true", help="say what a model will stumble over"
     )
     return parser
 
@@ -52,7 +57,11 @@ def _tool_parser() -> LineParser:
         "-f", "--format", choices=("json", "yaml", "py"), help="of the body"
     )
     parser.add_argument(
-        "-o", "--out", metavar="VAR", help="keep the observation in VAR"
+        "-o",
+        "--out",
+        metavar="VAR",
+        type=variable,
+        help="keep the observation in VAR",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="only check the arguments"
@@ -62,7 +71,10 @@ def _tool_parser() -> LineParser:
         "--bg", action="store_true", help="run in the background, in a panel"
     )
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="cancel the run after so long"
+        "--timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="cancel the run after so long",
     )
     return parser
 
@@ -91,11 +103,15 @@ class ToolMagics(Magics):
         self._namespace = shell.user_ns
 
     @line_magic
-    def tools(self, line: str) -> Listing | None:
+    def tools(self, line: str) -> Listing | LintReport | None:
         """List tools."""
-        wanted = _parsed(TOOLS, line)
+        wanted = parsed(TOOLS, line)
         if wanted is None:
             return None
+        if wanted.lint:
+            return LintReport(
+                self.catalog.tools(wanted.pattern, wanted.source).values()
+            )
         found = self.catalog.entries(wanted.pattern, wanted.source)
         nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
         if wanted.pattern or wanted.source:
@@ -111,7 +127,7 @@ class ToolMagics(Magics):
     def tool(self, line: str, cell: str | None = None) -> Any:
         """Open or run a tool."""
         words, literal = _cut_json(line)
-        wanted = _parsed(TOOL, words)
+        wanted = parsed(TOOL, words)
         if wanted is None:
             return None
         if not wanted.name:
@@ -128,7 +144,7 @@ class ToolMagics(Magics):
     @line_magic
     def tool_history(self, line: str) -> Any:
         """Show runs."""
-        wanted = _parsed(HISTORY, line)
+        wanted = parsed(HISTORY, line)
         if wanted is None:
             return None
         if wanted.rerun is not None:
@@ -192,20 +208,28 @@ def _takes_nothing(wanted: Namespace) -> bool:
     return bool(wanted.out or wanted.yes)
 
 
-def _parsed(parser: LineParser, line: str) -> Namespace | None:
-    try:
-        return parser.parse_line(line)
-    except HelpWanted as wanted:
-        print(wanted)  # noqa: T201 - in the cell that asked
-        return None
-
-
 def _cut_json(line: str) -> tuple[str, str | None]:
-    """Cut a JSON object off the end of *line*, where quotes are JSON's and not the shell's."""
+    """Cut a JSON object out of *line*, where quotes are JSON's and not the shell's."""
     start = line.find(" {")
-    if start < 0 or not line.rstrip().endswith("}") or "=" in line[:start]:
+    while start >= 0 and _is_quoted(line[:start]):
+        start = line.find(" {", start + 2)
+    if start < 0:
         return line, None
-    return line[:start], line[start:]
+    try:
+        _, end = JSONDecoder().raw_decode(line, start + 1)
+    except (ValueError, RecursionError):  # its reader says what is wrong with it
+        closing = line.rfind("}")
+        end = closing + 1 if closing > start else len(line)
+    return f"{line[:start]} {line[end:]}", line[start:end]
+
+
+def _is_quoted(head: str) -> bool:
+    """Whether *head* leaves a quotation open."""
+    try:
+        split(head)
+    except UsageError:
+        return True
+    return False
 
 
 def _record(number: int) -> Any:

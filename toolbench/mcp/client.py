@@ -1,6 +1,5 @@
 """Several MCP servers as one collection of tools."""
 
-import atexit
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,8 +14,6 @@ from toolbench.mcp.config import read_config, read_entry
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.handlers import Answerer
 from toolbench.mcp.session import MCPServerSession
-
-atexit.register(portal.close)  # its thread waits for ever otherwise
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
@@ -212,7 +209,8 @@ def create_mcp_tools(
 
     Args:
         config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file with it or with
-            what Claude, Cursor, VS Code, Windsurf or Codex write, one URL, or a FastMCP object.
+            what Claude, Cursor, VS Code, Windsurf or Codex write, one URL, a FastMCP object, or
+            a `toolbench.testing.FakeMCPServer`.
         timeout: Seconds for connecting to a server; they are connected side by side.
         answerer: Who answers what servers ask while they work; with none, the answer is no.
         roots: File URLs that servers are told of.

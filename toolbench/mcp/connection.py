@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from pydantic import ValidationError
 
-from toolbench.mcp.calls import Call
+from toolbench.mcp.calls import Call, CallTimeoutError
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.failures import (
     CONNECTION_CLOSED,
@@ -247,6 +247,8 @@ class Connection:
                 return [], None
             if code_of(error) == CONNECTION_CLOSED and not self.is_alive:
                 raise
+            if isinstance(error, CallTimeoutError) and items:
+                return items, f"the list did not end within {seconds:.3g} s"
             return items, sentence(error, call=call)
         return items, f"the list does not end: {_MOST_PAGES} pages were read"
 

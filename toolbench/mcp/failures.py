@@ -65,6 +65,8 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
         return _plain(root)
     if _name(root) == "ConnectError":
         return f"nothing answers there ({root})"
+    if str(root) and type(root).__module__.startswith("httpx2"):
+        return str(root).rstrip(".")
     return f"{_name(root)}: {root}" if str(root) else _name(root)
 
 
@@ -96,6 +98,8 @@ def _http(call: Call) -> str:
         404: "Is the path of the URL right?",
     }
     hint = hints.get(failure.status, "")
+    if failure.status == 404 and failure.body.lstrip().startswith("{"):
+        hint = ""  # the endpoint itself answered
     if failure.status < 400:
         hint = "That is a page for people, not an MCP endpoint: check the URL"
     return f"{failure}" + (f". {hint}" if hint else "")

@@ -1,31 +1,79 @@
-"""Record plain calls of tools, `tool(action)`, as the runs they are."""
+"""Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as the runs they are."""
 
-from collections.abc import Mapping
+from asyncio import get_running_loop
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from toolbench.core.schema import Observation
-from toolbench.core.tool import ToolDefinition, calls
+from toolbench.core.calls import calls
+from toolbench.core.executor import is_async
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.runs.cancel import cancel
 from toolbench.runs.engine import executing, perform, run_here
+from toolbench.runs.run import Run, RunCancelled
 
 
 def record_calls() -> None:
     """Record every `tool(action)` from now on, as `%load_ext toolbench` does."""
-    calls.around = _recorded
+    calls.around, calls.around_async = _recorded, _recorded_async
 
 
 def forget_calls() -> None:
     """Stop recording plain calls."""
-    calls.around = None
+    calls.around = calls.around_async = None
 
 
 def _recorded(
     tool: ToolDefinition[Any, Any], action: Any, conversation: Any
 ) -> Observation:
     """Run a plain call: the same run and record, but what the tool raises is raised."""
-    arguments = action.to_arguments() if hasattr(action, "to_arguments") else action
+    run = _run_of(tool, action, conversation)
+    return _perform(run, executing(run, action))
+
+
+async def _recorded_async(
+    tool: ToolDefinition[Any, Any], action: Any, conversation: Any
+) -> Observation:
+    """Run an awaited call: its record is kept in a thread, its work done in the caller's loop."""
+    from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
+        CancelScope,
+        from_thread,
+        to_thread,
+    )
+
+    run, scope = _run_of(tool, action, conversation), CancelScope()
+    run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
+
+    async def work() -> Observation | None:
+        with scope:
+            observation: Observation = await tool.execute_async(action, conversation)
+            return observation
+        return None
+
+    def carry_out() -> Observation:
+        run.action = action if isinstance(action, Action) else None
+        observation = from_thread.run(work)
+        if observation is None:
+            raise RunCancelled
+        return observation
+
+    at_home = is_async(tool.executor) or hasattr(tool.executor, "acall")
+    execute = carry_out if at_home else executing(run, action)
+    try:
+        return await to_thread.run_sync(_perform, run, execute, abandon_on_cancel=True)
+    except BaseException:  # also when the caller is cancelled: then the run is
+        cancel(run)
+        raise
+
+
+def _run_of(tool: ToolDefinition[Any, Any], action: Any, conversation: Any) -> Run:
+    arguments = action.to_arguments() if isinstance(action, Action) else action
     given = arguments if isinstance(arguments, Mapping) else {}
-    run = run_here(tool, given, conversation=conversation)
-    carry_out = executing(run, action)
+    return run_here(tool, given, conversation=conversation)
+
+
+def _perform(run: Run, carry_out: Callable[[], Observation]) -> Observation:
     raised: list[BaseException] = []
 
     def execute() -> Observation:

@@ -49,12 +49,27 @@ def run_tool(
     Raises:
         ToolNotFoundError: If no tool is registered under that name.
         NotImplementedError: If the tool has no executor.
+        TypeError: If *arguments* are no mapping.
         ToolbenchError: If the name stands for several tools.
     """
     if isinstance(tool, str):
         tool = resolve_one(tool)
     tool.as_executable()
-    return perform(run_here(tool, {**(arguments or {}), **kwargs}))
+    given = {} if arguments is None else mapping_of(tool, arguments)
+    return perform(run_here(tool, {**given, **kwargs}))
+
+
+def mapping_of(tool: ToolDefinition[Any, Any], arguments: Any) -> Mapping[str, Any]:
+    """Return *arguments* as they are.
+
+    Raises:
+        TypeError: If they are no mapping.
+    """
+    if isinstance(arguments, Mapping):
+        return arguments
+    given = type(arguments).__name__
+    msg = f"{tool.name} takes a dict of its arguments, not a {given}: {arguments!r}."
+    raise TypeError(msg)
 
 
 def run_here(
@@ -111,7 +126,7 @@ def perform(
         finally:
             run.done.set()
             run.changed()
-    return run.observation or Observation()
+    return Observation() if run.observation is None else run.observation
 
 
 @contextmanager
@@ -197,7 +212,7 @@ def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
 
 def _awaited(run: Run, action: Any) -> Observation:
     """Execute in the background loop; the future is what cancelling this run cancels."""
-    future = portal.start(run.tool.acall, action, run.conversation)
+    future = portal.start(run.tool.execute_async, action, run.conversation)
     forget = run.on_cancel(future.cancel)
     try:
         observation: Observation = future.result()

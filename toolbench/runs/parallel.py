@@ -10,20 +10,17 @@ from threading import Thread
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
-from toolbench.core.functions import FunctionCall
 from toolbench.core.registry import resolve_one
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.runs.active import active
-from toolbench.runs.engine import perform, run_here
+from toolbench.runs.engine import mapping_of, perform, run_here
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, RunCancelled
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
 """A tool, or the name it is registered under, and its arguments."""
-
-_ANYTHING = FunctionExecutor, FunctionCall  # plain functions hold nothing of their own
 
 
 def run_tools(
@@ -49,6 +46,7 @@ def run_tools(
         ValueError: If *max_parallel* is less than one.
         ToolNotFoundError: If no tool is registered under one of the names.
         NotImplementedError: If a tool has no executor.
+        TypeError: If arguments are no mapping.
     """
     if max_parallel < 1:
         msg = f"At least one call runs at once, not {max_parallel!r}."
@@ -73,7 +71,8 @@ def run_tools(
         for job in running:
             active.stop(job.run, "interrupted")
         raise
-    return [job.run.observation or Observation() for job in jobs]
+    seen = [job.run.observation for job in jobs]
+    return [Observation() if one is None else one for one in seen]
 
 
 class _Asked:
@@ -100,7 +99,7 @@ class _Job:
         tool = resolve_one(tool) if isinstance(tool, str) else tool
         tool.as_executable()
         arguments = given.to_arguments() if isinstance(given, Action) else given
-        self.run = run_here(tool, arguments)
+        self.run = run_here(tool, mapping_of(tool, arguments))
         self.run.asker = partial(_ask, say, self.run.asker, self.run)
         self._say = say
         self.keys = _keys(tool, given)
@@ -163,8 +162,8 @@ def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
     resources = tool.declared_resources(action)
     if resources.declared:
         return frozenset(resources.keys)
-    if tool.hints.readOnlyHint or isinstance(tool.executor, _ANYTHING):
-        return frozenset()
+    if tool.hints.readOnlyHint or isinstance(tool.executor, FunctionExecutor):
+        return frozenset()  # a plain function holds nothing of its own
     return frozenset({id(tool.executor)})
 
 

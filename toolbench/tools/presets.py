@@ -8,6 +8,13 @@ from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.registry import ToolRegistry, default_registry
 from toolbench.core.tool import ToolDefinition
 
+_OLDER: dict[str, tuple[str, ...]] = {
+    "terminal": ("BashTool", "execute_bash"),
+    "file_editor": ("StrReplaceEditorTool", "str_replace_editor"),
+    "ipython": ("ipython",),
+}
+"""Other names of the seeds, by package: they resolve, and are not listed."""
+
 _TOOLS = {
     "terminal": "TerminalTool",
     "file_editor": "FileEditorTool",
@@ -28,10 +35,14 @@ def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
         registry: Where to; the one behind `register_tool` if left out.
     """
     registry = default_registry if registry is None else registry
-    usable = [tool for name in _TOOLS if (tool := _tool(name)).is_usable()]
-    for tool in usable:
-        registry.register(tool.name, tool)
-    return [tool.name for tool in usable]
+    names = []
+    for package in _TOOLS:
+        tool = _tool(package)
+        if tool.is_usable():
+            others = (tool.__name__, *_OLDER.get(package, ()))
+            registry.register(tool.name, tool, aliases=others)
+            names.append(tool.name)
+    return names
 
 
 def default_tools(

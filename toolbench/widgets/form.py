@@ -10,6 +10,7 @@ from traitlets import Bunch
 
 from toolbench.display.escape import Html, escape
 from toolbench.errors import Path, Problem
+from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.frame import Frame
 from toolbench.widgets.fields.rules import Registry
@@ -22,6 +23,7 @@ from toolbench.widgets.placement import locate, placed
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]
+_NAMED = 5  # fields an alert names
 
 
 class SchemaForm:
@@ -223,10 +225,12 @@ class SchemaForm:
     def _top(self, note: Html) -> Html:
         """Say what concerns the whole form, and how many fields are wrong."""
         said = f'<div class="tb-notice">{escape(self._notice)}</div>'
-        count = sum(bool(slot.errors) for slot in self.slot.walk())
-        fields = "One field needs" if count == 1 else f"{count} fields need"
-        alert = f'<div class="tb-sr" role="alert">{fields} attention.</div>'
-        parts = (said if self._notice else "", note, alert if count else "")
+        wrong = [s.label and notes.line(s.label) for s in self.slot.walk() if s.errors]
+        fields = "One field needs" if len(wrong) == 1 else f"{len(wrong)} fields need"
+        names = ", ".join(filter(None, wrong[:_NAMED]))
+        text = f"{fields} attention: {names}." if names else f"{fields} attention."
+        alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
+        parts = (said if self._notice else "", note, alert if wrong else "")
         return Html(f"<style>{STYLE}</style>{''.join(parts)}")
 
     def close(self) -> None:

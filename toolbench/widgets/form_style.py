@@ -6,6 +6,12 @@ from toolbench.display.css import CODE_FONT
 _ERROR = "var(--jp-error-color1,#c62828)"
 _BORDER = "var(--jp-border-color2,color-mix(in srgb,currentColor 25%,transparent))"
 _BRAND = "var(--jp-brand-color1,#1976d2)"
+# two triangles: the arrow of ipywidgets is black on dark pages as well
+_ARROW = (
+    "linear-gradient(45deg,transparent 50%,currentColor 50%) no-repeat right 14px center/6px 5px,"
+    "linear-gradient(-45deg,transparent 50%,currentColor 50%) no-repeat right 8px center/6px 5px,"
+    "var(--jp-layout-color1,Field)"
+)
 
 STYLE = f"""
 .tb-form{{max-width:52em;padding:0 2px;overflow:visible}}
@@ -13,7 +19,10 @@ STYLE = f"""
 .tb-form .widget-box,.tb-form .widget-gridbox{{overflow:visible}}
 .tb-grid{{display:grid;grid-template-columns:minmax(0,1fr) auto auto;align-items:end;
  column-gap:6px;row-gap:0;width:100%}}
-.tb-grid>*{{grid-column:1;margin:0}}
+.tb-grid>*{{grid-column:1/-1;margin:0}}
+.tb-grid>:has(+.tb-actions){{grid-column:1/3}}
+.tb-grid>:has(+.tb-side){{grid-column:1}}
+.tb-form :is(.tb-gated,.tb-stack,.tb-gate,.tb-tick,.tb-field,.tb-add){{margin:0}}
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
@@ -25,9 +34,8 @@ STYLE = f"""
 .tb-error{{color:{_ERROR};font-weight:600;margin-top:2px;white-space:pre-line}}
 .tb-notice{{border-left:3px solid {_BORDER};padding:2px 8px;margin:0 0 8px;color:{MUTED};font-size:12px}}
 .tb-name,.tb-form .tb-field>.widget-label{{font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
-.tb-star,.tb-required>.widget-label::after{{color:{_ERROR};font-weight:600}}
+.tb-star,.tb-required>.widget-label::after,.tb-required>.widget-label-basic>span::after{{color:{_ERROR};font-weight:600}}
 .tb-star{{margin-left:.25em}}
-.tb-required>.widget-label::after{{content:" *";content:" *" / "required"}}
 .tb-form .tb-field{{display:flex;flex-direction:column;align-items:stretch;width:auto;height:auto;
  min-width:0;overflow:visible}}
 .tb-form .tb-field>.widget-label{{width:auto;max-width:none;min-width:0;text-align:left;
@@ -58,16 +66,18 @@ STYLE = f"""
 .tb-form .tb-gate label,.tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
  white-space:normal;font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
 .tb-gated{{width:auto}}
+.tb-form .tb-gated>.tb-add{{align-self:flex-start;margin-top:4px}}
 .tb-gated>.tb-grid,.tb-grid>.tb-grid:not(.tb-union){{
  border-left:2px solid {_BORDER};padding:4px 0 0 12px;margin:4px 0 0 4px;width:auto}}
 .tb-gated>.tb-field:nth-child(2)>.widget-label{{position:absolute;width:1px;height:1px;
  overflow:hidden;clip-path:inset(50%)}}
 .tb-map{{grid-template-columns:minmax(0,1fr) minmax(0,2fr) auto auto}}
-.tb-map>*{{grid-column:2}}
+.tb-form .tb-map>*{{grid-column:2}}
 .tb-map{{align-items:start}}
 .tb-form .tb-map>.tb-actions{{margin-top:21px}}
 .tb-form .tb-map .tb-area>textarea{{min-height:3.4em}}
-.tb-form .tb-marks>select{{height:auto;flex:none}}
+.tb-form .tb-marks>select{{height:auto;flex:none;padding:2px}}
+.tb-form .widget-dropdown>select{{appearance:none;background:{_ARROW}}}
 .tb-grid>.tb-grid+.tb-actions{{align-self:start}}
 .tb-head{{padding-bottom:2px}}
 .tb-map>.tb-key{{grid-column:1}}

@@ -34,11 +34,12 @@ class LogView:
         self._pieces: list[Piece] = []
         self._widgets: list[Any] = []
         self._begun = self._shown = monotonic()
-        self.widget = parts.column(kind="toolbench-log")
+        self._lines = parts.column()
+        self.widget = parts.column(self._lines, kind="toolbench-log")
 
     def clear(self) -> None:
         """Show nothing."""
-        self.widget.children = ()
+        self._lines.children = ()
         self._parts.drop(self._widgets)
         self._pieces, self._widgets = [], []
         self._begun = monotonic()
@@ -61,13 +62,17 @@ class LogView:
             pieces.append(rest if over else _window(rest))
         for index, piece in enumerate(pieces):
             self._put(index, piece, limit)
-        if self.widget.children != tuple(self._widgets):
-            self.widget.children = self._widgets
+        if self._lines.children != tuple(self._widgets):
+            self._lines.children = self._widgets
 
     def _put(self, index: int, piece: Piece, limit: int) -> None:
         if index == len(self._pieces):
             self._pieces.append(piece)
-            self._widgets.append(self._parts.html(_html(piece, limit)))
+            focus = (
+                None if index else True
+            )  # what scrolls must be reached by the keyboard
+            html = _html(piece, limit)
+            self._widgets.append(self._parts.html(html, tabbable=focus))
         elif self._pieces[index] != piece or limit > REST:
             self._pieces[index] = piece
             self._widgets[index].value = _html(piece, limit)
@@ -81,9 +86,9 @@ def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
     pieces: list[Piece] = []
     piece: list[Chunk] = []
     size = total = 0
-    for number, chunk in enumerate(_lines(chunks)):
+    for number, chunk in enumerate(_of_lines(chunks)):
         if total >= LIVE and not piece:
-            return pieces, tuple(_lines(chunks))[number:]
+            return pieces, tuple(_of_lines(chunks))[number:]
         if chunk.html and piece:
             pieces.append(tuple(piece))
             piece, size = [], 0
@@ -95,7 +100,7 @@ def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
     return [*pieces, tuple(piece)] if piece else pieces, ()
 
 
-def _lines(chunks: list[Chunk]) -> Iterator[Chunk]:
+def _of_lines(chunks: list[Chunk]) -> Iterator[Chunk]:
     for chunk in chunks:
         if chunk.html:
             yield chunk

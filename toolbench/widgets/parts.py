@@ -29,11 +29,13 @@ STYLE = Html(f"""<style>
 .toolbench-hidden {{ display: none; }}
 .toolbench-tabs {{ width: 100%; margin: 4px 0 6px; }}
 .toolbench-log {{ gap: 0; width: auto; max-height: 32em; overflow: auto; margin: 4px 2px;
+ flex-direction: column-reverse; /* stays at its end while it grows */
  border-left: 3px solid var(--jp-border-color2, rgba(128,128,128,.4)); padding-left: 10px; }}
 .toolbench-log:not(:has(.toolbench-out, .toolbench-shown)) {{ display: none; }}
-.toolbench-log > .toolbench-text {{ margin: 0; flex: none; }}
-.toolbench-log > .toolbench-text > .widget-html-content {{ line-height: 1.2; }}
-.toolbench-out {{ {PRE}; white-space: pre-wrap; overflow-wrap: anywhere; }}
+.toolbench-log > .toolbench-box {{ flex: none; }}
+.toolbench-log .toolbench-text {{ margin: 0; flex: none; }}
+.toolbench-log .toolbench-text > .widget-html-content {{ line-height: 1.2; }}
+.toolbench-log .toolbench-out {{ {PRE}; white-space: pre-wrap; overflow-wrap: anywhere; }}
 .toolbench-shown {{ padding: 4px 0; overflow: auto; }}
 .toolbench-question {{ border: 1px solid var(--jp-brand-color1, #1976d2); border-radius: 4px;
  padding: 8px 10px; margin: 4px 2px; width: auto; }}
@@ -54,9 +56,9 @@ class Parts(Pool):
             tooltip=tip or label,
         )
 
-    def html(self, content: str = "") -> Any:
+    def html(self, content: str = "", **state: Any) -> Any:
         """Return markup of our own making; never give it text of others unescaped."""
-        return self.make(w.HTML, "toolbench-text", value=content)
+        return self.make(w.HTML, "toolbench-text", value=content, **state)
 
     def chooser(self, label: str, options: list[Any]) -> Any:
         """Return a drop-down list."""

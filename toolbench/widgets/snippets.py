@@ -1,9 +1,10 @@
-"""A call as text to paste elsewhere: Python, a %%tool cell, a pytest. Each runs as it is."""
+"""A call as text to paste elsewhere: Python, a cell, a pytest, what each provider's model sends."""
 
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from json import dumps
 from pprint import pformat
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from toolbench.core.registry import default_registry
 from toolbench.core.secrecy import HIDDEN
 from toolbench.core.tool import ToolDefinition
+from toolbench.llm.payloads import PAYLOADS
+from toolbench.llm.providers import Provider
+from toolbench.widgets.formats import LABELS
 
 AnyTool = ToolDefinition[Any, Any]
 _MAIN = "__main__"
@@ -67,11 +71,18 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as a model of *provider* sends it, as JSON text."""
+    return dumps(PAYLOADS[provider](tool, arguments), indent=2, ensure_ascii=False)
+
+
 SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "Python": as_python,
     "%%tool cell": as_cell,
     "pytest": as_pytest,
+    **{f"{label} call": partial(as_payload, name) for name, label in LABELS.items()},
 }
+"""What writes each kind, by its name; the first three run as they are."""
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:

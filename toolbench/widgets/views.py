@@ -106,7 +106,10 @@ class CodeView(View):
     def refresh(self) -> None:
         """Write the call anew."""
         write = SNIPPETS[self._kind.value]
-        self._text.value = write(self._panel.tool, self._panel.form.masked)
+        try:
+            self._text.value = write(self._panel.tool, self._panel.form.masked)
+        except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
+            self._text.value = f"This kind failed: {type(error).__name__}: {error}"
 
 
 class HistoryView(View):

@@ -1,17 +1,20 @@
 """A server behind a URL: streamable HTTP, with failures kept and results of any size."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from toolbench.mcp.calls import HttpFailure
 from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.framing import NoiseError, mend
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.wire.auth import auth_of
 
@@ -56,6 +59,8 @@ def http_client(
     async def look(response: httpx2.Response) -> None:
         if response.request.method == "POST" and response.request.url == entry.url:
             inbox.note_http_failure(await _failure(response))
+            if response.status_code < 300 and _kind(response) == "application/json":
+                await _mend_body(response)
 
     settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}
     settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}
@@ -68,8 +73,10 @@ def http_client(
 
 async def _failure(response: httpx2.Response) -> HttpFailure | None:
     """What an answer says that is no message: an error status, a page for people."""
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if response.status_code < 400 and kind not in ("text/html", "text/plain"):
+    if response.status_code < 400 and _kind(response) not in (
+        "text/html",
+        "text/plain",
+    ):
         return None
     body = ""
     try:
@@ -83,3 +90,31 @@ async def _failure(response: httpx2.Response) -> HttpFailure | None:
         body=body,
         challenge=response.headers.get("www-authenticate", ""),
     )
+
+
+def _kind(response: httpx2.Response) -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
+
+
+async def _mend_body(response: httpx2.Response) -> None:
+    """Put the message that was meant in place of one that the SDK would refuse as a whole."""
+    received: Any = response.stream
+    if "content-encoding" in response.headers:  # compressed: the SDK's own affair
+        return
+    body = b"".join([chunk async for chunk in received])
+    await received.aclose()
+    response.stream = httpx2.ByteStream(_mended(body))
+
+
+def _mended(body: bytes) -> bytes:
+    read = mcp_types.jsonrpc_message_adapter
+    try:
+        read.validate_json(body, by_name=False)
+    except ValueError:
+        try:
+            answers = [each for each in mend(body) if "method" not in each]
+        except NoiseError:  # the SDK has words for it
+            return body
+        return json.dumps(answers[0]).encode() if answers else body
+    return body

@@ -80,7 +80,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
                 httpx_client_factory=partial(http_client, entry, inbox),
             )
         case "memory":
-            return FastMCPTransport(_server_object(entry))
+            return _in_process(_server_object(entry))
     return (
         ProcessTransport(entry, inbox)
         if is_supported()
@@ -150,13 +150,23 @@ def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
     return proxy
 
 
+def _in_process(server: Any) -> ClientTransport:
+    """What reaches an object of this process: it may know that itself, as our fake does."""
+    if isinstance(server, ClientTransport):
+        return server
+    own = getattr(server, "client_transport", None)
+    return FastMCPTransport(server) if own is None else own()
+
+
 def _server_object(entry: ServerEntry) -> Any:
-    """The FastMCP server an entry means: the object, a module's, or one made from OpenAPI."""
+    """The server an entry means: the object, a module's, or one made from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
         return _from_openapi(server, entry.base)
     if isinstance(server, str):
         return _from_module(server, entry.base)
+    if isinstance(server, ClientTransport) or hasattr(server, "client_transport"):
+        return server
     if hasattr(server, "run") and hasattr(server, "name"):
         return server
     msg = f"A {type(server).__name__} is no MCP server: give a FastMCP object, a command or a URL."

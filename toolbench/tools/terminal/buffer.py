@@ -1,11 +1,17 @@
 """Keep the first and the last part of a stream of any length, and all of it in a file."""
 
+import os
+import re
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 HALF = 15_000  # bytes kept of either end of an output: a model reads no more
+
+_LATELY = 1 << 17  # bytes of the file that are searched for noise
+_NOTHING = re.compile(rb"(?!)")
 
 
 class Kept(NamedTuple):
@@ -19,15 +25,23 @@ class Kept(NamedTuple):
 class HeadAndTail:
     """Takes bytes in and keeps the first and the last of them in memory."""
 
-    def __init__(self, file: Path | None = None, *, half: int = HALF) -> None:
+    def __init__(
+        self,
+        file: Path | None = None,
+        *,
+        half: int = HALF,
+        noise: re.Pattern[bytes] = _NOTHING,
+    ) -> None:
         """Hold nothing yet.
 
         Args:
-            half: How many bytes to keep of either end.
             file: Gets everything; made when it is needed, because something was dropped or
                 taken before the end.
+            half: How many bytes to keep of either end.
+            noise: What has no place in the file; `tidy` takes out what came in pieces.
         """
         self._half = half
+        self._noise = noise
         self._file = file
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
@@ -70,12 +84,12 @@ class HeadAndTail:
             return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._out = self._file.open("wb", buffering=0)
+            self._out = self._file.open("w+b", buffering=0)
         except OSError:  # no place to keep it: what is shown does not depend on it
             self._file = None
         else:
             self.saved = self._file
-            self._save([bytes(self._head), *self._tail])
+            self._save([self._noise.sub(b"", b"".join([self._head, *self._tail]))])
 
     def _save(self, parts: Iterable[bytes]) -> None:
         try:
@@ -101,6 +115,20 @@ class HeadAndTail:
     def keep_on(self) -> None:
         """Note that more will come after what is taken next: it all goes to the file."""
         self._open()
+
+    def tidy(self) -> None:
+        """Take the noise that came lately out of the file."""
+        if self._out is None:
+            return
+        with suppress(OSError):  # then the file keeps it
+            start = max(0, self._out.seek(0, os.SEEK_END) - _LATELY)
+            self._out.seek(start)
+            lately = self._out.read()
+            clean = self._noise.sub(b"", lately)
+            if clean != lately:
+                self._out.truncate(start)
+                self._out.seek(start)
+                self._save([clean])
 
     def close(self) -> None:
         """Close the file."""

@@ -22,6 +22,7 @@ from toolbench.tools.terminal.definition import (
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
+from toolbench.tools.terminal.screen import MARK
 
 _START = 0.05  # seconds a command has to begin, or a key pressed next would miss it
 _GRACE = 0.5  # seconds for each way of stopping a command
@@ -214,7 +215,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if self.setting.save_dir is None:
             return HeadAndTail()
         name = f"output_{self._name}_{next(self._numbers)}.txt"
-        return HeadAndTail(Path(self.setting.save_dir) / name)
+        return HeadAndTail(Path(self.setting.save_dir) / name, noise=MARK)
 
 
 def _stop(shell: PtyShell) -> Pause:

@@ -104,11 +104,10 @@ class Choice(Editor):
         labels = [self._nothing(), *labels_of(self.schema, self._listed())]
         if self.slot.node.nullable:
             labels.append("null")
-        star = ("tb-required",) if self.slot.starred else ()
         widget = self.make(
             Dropdown,
             "tb-field",
-            *star,
+            *self.slot.classes,
             description=notes.label(self.slot.label),
             options=list(zip(labels, range(-1, len(labels) - 1), strict=True)),
             index=0 if self._index is None else self._index + 1,
@@ -160,6 +159,7 @@ class Tick(Editor):
         widget = self.make(
             Checkbox,
             "tb-tick",
+            *self.slot.classes,
             description=notes.label(self.slot.label),
             value=self._value is True,
             indent=False,

@@ -56,13 +56,13 @@ class Day(Editor):
 
     def build(self) -> Widget:
         """Make the calendar."""
-        star = ("tb-required",) if self.slot.starred else ()
         widget = self.make(
             DatePicker,
             "tb-field",
-            *star,
+            *self.slot.classes,
             description=notes.label(self.slot.label),
             value=self._day,
+            tooltip="",  # without one, the front end shows "null"
         )
         self.hear(widget, "value", self._picked)
         return widget

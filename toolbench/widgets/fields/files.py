@@ -7,6 +7,7 @@ from typing import Any
 from ipywidgets import HTML, FileUpload, VBox, Widget
 
 from toolbench.display.escape import escape
+from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text import Line
 
 _SHOWN = 2_000  # characters; more is described, not shown
@@ -51,11 +52,14 @@ class File(Line):
                 FileUpload,
                 "tb-side",
                 description="Choose file",
+                tooltip=f"Choose file for {notes.line(self.slot.label)}",
                 accept=media if isinstance(media, str) else "",
             )
             self.hear(self._upload, "value", self._chosen)
             self._preview = self.make(HTML, "tb-preview")
-            self._stack = self.make(VBox, children=(self.widget, self._preview))
+            self._stack = self.make(
+                VBox, "tb-stack", children=(self.widget, self._preview)
+            )
             self._look()
         return (self._stack, self._upload)
 

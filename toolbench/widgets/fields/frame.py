@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from ipywidgets import HTML, Box, Button, Widget
 
@@ -37,6 +39,8 @@ class Frame:
         self.revealed = False
         self.outside: list[Problem] = []
         self.changed = False
+        self._name = f"tb-{uuid4().hex[:8]}"
+        self._marks = count()
         self._settle = settle
         self._depth = 0
         self._stale: dict[Container, None] = {}
@@ -60,6 +64,10 @@ class Frame:
                 self._depth -= 1
         for listener in tell:  # without the lock: a listener may hold one of its own
             listener()
+
+    def new_mark(self) -> str:
+        """Return a CSS class that nothing on the page has yet."""
+        return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
         """Note that the value at *path* changed, and forget what somebody said about it."""

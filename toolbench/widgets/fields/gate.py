@@ -27,12 +27,16 @@ class Gate:
             labels = (unset, "null", "a value")
             options = list(zip(labels, range(3), strict=True))
             self._switch = make(
-                Dropdown, "tb-field", description=name, options=options, value=_UNSET
+                Dropdown,
+                "tb-field",
+                *slot.classes,
+                description=name,
+                options=options,
+                value=_UNSET,
             )
         else:
-            star = ("tb-required",) if slot.required else ()
             self._switch = make(
-                Checkbox, "tb-gate", *star, description=name, indent=False
+                Checkbox, "tb-gate", *slot.classes, description=name, indent=False
             )
         self.widget: Widget = make(VBox, "tb-gated", children=(self._switch,))
         self.refresh()

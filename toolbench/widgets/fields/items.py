@@ -137,12 +137,11 @@ class Marks(Editor):
 
     def build(self) -> Widget:
         """Make the list."""
-        star = ("tb-required",) if self.slot.starred else ()
         widget = self.make(
             SelectMultiple,
             "tb-field",
             "tb-marks",
-            *star,
+            *self.slot.classes,
             description=notes.label(self.slot.label),
             options=list(self._known),
             index=self._places,

@@ -114,10 +114,19 @@ class Map(Listing):
         return other
 
     def _remover(self, row: Slot) -> Widget:
+        told = f"Remove {notes.option(row.key)}"
         if row not in self._removers:
-            button = self.make(Button, "tb-actions", description="Remove", icon="times")
+            button = self.make(
+                Button,
+                "tb-actions",
+                description="Remove",
+                icon="times",
+                tooltip=told,
+            )
             self.hear(button, "", lambda: self.take_out(row))
             self._removers[row] = button
+        if self._removers[row].tooltip != told:
+            self._removers[row].tooltip = told
         return self._removers[row]
 
     def forget(self, row: Slot) -> None:

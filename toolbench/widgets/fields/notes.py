@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.core.validation import clip
 from toolbench.display.escape import Html, escape, visible
+from toolbench.widgets.fields.spoken import spoken
 
 if TYPE_CHECKING:  # a slot asks for its notes
     from toolbench.widgets.fields.slot import Slot
@@ -69,8 +70,9 @@ def heading(slot: "Slot") -> Html:
 
 
 def remarks(slot: "Slot") -> Html:
-    """Return help and errors of *slot*."""
-    lines = [f'<div class="tb-help">{text}</div>' for text in _help(slot) if text]
+    """Return help and errors of *slot*, to be seen and to be heard."""
+    lines: list[str] = [spoken(slot, [slot.help, *facts(slot)])]
+    lines += [f'<div class="tb-help">{text}</div>' for text in _help(slot) if text]
     lines += [
         f'<div class="tb-error">{escape(_sentence(said))}</div>' for said in slot.errors
     ]

@@ -7,6 +7,7 @@ from ipywidgets import Combobox
 
 from toolbench.display.escape import Html
 from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.conditions import Conditions
 from toolbench.widgets.fields.editor import UNSET, Container
 from toolbench.widgets.fields.folding import required_of
 from toolbench.widgets.fields.grid import Entry
@@ -22,7 +23,10 @@ class ObjectEditor(Container):
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
-        self._properties = _in_order(_declared(self.schema))
+        self._conditions = Conditions(self.frame.view, slot.raw)
+        declared, cases = _declared(self.schema), self._conditions.properties
+        self._cases = cases.keys() - declared.keys()
+        self._properties = _in_order({**declared, **cases, **declared})
         self._required = [n for n in required_of(self.schema) if n in self._properties]
         self._slots: dict[str, Slot] = {}
         self._others: Slot | None = None
@@ -123,7 +127,7 @@ class ObjectEditor(Container):
 
     def entries(self) -> Iterable[Entry]:
         """Give the fields; past a dozen, those without a value wait behind a search box."""
-        names = list(self._properties)
+        names = self._in_case()
         shown = self._shown(names)
         for name in names:
             if name in shown:
@@ -136,6 +140,22 @@ class ObjectEditor(Container):
         if not names and not self._lists_others():
             nothing = Html('<span class="tb-help">There is nothing to fill in.</span>')
             yield Entry(nothing, (), Html(""))
+
+    def _in_case(self) -> list[str]:
+        """Return the properties there are now: without those of a case that does not hold.
+
+        One that has a value is shown all the same: it is sent.
+        """
+        if not self._cases:
+            return list(self._properties)
+        now = self._conditions.properties_of(self.read())
+        return [
+            name
+            for name in self._properties
+            if name not in self._cases
+            or name in now
+            or (name in self._slots and self._slots[name].read() is not UNSET)
+        ]
 
     def _shown(self, names: list[str]) -> set[str]:
         shown = {n for n in names if n in self._required or n in self._asked}

@@ -28,6 +28,7 @@ class Position:
         settled: Whether the position exists only because somebody made it: an item, a
             key of a map, a branch. It has no unset state of its own.
         depth: How many containers are around it.
+        mark: A CSS class no other position on the page has.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Position:
         self.label = label or (str(key) if key is not None else "")
         self.required = required or settled
         self.settled = settled
+        self.mark = frame.new_mark()
         self.depth: int = 0 if parent is None else parent.slot.depth + 1
 
     def __repr__(self) -> str:
@@ -95,6 +97,11 @@ class Position:
             return UNSET
         found = self.node.schema.get("default", UNSET)
         return UNSET if found is None and not self.node.nullable else found
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The CSS classes of the widget that carries the name of the field."""
+        return (self.mark, "tb-required") if self.starred else (self.mark,)
 
     @property
     def starred(self) -> bool:

@@ -12,6 +12,7 @@ from toolbench.widgets.fields.listing import Listing
 from toolbench.widgets.fields.slot import Slot
 
 _UP, _DOWN, _REMOVE = range(3)
+_ACTIONS = ("Move up", "Move down", "Remove")
 
 
 class Rows(Listing):
@@ -61,19 +62,22 @@ class Rows(Listing):
         return Entry(head, (*cells, self._bar(row)), note)
 
     def _bar(self, row: Slot) -> Widget:
+        told = tuple(f"{action} {notes.line(row.label)}" for action in _ACTIONS)
         if row not in self._bars:
-            names = ["Move up", "Move down", "Remove"]
             bar = self.make(
                 ToggleButtons,
                 "tb-actions",
-                options=names,
+                options=_ACTIONS,
                 icons=["arrow-up", "arrow-down", "times"],
-                tooltips=names,
+                tooltips=told,
                 index=None,
             )
             self.hear(bar, "index", lambda: self._acted(row))
             self._bars[row] = bar
-        return self._bars[row]
+        bar = self._bars[row]
+        if bar.tooltips != told:
+            bar.tooltips = told
+        return bar
 
     def _acted(self, row: Slot) -> None:
         bar = self._bars[row]

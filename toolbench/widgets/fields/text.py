@@ -117,11 +117,10 @@ class TextBox(Editor):
 
     def build(self) -> Widget:
         """Make the box; every key stroke is heard, so that errors appear while typing."""
-        star = ("tb-required",) if self.slot.starred else ()
         widget = self.make(
             self.kind,
             *self.classes,
-            *star,
+            *self.slot.classes,
             description=notes.label(self.slot.label),
             value=self.display(self.text),
             placeholder=self.ghost,

@@ -137,11 +137,10 @@ class Union(Container):
             nothing = "— choose —" if self.slot.required else "— not sent —"
             null = ["null"] if self.slot.node.nullable else []
             labels = [nothing, *self._names, *null]
-            star = ("tb-required",) if self.slot.starred else ()
             self._list = self.make(
                 Dropdown,
                 "tb-field",
-                *star,
+                *self.slot.classes,
                 description=notes.label(self.slot.label),
                 options=list(zip(labels, range(len(labels)), strict=True)),
                 index=self._line(),

@@ -1,0 +1,117 @@
+"""How long a page goes on changing after a cell was run: JupyterLab in Chromium, a kernel of any Python."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browser.conftest import FLAGS  # noqa: E402 - the rig of the browser tests
+from browser.lab import NotebookPage, write_notebook  # noqa: E402
+from browser.server import JupyterServer  # noqa: E402
+from browser.tab import Tab  # noqa: E402
+from playwright.sync_api import sync_playwright  # noqa: E402
+
+QUIET = 700  # ms without a change in the cell's output mean that it is drawn
+# Runs a cell that is there once more; resolves to the ms until the last change in its output.
+_MEASURE = """
+    ([index, quiet]) => new Promise(resolve => {
+      const start = performance.now();
+      let last = start, seen = 0;
+      const watch = new MutationObserver(changes => {
+        last = performance.now();
+        seen += changes.length;
+      });
+      const cell = rig.panel().content.widgets[index].node;
+      const what = {childList: true, subtree: true, attributes: true, characterData: true};
+      watch.observe(cell.querySelector(".jp-Cell-outputWrapper"), what);
+      rig.runCell(index);
+      const timer = setInterval(() => {
+        const drawn = cell.querySelector(".jp-OutputArea-output input");
+        if (!drawn || rig.outcome !== "done" || performance.now() - last < quiet) return;
+        clearInterval(timer);
+        watch.disconnect();
+        resolve(last - start);
+      }, 50);
+    })
+"""
+
+
+def last_changes(
+    cells: Mapping[str, str],
+    *,
+    python: Path = Path(sys.executable),
+    setup: str = "",
+    rounds: int = 7,
+) -> dict[str, list[float]]:
+    """Return for each cell the milliseconds until its output was drawn, one for each round.
+
+    Each cell shows a form anew; the cells take turns, so that a busy moment hits all.
+
+    Args:
+        cells: The source of each cell, by name.
+        python: Whose ipykernel and ipywidgets the kernel uses.
+        setup: The source of a cell that is run once, before.
+        rounds: How often; one more at the beginning does not count.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        root, home = Path(place, "root"), Path(place, "home")
+        root.mkdir()
+        _write_kernel(home, python)
+        clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
+        write_notebook(root / "dom.ipynb", clean, *cells.values(), kernel="measured")
+        with (
+            JupyterServer("lab", root, home) as server,
+            sync_playwright() as playwright,
+        ):
+            browser = playwright.chromium.launch(
+                executable_path=_chromium(), args=FLAGS, chromium_sandbox=False
+            )
+            context = browser.new_context(viewport={"width": 1280, "height": 960})
+            context.add_init_script(path=ROOT / "tests" / "browser" / "rig.js")
+            page = NotebookPage(Tab(context), server, root)
+            page.open("dom.ipynb")
+            page.run_all()
+            assert page.errors() == [], page.errors()
+            found = _turns(page, list(cells), rounds)
+            page.shut_down()
+            browser.close()
+            return found
+
+
+def _turns(page: NotebookPage, names: list[str], rounds: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(rounds + 1):
+        for index, name in enumerate(names, 1):
+            page.show(index)
+            took = page.tab.page.evaluate(_MEASURE, [index, QUIET])
+            if turn:
+                found[name].append(took)
+    return found
+
+
+def _write_kernel(home: Path, python: Path) -> None:
+    spec = (
+        home / ".local" / "share" / "jupyter" / "kernels" / "measured" / "kernel.json"
+    )
+    spec.parent.mkdir(parents=True)
+    launch = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    env = {"PYTHONPATH": str(ROOT)}
+    described = {
+        "argv": launch,
+        "display_name": "measured",
+        "language": "python",
+        "env": env,
+    }
+    spec.write_text(json.dumps(described))
+
+
+def _chromium() -> str:
+    find = ["sh", str(ROOT / "scripts" / "chromium.sh"), "--find"]
+    return subprocess.run(
+        find, capture_output=True, text=True, check=True
+    ).stdout.strip()

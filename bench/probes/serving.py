@@ -1,0 +1,38 @@
+"""The loop of a probe: a line of JSON in, a line of JSON out, everything else to nowhere."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(1, str(Path(__file__).parents[1]))
+from measuring import CLOCKS, Timed, timed
+
+Maker = Callable[..., Callable[[], object] | Timed]
+
+
+def serve(works: dict[str, Maker], answers: dict[str, Callable[..., Any]]) -> None:
+    """Time the work that *works* make, and answer from *answers*, until the input ends."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the peer prints is no answer
+    watches: dict[str, Timed] = {}
+
+    def seconds(work: str, clock: str, **options: Any) -> float:
+        key = json.dumps([work, clock, options])
+        if key not in watches:
+            watches[key] = timed(works[work](**options), CLOCKS[clock])
+        return watches[key].seconds()
+
+    for line in sys.stdin:
+        asked = json.loads(line)
+        do = asked.pop("do")
+        try:
+            function = seconds if do == "time" else answers[do]
+            answer = {"value": function(**asked)}
+        except Exception as error:  # noqa: BLE001 - a peer may fail in any way: it is told
+            traceback.print_exc()
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=out, flush=True)

@@ -1,0 +1,153 @@
+"""The rows of a run as Markdown: what was missed first, then every section, then the curves."""
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from ledger import Row
+
+_WHY = Path(__file__).with_name("why.toml")
+_HEAD = (
+    "| work | toolbench | peer or limit | ratio | goal | |\n|---|--:|--:|--:|--:|---|"
+)
+_INTRO = """\
+Written by `make bench` in one run; not edited by hand. Times are medians of at least five
+rounds in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
+other machines, the times do not. A goal is the largest ratio, the most seconds more than
+the peer (+), or a limit (≤ or ≥). CPU: processor time of the process; wall: what who waits sees.
+"""
+_CURVES = """\
+What an item costs among so many, and the power of the number of items with which the whole
+grows from the last but one size to the last: 1 is linear. What grows faster than it should
+(by more than 0.15) is a **defect**.
+"""
+
+
+def written(rows: Sequence[Row], about: Iterable[str]) -> str:
+    """Return the whole page."""
+    plain = [row for row in rows if row.kind not in ("curve", "absent", "error")]
+    curves = [row for row in rows if row.kind == "curve"]
+    parts = ["# What toolbench costs", _INTRO, _list(about), _verdict(rows)]
+    parts += _missed([row for row in rows if row.missed])
+    for section, entries in groupby(plain, key=lambda row: row.section):
+        parts += [f"## {section}", "\n".join([_HEAD, *map(_line, entries)])]
+    for section, entries in groupby(curves, key=lambda row: row.section):
+        parts += [f"## {section}", _CURVES, *_tables(list(entries))]
+    for kind, title in (("absent", "Not measured"), ("error", "Failed")):
+        lines = [f"{row.work}: {row.note}" for row in rows if row.kind == kind]
+        parts += [f"## {title}", _list(lines)] if lines else []
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def as_text(row: Row) -> str:
+    """Return the row as a line for a terminal."""
+    if row.kind in ("absent", "error"):
+        return f"{row.kind:7}  {row.work}: {row.note}"
+    if row.kind == "curve":
+        cost = ", ".join(f"{n}: {amount(v, row.unit)}" for n, v in row.points.items())
+        return f"{_result(row):20} {row.work}: n^{row.ours:.2f} ({cost})"
+    cells = (
+        row.work,
+        amount(row.ours, row.unit),
+        _beside(row),
+        _ratio(row),
+        _goal(row),
+    )
+    return f"{_result(row):20} " + " | ".join(cells)
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a value with its unit, in three digits."""
+    kind, _, rest = unit.partition(" ")
+    scales = {
+        "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+        "B": ((1e6, "MB"), (1e3, "kB"), (1, "B")),
+    }.get(kind)
+    if scales is None:
+        return f"{value:,.4g} {unit}".rstrip()
+    scale, name = next((s for s in scales if abs(value) >= s[0]), scales[-1])
+    return f"{value / scale:.3g} {name} {rest}".rstrip()
+
+
+def _verdict(rows: Sequence[Row]) -> str:
+    goals = [row for row in rows if row.goal is not None]
+    missed = sum(row.missed for row in goals)
+    failed = sum(row.kind == "error" for row in rows)
+    told = f"**{len(goals) - missed} of {len(goals)} goals met, {missed} missed.**"
+    return f"{told} {failed} measurements failed." if failed else told
+
+
+def _missed(rows: Sequence[Row]) -> list[str]:
+    why = tomllib.loads(_WHY.read_text("utf-8")) if _WHY.is_file() else {}
+    parts = ["## Missed"] if rows else []
+    for row in rows:
+        reason = why.get(row.work, "Not explained yet.")
+        parts.append(f"**{row.work}** ({_result(row).replace('*', '')}). {reason}")
+        if row.profile:
+            parts.append(f"```\n{row.profile}\n```")
+    return parts
+
+
+def _line(row: Row) -> str:
+    work = f"{row.work} ({row.note})" if row.note else row.work
+    cells = (
+        work,
+        amount(row.ours, row.unit),
+        _beside(row),
+        _ratio(row),
+        _goal(row),
+        _result(row),
+    )
+    return f"| {' | '.join(cells)} |".replace("\n", " ")
+
+
+def _beside(row: Row) -> str:
+    if row.theirs is None:
+        return amount(row.goal, row.unit.partition(" ")[0]) if row.goal else "none"
+    return f"{row.peer}: {amount(row.theirs, row.unit)}"
+
+
+def _ratio(row: Row) -> str:
+    beside = row.theirs if row.theirs is not None else row.goal
+    return f"{row.ours / beside:.2f}" if beside else ""
+
+
+def _goal(row: Row) -> str:
+    if row.goal is None:
+        return ""
+    unit = row.unit.partition(" ")[0] if row.unit[:2] in ("s ", "B") else row.unit
+    shown = f"{row.goal:g}" if row.kind == "ratio" else amount(row.goal, unit)
+    return {"ratio": "≤ ", "more": "+", "floor": "≥ "}.get(row.kind, "≤ ") + shown
+
+
+def _result(row: Row) -> str:
+    if row.kind == "curve":
+        return "**defect**" if row.steep else "fine"
+    used = row.used
+    if used is None:
+        return ""
+    return f"**missed**, {used:.2f} times the goal" if row.missed else "met"
+
+
+def _tables(rows: Sequence[Row]) -> list[str]:
+    """A table for each choice of sizes."""
+    tables = []
+    for sizes, entries in groupby(rows, key=lambda row: tuple(row.points)):
+        head = [
+            f"| work | {' | '.join(f'{int(n):,}' for n in sizes)} | should | grows | |",
+            f"|---|{'--:|' * len(sizes)}--:|--:|---|",
+        ]
+        tables.append("\n".join(head + [_curve(row) for row in entries]))
+    return tables
+
+
+def _curve(row: Row) -> str:
+    costs = [amount(value, row.unit) for value in row.points.values()]
+    work = f"{row.work} ({row.note})" if row.note else row.work
+    cells = [work, *costs, f"n^{row.goal:g}", f"n^{row.ours:.2f}", _result(row)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,53 @@
+"""The page object of a form: what a person sees of it, and what the kernel has."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+FORM_AT, ASK_AT = 0, 1
+ASK = "print(json.dumps([form.value, form.blocked]))"
+
+
+class FormPage:
+    """A form in a notebook, and what the kernel says of it."""
+
+    def __init__(self, notebook: NotebookPage, path: Path, *cells: str) -> None:
+        write_notebook(path, *cells)
+        notebook.open(path.name)
+        notebook.run(FORM_AT)
+        assert notebook.errors() == []
+        self.notebook = notebook
+        self.page: Page = notebook.tab.page
+        self.form: Locator = notebook.output(FORM_AT).locator(".tb-form").first
+        self.keys = self.page.keyboard
+        self.undo = "Control+Z"
+
+    def field(self, label: str) -> Locator:
+        return self.form.get_by_label(label, exact=True)
+
+    def holds(self, value: Any, *, blocked: bool = False) -> None:
+        """Wait until the kernel has this value: key strokes arrive one after the other."""
+        told: list[Any] = []
+
+        def ask() -> bool:
+            self.notebook.run(ASK_AT)
+            told[:] = json.loads(self.notebook.text(ASK_AT))
+            return told == [value, blocked]
+
+        try:
+            poll(ask, until="the kernel knows", seconds=20)
+        except TimeoutError:
+            assert told == [value, blocked]
+
+    def focused(self) -> str:
+        """The label of what has the cursor."""
+        name: str = self.page.evaluate(
+            "() => document.activeElement.labels?.[0]?.textContent"
+            " ?? document.activeElement.textContent"
+        )
+        return name

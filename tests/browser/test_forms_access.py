@@ -1,0 +1,116 @@
+"""A form of every kind of field for people who hear it, enlarge it, or use a dark page."""
+
+from pathlib import Path
+
+from playwright.sync_api import Locator
+
+from browser.axe import THEMES, use_theme, violations
+from browser.form_page import FORM_AT, FormPage
+from browser.lab import NotebookPage
+from browser.polling import poll
+
+# One field of every kind, each with help.
+KINDS = """
+import json
+from ipywidgets import VBox
+from toolbench.widgets.form import SchemaForm
+text, number = {"type": "string"}, {"type": "integer"}
+row = {"type": "object", "properties": {"x": number, "y": text}, "required": ["x"]}
+named = {"type": "object", "properties": {"kind": {"const": "b"}, "n": number}}
+kinds = {
+    "line": text, "area": {**text, "maxLength": 4000}, "number": {**number, "minimum": 1},
+    "boolean": {"type": "boolean"}, "choice": {"enum": ["a", 1, None]},
+    "search": {"enum": [f"color-{n}" for n in range(60)]}, "fixed": {"const": 2},
+    "api_key": text, "day": {**text, "format": "date"}, "when": {**text, "format": "date-time"},
+    "uuid": {**text, "format": "uuid"}, "file": {**text, "contentEncoding": "base64"},
+    "picture": {**text, "contentMediaType": "image/png"},
+    "tags": {"type": "array", "items": text},
+    "marks": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True},
+    "rows": {"type": "array", "items": row}, "flags": {"type": "array", "items": {"type": "boolean"}},
+    "pair": {"type": "array", "prefixItems": [number, text]},
+    "map": {"type": "object", "additionalProperties": number},
+    "patterns": {"type": "object", "patternProperties": {"^x-": text}},
+    "union": {"oneOf": [{**row, "title": "A row"}, named]}, "mixed": {"type": ["integer", "string", "null"]},
+    "object": row, "maybe": {"anyOf": [row, {"type": "null"}]}, "anything": {},
+    "suggested": {**text, "examples": ["one", "two"], "toolbench": {"widget": "combobox"}},
+}
+schema = {
+    "type": "object", "description": "Every kind of field.", "required": ["line", "rows", "fixed"],
+    "properties": {name: {**kind, "description": f"Help of {name}."} for name, kind in kinds.items()},
+}
+PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+value = {
+    "line": "x", "area": "x\\ny", "number": 0, "boolean": True, "choice": "b", "search": "color-3",
+    "fixed": 2, "api_key": "sk-1", "day": "2026-01-02", "when": "soon", "uuid": "", "file": "aGVsbG8=",
+    "picture": PIXEL, "tags": ["a"], "marks": ["a"], "rows": [{"x": 1}, {"y": "z"}], "flags": [True, False],
+    "pair": [1, "x"], "map": {"a": 1}, "patterns": {"x-1": "v"}, "union": {"kind": "b", "n": 1},
+    "mixed": 7, "object": {"x": "no"}, "maybe": {"x": 1}, "anything": {"a": [1]}, "suggested": "one",
+    "undeclared": {"x": 1},
+}
+filled, empty = SchemaForm(schema, value), SchemaForm(schema)
+for form in (filled, empty):
+    form.reveal_errors()
+    for slot in list(form.slot.walk()):
+        slot.unfold()
+empty.slot.editor._show_all()
+filled.json = json.dumps({**value, "number": 0}) + "}"
+VBox([filled.widget, filled.json_widget, empty.widget])
+"""
+
+
+def heard(form: Locator) -> list[str]:
+    """What Chromium tells a screen reader of every control of a form."""
+    session = form.page.context.new_cdp_session(form.page)
+    session.send("Accessibility.enable")
+    found = session.send(
+        "Runtime.evaluate", {"expression": "document.querySelector('.tb-form')"}
+    )
+    asked = {"objectId": found["result"]["objectId"]}
+    tree = session.send("Accessibility.queryAXTree", asked)["nodes"]
+    session.detach()
+    controls = {"textbox", "combobox", "listbox", "checkbox", "Date", "button"}
+    return [
+        node["name"]["value"]
+        for node in tree
+        if not node["ignored"] and node["role"]["value"] in controls
+    ]
+
+
+class TestAccessibility:
+    def test_every_kind_of_field(self, lab: NotebookPage, nbroot: Path):
+        """Axe-core finds nothing; help and errors are part of what is heard of an input."""
+        at = FormPage(lab, nbroot / "kinds.ipynb", KINDS)
+        lab.tab.page.set_viewport_size({"width": 1280, "height": 2400})
+        at.page.evaluate(
+            "window.jupyterapp.commands.execute('application:toggle-left-area')"
+        )
+        lab.show(FORM_AT)
+        for theme in THEMES:
+            use_theme(at.page, theme)
+            assert violations(at.page, ".jp-OutputArea-output .tb-form") == []
+            for width in (1280, 700, 640):  # 640 is what 200 % leaves of 1280
+                at.page.set_viewport_size({"width": width, "height": 2400})
+                poll(lambda: not cut_off(at), until="all of it fits", seconds=10)
+                lab.screenshot(f"form-{theme}-{width}")
+        names = heard(at.form)
+        assert "" not in names
+        for name in ("area", "search", "api_key", "day", "tags", "mixed", "pair"):
+            assert f"{name} Help of {name}." in " ".join(names)
+        assert (
+            "number Invalid: should be at least 1. Help of number. at least 1." in names
+        )
+        assert "line required. Help of line." in names
+        assert lab.tab.console_errors == []
+
+
+def cut_off(at: FormPage) -> list[str]:
+    """The controls that stick out of the form."""
+    found: list[str] = at.form.evaluate(
+        """form => {
+          const edge = form.getBoundingClientRect().right + 1;
+          return [...form.querySelectorAll("button, input, select, textarea, .tb-note")]
+            .filter(e => e.offsetWidth && e.getBoundingClientRect().right > edge)
+            .map(e => e.className);
+        }"""
+    )
+    return found

@@ -1,0 +1,94 @@
+"""Every payload as a part of a schema, in a page with a tripwire: nothing fires."""
+
+from pathlib import Path
+
+from payloads import PAYLOADS
+from playwright.sync_api import expect
+
+from browser.form_page import FormPage
+from browser.lab import NotebookPage
+from browser.polling import poll
+
+TESTS = Path(__file__).parents[1]
+TRIPWIRE = """
+    window.fired = [];
+    window.tripwire = (...args) => window.fired.push(args.join() || "fired");
+    for (const ask of ["alert", "confirm", "prompt"]) window[ask] = window.tripwire;
+"""
+POKE = """
+    () => {
+      const kinds = ["mouseover", "mouseenter", "focus", "toggle", "animationstart", "load", "error"];
+      const all = document.querySelectorAll(".jp-OutputArea-output *");
+      for (const element of all)
+        for (const kind of kinds) element.dispatchEvent(new Event(kind));
+      return all.length;
+    }
+"""
+# Nothing a form shows of a schema is any of these, or carries a handler.
+DANGERS = """
+    () => [...document.querySelectorAll(".jp-OutputArea-output *")].filter(element =>
+      ["SCRIPT", "IFRAME", "OBJECT", "EMBED", "LINK", "META", "BASE", "MATH", "VIDEO", "A",
+       "FORM", "MJX-CONTAINER"].includes(element.tagName)
+      || [...element.attributes].some(({name}) => name.startsWith("on") || name === "href")
+    ).map(element => element.outerHTML.slice(0, 200))
+"""
+HOSTILE = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from payloads import PAYLOADS
+from ipywidgets import VBox
+from toolbench.errors import Problem
+from toolbench.widgets.form import SchemaForm
+
+def hostile(text):
+    note = {{"title": text, "description": text, "default": text, "examples": [text]}}
+    inner = {{"type": "object", "properties": {{text: {{"type": "string", **note}}}}, **note}}
+    return {{
+        text: {{"type": "string", **note}},
+        f"enum {{text}}": {{"enum": [text, "b"], **note}},
+        f"const {{text}}": {{"const": text, **note}},
+        f"names {{text}}": {{"enum": [1, 2], "enumNames": [text, "b"]}},
+        f"union {{text}}": {{"anyOf": [inner, {{"type": "array", "items": inner, **note}}], **note}},
+        f"map {{text}}": {{"type": "object", "additionalProperties": inner, **note}},
+        f"own {{text}}": {{"type": "string", "pattern": text, "format": text,
+                         "toolbench": {{"placeholder": text, "help": text}}}},
+        f"odd {{text}}": {{"type": text, "$ref": text}},
+    }}
+
+def form_of(payloads):
+    properties = {{}}
+    for text in payloads:
+        properties |= hostile(text)
+    value = {{f"{{kind}}{{text}}": held for text in payloads for kind, held in
+             (("", text), ("enum ", text), ("map ", {{text: {{text: text}}}}), ("union ", {{text: text}}))}}
+    form = SchemaForm({{"type": "object", "title": payloads[0], "properties": properties}}, value)
+    form.reveal_errors()
+    form.show_problems([Problem((text,), text) for text in payloads])
+    return form
+
+forms = [form_of(PAYLOADS[at:at + 10]) for at in range(0, len(PAYLOADS), 10)]
+for form in forms:
+    form.json = form.json + "}}" + PAYLOADS[0]
+VBox([part for form in forms for part in (form.widget, form.json_widget)])
+"""
+CONTROL = "from ipywidgets import HTML\nHTML('<img src=x onerror=tripwire(1)>')"
+
+
+class TestHostileSchemas:
+    def test_no_payload_fires(self, lab: NotebookPage, nbroot: Path):
+        """As name, title, help, default, choice, constant, branch, key, pattern, type, error."""
+        assert len(PAYLOADS) >= 90
+        lab.tab.page.add_init_script(TRIPWIRE)
+        at = FormPage(lab, nbroot / "hostile-forms.ipynb", HOSTILE, CONTROL)
+        expect(at.form).to_be_visible()
+        at.page.wait_for_function(
+            "n => document.querySelectorAll('.tb-form').length >= n", arg=20
+        )
+        assert at.page.evaluate(POKE) > 5000
+        assert at.page.evaluate(DANGERS) == []
+        at.page.evaluate("() => new Promise(done => setTimeout(done, 500))")
+        assert at.page.evaluate("window.fired") == []
+        assert lab.tab.foreign_requests == []
+        lab.screenshot("form-hostile")
+        lab.run(1)
+        poll(lambda: at.page.evaluate("window.fired"), until="it fires", seconds=20)

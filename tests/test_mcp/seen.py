@@ -1,0 +1,116 @@
+"""What a user sees of a server that misbehaves, in a short text that is the same every time."""
+
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+
+from test_mcp.peers import MISBEHAVING, misbehaving, misbehaving_http
+from toolbench.errors import ServerError
+from toolbench.mcp import MCPClient
+
+WAYS = {
+    "stdio": (nullcontext, ()),
+    "stdio, newer protocol": (nullcontext, ("--modern",)),
+    "HTTP": (misbehaving_http, ()),
+    "HTTP, newer protocol": (misbehaving_http, ("--modern",)),
+}
+PATIENCE = {  # seconds, where waiting is all there is to see
+    "never-init": 1.5, "never-list": 1.5, "pretty-json": 1.5, "no-newline": 1.5, "http-hang": 1.5,
+    "endless-pages": 90, "hang-discover": 3, "slow": 0.5, "never": 0.5, "wrong_id": 0.5,
+}  # fmt: skip
+ON_STDOUT = {  # what happens on a pipe, or to a process that is ours
+    "exit-at-start", "slow-start", "ignore-close", "stderr-flood", "junk-stdout", "binary-stdout",
+    "binary-later", "crlf", "pretty-json", "no-newline", "slow-bytes", "batch", "notify-first",
+}  # fmt: skip
+ENDS = ("crash", "half_line_then_crash")  # these take a server each
+LONGEST = 180  # characters
+
+
+def described():
+    """The modes and the tools of the server, each with what it does, in its own words."""
+    command = [sys.executable, str(MISBEHAVING), "--list"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    modes, _, tools = said.partition("tools of the mode calls:")
+    return tuple(
+        dict(re.findall(r"^ *(\S+) +(.+)$", part, re.M)) for part in (modes, tools)
+    )
+
+
+def modes_seen(way):
+    """What is seen of each mode that can be tried that *way*."""
+    modes, _ = described()
+    wanted = [m for m in modes if m not in ON_STDOUT or way.startswith("stdio")]
+    wanted = [m for m in wanted if "http-" not in m or way.startswith("HTTP")]
+    with ThreadPoolExecutor(4) as pool:
+        seen = pool.map(lambda mode: _connecting(mode, way), wanted)
+        return dict(zip(wanted, seen, strict=True))
+
+
+def tools_seen(way):
+    """What is seen of a call of each tool that *way*."""
+    _, tools = described()
+    with _server("calls", way) as (client, entry):
+        session = client.connect("demo", entry)
+        seen = {name: _calling(session, name) for name in tools if name not in ENDS}
+    for name in ENDS:
+        with _server("calls", way) as (client, entry):
+            seen[name] = _calling(client.connect("demo", entry), name)
+    return {name: seen[name] for name in tools}
+
+
+@contextmanager
+def _server(mode, way):
+    serve, flags = WAYS[way]
+    patience = PATIENCE.get(mode, 20)
+    with MCPClient(timeout=patience, answerer=_decline) as client:
+        if serve is nullcontext:
+            yield client, misbehaving(mode, "--delay", "1", *flags)
+        else:
+            with serve(mode, *flags) as url:
+                yield client, url
+                client.sync_close()
+
+
+def _connecting(mode, way):
+    with _server(mode, way) as (client, entry):
+        try:
+            session = client.connect("demo", entry)
+        except ServerError as error:
+            return short(error)
+        session.call_seconds = PATIENCE.get(mode, 20)
+        era = "modern" if "newer" in way else "legacy"
+        ping = session.call("ping").text
+        return short(
+            "Connected" if session.era == era else "Connected in the older protocol",
+            f", tools: {len(session.tools)}",
+            *(f", disabled: {len(session.disabled_tools)} ({t.reason})" for t in session.disabled_tools[:1]),
+            *(f"; {problem}" for problem in session.problems),
+            "" if ping == "pong" else f"; a call: {ping}",
+        )  # fmt: skip
+
+
+def _calling(session, name):
+    session.call_seconds = PATIENCE.get(name, 20)
+    observation = session.call(name)
+    if name != "change_silently" and name not in ENDS:
+        observation = session.tool(name)({})  # checked by the output schema, too
+    return short(
+        "Failed: " if observation.is_error else "",
+        observation.text,
+        *(f" ⚠ {warning}" for warning in observation.warnings[:1]),
+    )
+
+
+def _decline(question):
+    return None
+
+
+def short(*parts):
+    """One printable line of *parts*, without what differs from time to time."""
+    line = " ".join("".join(map(str, parts)).split())
+    line = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", line)
+    line = re.sub(r"\d+ lines on its stdout", "N lines on its stdout", line)
+    line = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line)
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

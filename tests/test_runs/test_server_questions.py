@@ -1,0 +1,139 @@
+"""What an MCP server asks in the middle of a run goes to the person the run is for."""
+
+from threading import current_thread
+
+import pytest
+from kernels import KERNELS, python_of
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+
+from test_runs.kernel import Kernel
+from toolbench import history
+from toolbench.mcp import MCPClient
+from toolbench.runs.engine import perform, run_here, start
+from toolbench.runs.questions import Answer, answering
+from toolbench.runs.run import Run
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
+)
+SERVER = """
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+
+class Name(BaseModel):
+    name: str
+
+server = MCPServer("curious")
+
+@server.tool()
+async def greet(ctx: Context) -> str:
+    answer = await ctx.elicit("What is your name?", Name)
+    return f"Hello {answer.data.name}." if answer.action == "accept" else answer.action
+"""
+IN_A_KERNEL = f"""
+%load_ext toolbench
+{SERVER}
+from toolbench.mcp import MCPClient
+from toolbench.widgets.panel import ToolPanel
+client = MCPClient(timeout=20)
+client.connect("curious", server, mode="legacy")
+"""
+
+MAGIC = "get_ipython().run_line_magic('tool', 'greet {}').text"
+
+
+class Name(BaseModel):
+    name: str
+
+
+@pytest.fixture
+def greet():
+    """A server's tool that asks for a name before it answers."""
+    server = MCPServer("curious")
+
+    @server.tool()
+    async def greet(ctx: Context) -> str:
+        answer = await ctx.elicit("What is your name?", Name)
+        accepted = answer.action == "accept"
+        return f"Hello {answer.data.name}." if accepted else answer.action
+
+    with MCPClient(timeout=20) as client:
+        yield client.connect("curious", server, mode="legacy").tool("greet")
+
+
+class TestQuestions:
+    def test_of_a_cell_are_answered_on_the_main_thread(self, greet, monkeypatch):
+        """Only there does `input()` work."""
+        threads = []
+
+        def answer(prompt):
+            threads.append(current_thread())
+            assert "'curious' asks: What is your name?" in prompt
+            return "Ada"
+
+        monkeypatch.setattr("builtins.input", answer)
+        observation = perform(run_here(greet, {}, "magic"))
+        assert observation.text == "Hello Ada."
+        assert threads == [current_thread()]
+
+    def test_of_a_button_are_answered_by_its_panel(self, greet):
+        """In the run's own thread, as any question of a tool."""
+        asked = []
+
+        def answer(question):
+            asked.append(question.message)
+            return Answer("accept", {"name": "Ada"})
+
+        run = Run(greet, {}, source="button", asker=answer)
+        start(run).join(20)
+        assert run.observation.text == "Hello Ada."
+        assert asked == ["Server 'curious' asks: What is your name?"]
+        assert history()[-1].state == "ok"
+
+    def test_are_declined_where_nobody_is(self, greet, monkeypatch):
+        """At once: the server goes on."""
+        monkeypatch.setattr("builtins.input", _nobody)
+        assert perform(run_here(greet, {}, "magic")).text == "decline"
+
+    def test_may_be_answered_in_advance(self, greet):
+        """As those of any tool."""
+        with answering({"name": "Ada"}):
+            assert perform(run_here(greet, {}, "magic")).text == "Hello Ada."
+
+
+def _nobody(prompt):
+    raise EOFError
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def kernel(request):
+    with Kernel(python_of(request.param)) as kernel:
+        kernel.run(IN_A_KERNEL)
+        yield kernel
+
+
+class TestInAKernel:
+    def test_a_magic_asks_in_the_cell(self, kernel):
+        """`%tool` puts the server's question into the front end's input box."""
+        request = kernel.start(f"print({MAGIC})", stdin=True)
+        prompt = kernel.client.get_stdin_msg(timeout=20)["content"]["prompt"]
+        assert "What is your name?" in prompt
+        kernel.client.input("Ada")
+        assert kernel.reply(request)["status"] == "ok"
+        kernel.listen_until(
+            lambda: "Hello Ada." in kernel.printed(request), "it is told"
+        )
+
+    def test_a_magic_declines_where_nobody_is(self, kernel):
+        """nbval, nbconvert and papermill do not hang."""
+        assert kernel.run(f"print({MAGIC})").strip() == "decline"
+
+    def test_a_panel_asks_in_a_form(self, kernel):
+        """The question's form is in the panel, and a click answers it."""
+        kernel.run("panel = ToolPanel(client['greet']); panel")
+        kernel.click("Run")
+        kernel.wait_for("What is your name?")
+        kernel.click("Decline")
+        kernel.wait_for("What the model reads")
+        assert kernel.value("panel.result.text") == "decline"

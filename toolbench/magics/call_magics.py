@@ -1,0 +1,64 @@
+"""%%tool_call: a model's message, its calls ready to run."""
+
+from typing import Any
+
+from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
+
+from toolbench.llm.calls import parse_tool_calls
+from toolbench.magics.arguments import fill_in
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.parsers import LineParser, parsed, variable
+from toolbench.widgets.formats import FORMATS
+from toolbench.widgets.tool_calls import CallsView
+
+
+def _parser() -> LineParser:
+    parser = LineParser(
+        "tool_call",
+        mark="%%",
+        description="Paste what a model sent: each of its calls is shown as a filled "
+        "panel, with what was repaired, what is wrong, and what goes back to the model. "
+        "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
+    )
+    parser.add_argument(
+        "-p",
+        "--provider",
+        choices=tuple(FORMATS),
+        help="whose message it is, where its shape does not tell",
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="VAR", type=variable, help="keep the calls in VAR"
+    )
+    return parser
+
+
+TOOL_CALL = _parser()
+
+
+@magics_class
+class CallMagics(Magics):
+    """The magic of a model's calls."""
+
+    def __init__(self, shell: Any, catalog: Catalog) -> None:
+        """Find the called tools in *catalog*, for *shell*."""
+        super().__init__(shell)
+        self.catalog = catalog
+        self._namespace = shell.user_ns
+
+    @no_var_expand
+    @cell_magic
+    def tool_call(self, line: str, cell: str) -> CallsView | None:
+        """Show the calls."""
+        wanted = parsed(TOOL_CALL, line)
+        if wanted is None:
+            return None
+        message = fill_in(cell.strip(), self._namespace)
+        calls = parse_tool_calls(
+            message, self.catalog.tools(), provider=wanted.provider
+        )
+        if wanted.out:
+            self._namespace[wanted.out] = calls
+        return CallsView(calls)
+
+
+CallMagics.tool_call.__doc__ = TOOL_CALL.help_text()

@@ -1,0 +1,73 @@
+"""`%tools --lint`: what a model will stumble over in the tools, and what they cost."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.render import bundle
+from toolbench.display.sizes import counted
+from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
+
+_ORDER: tuple[Severity, ...] = ("error", "warning", "hint")
+_LOOKS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "hint": "blue"}
+
+
+class LintReport:
+    """The findings of a set of tools, the worst first; a sequence of them."""
+
+    def __init__(self, tools: Iterable[ToolDefinition[Any, Any]]) -> None:
+        """Look at *tools*, each alone and all together."""
+        looked_at = list(tools)
+        found = lint_tools(looked_at)
+        self.findings = sorted(found, key=lambda f: _ORDER.index(f.severity))
+        self.cost = cost_of(looked_at)
+        """What it costs to offer the tools once, in every request."""
+        self._count = len(looked_at)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __getitem__(self, index: int) -> Finding:
+        return self.findings[index]
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        if not self.findings:
+            return bundle(Text(self._summary))
+        return bundle(Group(Text(self._summary), self._table()))
+
+    @property
+    def _summary(self) -> str:
+        times = Counter(found.severity for found in self.findings)
+        kinds = [counted(times[kind], kind) for kind in _ORDER if times[kind]]
+        found = ", ".join(kinds) or "Nothing to remark"
+        tools = counted(self._count, "tool")
+        return f"{found} in {tools}. Offering them costs {self.cost} in every request."
+
+    def _table(self) -> Table:
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column("tool", overflow="fold", max_width=26)
+        table.add_column("where", overflow="fold", max_width=20)
+        table.add_column("what a model stumbles over, and what to do", ratio=1)
+        table.add_column("rule", overflow="fold", max_width=16)
+        for found in self.findings:
+            table.add_row(
+                Text(found.severity, _LOOKS[found.severity]),
+                Text(found.tool),
+                Text(found.where),
+                Text(f"{found.message} {found.fix}"),
+                Text(found.rule),
+            )
+        return table

@@ -1,0 +1,81 @@
+"""The calls a model sent, each as its filled panel, and what goes back to the model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.page import notice
+from toolbench.llm.reading import NO_CALL, call_answer, call_head, calls_bundle
+from toolbench.llm.toolcall import ToolCall
+from toolbench.runs.run import Run
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.parts import STYLE, Parts
+
+
+class CallPanel(ToolPanel):
+    """The panel of a call: a person can mend it and run it, and see what its model is told."""
+
+    def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
+        """Open *tool* with what *call* sent; what is wrong is marked on its fields."""
+        super().__init__(tool, call.arguments, risk=call.security_risk)
+        self._call = call
+        self._answer = self._parts.html(call_answer(call))
+        head = self._parts.html(call_head(call))
+        self.set_trait("children", (head, *self.children, self._answer))
+        if call.error is not None:
+            self.form.reveal_errors()
+
+    def remember_cell(self) -> None:
+        """Note the cell that is running: what a run came to is kept there."""
+        self._keepsake.remember_cell()
+
+    def _finish(self, run: Run) -> None:
+        super()._finish(run)
+        self._answer.value = call_answer(self._call, self.result)
+
+
+class CallsView(w.VBox):
+    """All calls of one message, in their order."""
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        """Show *calls*: a panel for each, or what is wrong where there is no such tool."""
+        self._parts = parts = Parts()
+        self.calls = tuple(calls)
+        self._shown = [
+            CallPanel(call, call.tool)
+            if call.tool is not None
+            else parts.html(call_head(call) + call_answer(call))
+            for call in self.calls
+        ]
+        nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
+        super().__init__(
+            [parts.html(STYLE), *self._shown, *nothing],
+            _dom_classes=("toolbench-box",),
+        )
+
+    @property
+    def panels(self) -> list[CallPanel]:
+        """The panels, of those calls whose tool there is."""
+        return [part for part in self._shown if isinstance(part, CallPanel)]
+
+    def close(self) -> None:
+        """Close every panel; runs are cancelled."""
+        for panel in self.panels:
+            panel.close()
+        self._parts.close()
+        if self.comm is not None:  # closing twice does no harm
+            self.layout.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        for panel in self.panels:
+            panel.remember_cell()
+        view = super()._repr_mimebundle_(**options)
+        return {**(view or {}), **calls_bundle(self.calls, self._seen)}
+
+    @property
+    def _seen(self) -> list[Observation | None]:
+        return [getattr(part, "result", None) for part in self._shown]
