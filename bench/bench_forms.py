@@ -1,26 +1,16 @@
-"""What a form costs beside other form builders, in one run: comms, bytes and CPU seconds.
-
-The two packages that make ipywidgets forms from a schema join in where they are installed
-(`pip install ipyautoui ipywidgets-jsonschema`, in an environment of its own).
-"""
+"""Forms: what ours may cost, each real tool among them; see bench_forms_peers for the others."""
 
 import json
 import time
-from collections.abc import Callable
-from importlib.util import find_spec
-from pathlib import Path
 from statistics import median, quantiles
 
 import comm
-import ipywidgets as w
 import pytest
-from comm.base_comm import BaseComm
+from measuring import by_turns, timed
+from wire import Wire, forgetting
 
 from toolbench.widgets.form import SchemaForm
 
-pytestmark = pytest.mark.benchmark(timer=time.process_time)
-
-_TOOLS = Path(__file__).parents[2] / "shared" / "corpus" / "tools_public.jsonl"
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
 TEN_FIELDS = {
     "type": "object",
@@ -44,133 +34,65 @@ TEN_FIELDS = {
 }
 
 
-class Counter:
-    """Counts what goes over the wire."""
-
-    def __init__(self):
-        self.comms = self.bytes = 0
-
-    def comm(self, *args, **options):
-        counter = self
-
-        class CountingComm(BaseComm):
-            def publish_msg(self, msg_type, data=None, *_, **__):
-                counter.comms += msg_type == "comm_open"
-                counter.bytes += len(json.dumps(data, default=str))
-
-        return CountingComm(*args, **options)
-
-
 @pytest.fixture
 def wire(monkeypatch):
-    counter = Counter()
-    monkeypatch.setattr(comm, "create_comm", counter.comm)
-    yield counter
-    w.Widget.close_all()
+    """Takes what widgets send, for the time of a test."""
+    wire = Wire()
+    monkeypatch.setattr(comm, "create_comm", wire.comm)
+    return wire
 
 
-def ours(schema):
-    return SchemaForm(schema).widget
+def build(schema):
+    with forgetting():
+        form = SchemaForm(schema)
+        assert form.widget is not None
+    return form
 
 
-def by_hand(schema):
-    """The lower bound: no help, no errors, no states; one Layout and one Style of a kind."""
-    layout, styles = w.Layout(), {}
-
-    def make(kind, name):
-        widget = kind(layout=layout, description=name, **styles.get(kind, {}))
-        styles[kind] = {"style": widget.style}
-        return widget
-
-    kinds = {"integer": w.IntText, "number": w.FloatText, "boolean": w.Checkbox}
-    properties = schema.get("properties", {})
-    return w.VBox(
-        [make(kinds.get(sub.get("type"), w.Text), n) for n, sub in properties.items()],
-        layout=layout,
-    )
+def cpu(work):
+    """Return the CPU seconds of one call."""
+    (seconds,) = by_turns([timed(work, time.process_time)])
+    return seconds
 
 
-def with_ipyautoui(schema):
-    from ipyautoui import AutoUi
-
-    return AutoUi(schema)
-
-
-def with_ipywidgets_jsonschema(schema):
-    from ipywidgets_jsonschema import Form
-
-    return Form(schema).widget
-
-
-BUILDERS = {"ours": ours, "by hand": by_hand}
-if find_spec("ipyautoui"):
-    BUILDERS["ipyautoui"] = with_ipyautoui
-if find_spec("ipywidgets_jsonschema"):
-    BUILDERS["ipywidgets-jsonschema"] = with_ipywidgets_jsonschema
-
-
-@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS.keys())
-def test_ten_fields(benchmark, wire, build):
-    """Ours: at most 25 comms and 5 ms of CPU."""
+def test_ten_fields(ledger, wire):
+    """At most 25 comms and 5 ms of CPU, and 2 ms for a key stroke."""
     build(TEN_FIELDS)
-    benchmark.extra_info.update(comms=wire.comms, bytes=wire.bytes)
-    benchmark(build, TEN_FIELDS)
-    if build is ours:
-        assert benchmark.extra_info["comms"] <= 25
-        assert benchmark.stats.stats.min <= 0.005
+    ledger.limit("form of 10 fields: comms", wire.comms, "comms", 25)
+    seconds = cpu(lambda: build(TEN_FIELDS))
+    ledger.limit("form of 10 fields: built", seconds * 1000, "ms CPU", 5)
+    with forgetting():
+        form = SchemaForm(TEN_FIELDS)
+        box = next(
+            x for x in _walk(form.widget) if getattr(x, "description", "") == "score"
+        )
+
+        def type_one():
+            box.value = "1x" if box.value != "1x" else "15"
+
+        stroke = cpu(type_one) * 1000
+    ledger.limit("key stroke in a form of 10 fields", stroke, "ms CPU", 2)
 
 
-def measured(build: Callable, schemas: list, wire: Counter) -> dict[str, list[float]]:
-    """Comms, bytes and CPU milliseconds of each form that can be built at all."""
-    rows: dict[str, list[float]] = {"comms": [], "bytes": [], "ms": []}
-    for schema in schemas:
+def test_every_real_tool(ledger, wire, corpus):
+    """At most 200 comms and 100 ms of CPU for any of them."""
+    comms, bytes_, taken = [], [], []
+    for line in corpus.read_text(encoding="utf-8").splitlines():
+        schema = json.loads(line)["inputSchema"]
         before, start = (wire.comms, wire.bytes), time.process_time()
-        try:
-            build(json.loads(json.dumps(schema)))  # one of them changes the schema
-        except Exception:  # noqa: BLE001 - a form that cannot be built has no cost
-            continue
-        rows["ms"].append((time.process_time() - start) * 1000)
-        rows["comms"].append(wire.comms - before[0])
-        rows["bytes"].append(wire.bytes - before[1])
-        w.Widget.close_all()
-    return rows
+        build(schema)
+        taken.append((time.process_time() - start) * 1000)
+        comms.append(wire.comms - before[0])
+        bytes_.append(wire.bytes - before[1])
+    what = f"forms of {len(taken)} real tools"
+    note = "median {:.0f}, 99th percentile {:.0f}"
 
+    def told(values):
+        return note.format(median(values), quantiles(values, n=100)[-1])
 
-@pytest.mark.skipif(not _TOOLS.exists(), reason=f"needs {_TOOLS}, which is not here")
-@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS.keys())
-def test_real_tools(benchmark, wire, build):
-    """Every tenth tool of the corpus. Ours: at most 200 comms and 100 ms for each."""
-    tools = _TOOLS.read_text().splitlines()[::10]
-    schemas = [json.loads(line)["inputSchema"] for line in tools]
-    flat = [schema for schema in schemas if "$ref" not in json.dumps(schema)]
-    # a recursive schema keeps one of the others busy for minutes
-    chosen = schemas if build is ours else flat
-    rows = benchmark.pedantic(measured, (build, chosen, wire), rounds=1)
-    benchmark.extra_info["built"] = f"{len(rows['ms'])} of {len(chosen)}"
-    for name, values in rows.items():
-        benchmark.extra_info[name] = {
-            "median": round(median(values), 2),
-            "p90": round(quantiles(values, n=10)[-1], 2),
-            "max": round(max(values), 2),
-        }
-    print(f"\n{build.__name__}: {benchmark.extra_info}")
-    if build is ours:
-        assert max(rows["comms"]) <= 200
-        assert quantiles(rows["ms"], n=100)[-1] <= 100
-
-
-def test_typing(benchmark, wire):
-    """A key stroke in a form of ten fields, errors and all: at most 2 ms of CPU."""
-    form = SchemaForm(TEN_FIELDS)
-    box = next(
-        x for x in _walk(form.widget) if getattr(x, "description", "") == "score"
-    )
-
-    def type_one():
-        box.value = "1x" if box.value != "1x" else "15"
-
-    benchmark(type_one)
-    assert benchmark.stats.stats.min <= 0.002
+    ledger.limit(f"{what}: most comms", max(comms), "comms", 200, told(comms))
+    ledger.limit(f"{what}: longest", max(taken), "ms CPU", 100, told(taken))
+    ledger.limit(f"{what}: most bytes", max(bytes_), "B", 300_000, told(bytes_))
 
 
 def _walk(widget):

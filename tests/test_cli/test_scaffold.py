@@ -33,7 +33,7 @@ class TestWhatIsWritten:
         assert "5 passed" in done.stdout, done.stdout + done.stderr
 
     def test_ruff_has_nothing_to_say(self, made):
-        """The package is a model of style. (How lines break depends on its name.)"""
+        """The package is a model of style; how lines break depends on its name."""
         done = run(made.folder, "ruff", "check", "--isolated", ".")
         assert done.returncode == 0, done.stdout
 

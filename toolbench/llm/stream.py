@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from toolbench.core.validation import clip
 from toolbench.errors import BodyError
 from toolbench.llm.messages import plain
 from toolbench.llm.partial import put
@@ -31,12 +32,15 @@ class ToolCallAccumulator:
         """Take the next chunk or event: a dict, or the object of the provider's SDK.
 
         Raises:
-            BodyError: If the first chunks are nothing a known provider streams.
+            BodyError: If no known provider streams such a chunk; what came before stays.
         """
         data = plain(chunk)
-        if self._joiner is None:
-            self._joiner = _joiner_of(data)
-        self._joiner.add(data)
+        joiner = self._joiner or _joiner_of(data)
+        try:
+            joiner.add(data)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise _foreign(data) from error
+        self._joiner = joiner
 
     @property
     def message(self) -> Json:
@@ -51,8 +55,12 @@ def _joiner_of(chunk: Any) -> _Joiner:
     for key, make in _JOINERS.items():
         if isinstance(chunk, Mapping) and key in chunk:
             return make()
-    msg = f"No provider streams {chunk!r:.100}: give its chunks as they come."
-    raise BodyError(msg)
+    raise _foreign(chunk)
+
+
+def _foreign(chunk: Any) -> BodyError:
+    shown = clip(chunk)
+    return BodyError(f"No provider streams {shown}: give its chunks as they come.")
 
 
 class _Chat:
