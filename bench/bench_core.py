@@ -100,7 +100,7 @@ def test_a_call(benchmark):
             add_security_risk_prediction=True, add_summary=True
         ),
         lambda: TOOL.to_responses_tool(),
-        lambda: TOOL.to_mcp_tool(output_schema={}),
+        lambda: TOOL.to_mcp_tool(),
         lambda: TOOL.parameters(),
     ],
     ids=["openai", "openai with questions", "responses", "mcp", "parameters"],
@@ -112,10 +112,14 @@ def test_export_of_a_known_tool(benchmark, export):
     assert seconds <= 5 * MICRO
 
 
-def test_export_with_the_output_schema(benchmark):
-    """MCP's export holds two schemas: at most twice that."""
-    seconds, _ = compared(TOOL.to_mcp_tool, lambda: None)
-    benchmark(TOOL.to_mcp_tool)
+def test_export_with_a_schema_of_another_s(benchmark):
+    """What is not the tool's own is put together anew: at most twice that."""
+
+    def export():
+        return TOOL.to_mcp_tool(output_schema={})
+
+    seconds, _ = compared(export, lambda: None)
+    benchmark(export)
     assert seconds <= 10 * MICRO
 
 

@@ -5,11 +5,13 @@ import os
 import sys
 import time
 from pathlib import Path
+from statistics import median
 
 import pytest
 from fastmcp import Client, FastMCP
-from fastmcp.client.transports import StdioTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
+from test_mcp.peers import misbehaving, serving
 from toolbench.mcp import MCPClient
 
 SERVER = """
@@ -54,7 +56,7 @@ def raw_process(tools=0):
 
 
 def taking_turns(ours, theirs, rounds):
-    """The seconds of each, taking turns: the least disturbed tenth of the rounds."""
+    """The seconds of each, taking turns: the median of the rounds."""
 
     def seconds(function):
         start = time.perf_counter()
@@ -64,7 +66,7 @@ def taking_turns(ours, theirs, rounds):
     for _ in range(10):
         ours(), theirs()
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
-    return tuple(sorted(times)[rounds // 10] for times in zip(*pairs, strict=True))
+    return tuple(median(times) for times in zip(*pairs, strict=True))
 
 
 @pytest.fixture
@@ -80,6 +82,21 @@ def test_a_call_over_stdio(client):
     ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
     raw.close()
     print(f"\nstdio: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
+    assert ours <= 1.05 * theirs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_call_over_http(client):
+    """At most 1.05 times the raw client."""
+    server = FastMCP("bench")
+    server.tool(lambda text: text, name="echo")
+    with serving(server) as url:
+        tool = client.connect("bench", url).tool("echo")
+        raw = Raw(StreamableHttpTransport(url))
+        ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+        raw.close()
+        client.sync_close()
+    print(f"\nHTTP: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
     assert ours <= 1.05 * theirs
 
 
@@ -105,3 +122,33 @@ def test_listing_a_thousand_tools(client):
     raw.close()
     print(f"\nlist: {ours * 1000:.1f} ms, raw {theirs * 1000:.1f} ms")
     assert ours <= 1.1 * theirs
+
+
+def test_connecting_to_five_servers(client):
+    """At most 1.1 times the slowest of them: they are connected side by side."""
+    slow = misbehaving("slow-start", "--delay", "2")
+    quick = misbehaving("ok")
+    start = time.perf_counter()
+    client.connect("alone", slow)
+    alone = time.perf_counter() - start
+    start = time.perf_counter()
+    client.add({"slow": slow, **{f"quick-{n}": quick for n in range(4)}})
+    together = time.perf_counter() - start
+    print(f"\nfive servers: {together:.2f} s, the slowest alone {alone:.2f} s")
+    assert together <= 1.1 * alone
+
+
+def test_a_result_of_forty_megabytes(client):
+    """In proportion to what a tenth of it takes."""
+    session = client.connect("bench", misbehaving("calls"))
+    session.call_seconds = 60
+    tool = session.tool("huge")
+
+    def seconds(megabytes):
+        start = time.perf_counter()
+        assert len(tool({"megabytes": megabytes}).text) == megabytes << 20
+        return time.perf_counter() - start
+
+    tenth, whole = seconds(4), seconds(40)
+    print(f"\n40 MB: {whole:.2f} s, 4 MB: {tenth:.2f} s")
+    assert whole <= 20 * tenth

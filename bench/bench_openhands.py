@@ -1,70 +1,53 @@
-"""Beside the OpenHands SDK: it runs in its own process and Python, by turns with ours."""
-
-import sys
-from typing import Literal
+"""Beside the OpenHands SDK: both in one process, or both in a fresh one, of a Python it takes."""
 
 import pytest
 from fresh import Program
-from measuring import CPU, WALL, Cold
-from pydantic import Field, create_model
+from measuring import CPU, WALL
+from probe import Probe
 from trees import large_file, many_files
 
-from toolbench import (
-    Action,
-    Observation,
-    ToolAnnotations,
-    ToolDefinition,
-    ToolExecutor,
-)
-from toolbench.tools.file_editor import FileEditorTool
-from toolbench.tools.glob import GlobTool
-from toolbench.tools.grep import GrepTool
-from toolbench.tools.terminal import TerminalAction, TerminalExecutor
+from toolbench.tools.grep.ripgrep import ripgrep
 
-PEER = "OpenHands SDK"
+OURS, PEER = "toolbench", "openhands"
 OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # or it fetches prices when it is imported
     "OPENHANDS_SUPPRESS_BANNER": "1",
 }
-ARGUMENTS = {"path": "/etc/hosts", "limit": 3}
-OURS = "from toolbench import Action, Observation, ToolDefinition, ToolExecutor"
-THEIRS = (
-    "from openhands.sdk.tool import Action, Observation, ToolDefinition, ToolExecutor"
-)
+NAMES = "import Action, Observation, ToolDefinition, ToolExecutor"
 
 
-class ReadAction(Action):
-    path: str = Field(description="Where.")
-    mode: Literal["r", "w"] = "r"
-    limit: int | None = Field(None, ge=1)
+class Pair:
+    """Two timed works of one probe, and the ledger they go to."""
+
+    def __init__(self, ledger, probe: Probe) -> None:
+        self.ledger, self.probe = ledger, probe
+
+    def faster(self, work, do, clock=CPU, rounds=7, peer=PEER, note="", **options):
+        """Enter what ours costs beside theirs; ours takes no longer."""
+        ours, theirs = (
+            self.probe.timed(do, clock, by=by, **options) for by in (OURS, peer)
+        )
+        name = "OpenHands SDK" if peer == PEER else f"OpenHands SDK, {peer}"
+        self.ledger.compare(
+            work,
+            ours=ours,
+            peer=theirs,
+            peer_name=name,
+            goal=1,
+            rounds=rounds,
+            clock=clock,
+            note=note,
+        )
 
 
-class ReadObservation(Observation):
-    size: int = 0
+@pytest.fixture(scope="module", name="both")
+def _both(probe):
+    return probe("openhands", "openhands_sdk", **OFFLINE)
 
 
-READY = ReadObservation(size=1)
-
-
-class ReadExecutor(ToolExecutor[ReadAction, ReadObservation]):
-    def __call__(self, action, conversation=None):
-        return READY
-
-
-TOOL = ToolDefinition(
-    name="read",
-    description="Reads.",
-    action_type=ReadAction,
-    observation_type=ReadObservation,
-    annotations=ToolAnnotations(title="Read"),
-    executor=ReadExecutor(),
-)
-ACTION = TOOL.action_from_arguments(ARGUMENTS)
-
-
-@pytest.fixture(scope="module", name="theirs")
-def _theirs(probe):
-    return probe("openhands", "openhands", **OFFLINE)
+@pytest.fixture(name="pair")
+def _pair(ledger, both):
+    return Pair(ledger, both)
 
 
 @pytest.fixture(scope="module", name="large")
@@ -77,111 +60,50 @@ def _tree(tmp_path_factory):
     return many_files(tmp_path_factory.mktemp("tree"))
 
 
-def faster(ledger, work, ours, peer, clock=CPU, rounds=7, name=PEER):
-    """Ours takes no longer."""
-    ledger.compare(
-        work, ours=ours, peer=peer, peer_name=name, goal=1, clock=clock, rounds=rounds
-    )
-
-
-def test_import(ledger, theirs):
+def test_import(ledger, both, request):
     """What a tool needs, imported in a fresh process."""
-    ours = Program([sys.executable, "-c", OURS])
-    peer = Program([str(theirs.python), "-c", THEIRS], env=OFFLINE)
-    faster(ledger, "import of the tool classes", ours, peer, rounds=5)
+    python, here = str(both.python), {"PYTHONPATH": str(request.config.rootpath)}
+    ours = Program([python, "-c", f"from toolbench {NAMES}"], env=here)
+    theirs = Program([python, "-c", f"from openhands.sdk.tool {NAMES}"], env=OFFLINE)
+    name = "OpenHands SDK"
+    ledger.compare(
+        "import of the tool classes",
+        ours=ours,
+        peer=theirs,
+        peer_name=name,
+        goal=1,
+        rounds=5,
+    )
     ledger.beside(
         "memory after the import",
         ours.memory,
         "B",
-        peer=peer.memory,
-        peer_name=PEER,
+        peer=theirs.memory,
+        peer_name=name,
         goal=1,
     )
 
 
-def test_call(ledger, theirs):
-    """A call of a tool, and the way from arguments to an action."""
-    faster(ledger, "call of a tool", lambda: TOOL(ACTION), theirs.timed("call"))
-    faster(
-        ledger,
-        "arguments to action",
-        lambda: TOOL.action_from_arguments(ARGUMENTS),
-        theirs.timed("arguments"),
-    )
-
-
-@pytest.mark.parametrize("how", ["openai", "responses", "mcp"])
-def test_export(ledger, theirs, how):
-    """A known tool in the words of a provider."""
-    method = getattr(TOOL, f"to_{how}_tool")
-    faster(
-        ledger,
-        f"export of a known tool: {how}",
-        method,
-        theirs.timed("export", how=how),
-    )
-
-
-def test_a_thousand_tools(ledger, theirs):
-    """Exported for the first time."""
-    rounds = iter(range(100))
-
-    def fresh():
-        number = next(rounds)
-        limit = (int | None, None)
-        made = [
-            create_model(
-                f"M{number}x{n}Action", __base__=Action, path=(str, "x"), limit=limit
-            )
-            for n in range(1_000)
-        ]
-        return [ToolDefinition(name=each.__name__, action_type=each) for each in made]
-
-    def export(tools):
-        for tool in tools:
-            tool.to_openai_tool(add_security_risk_prediction=True)
-
-    ours = Cold(fresh, export)
-    faster(
-        ledger,
-        "1,000 new tools exported with the risk question",
-        ours,
-        theirs.timed("thousand"),
-        rounds=5,
-    )
+def test_a_tool(pair):
+    """A call, its arguments, its exports."""
+    unchecked = "theirs checks neither the action nor its type"
+    pair.faster("a call, beside the SDK", "call", note=unchecked, rounds=15)
+    pair.faster("arguments to action, beside the SDK", "arguments")
+    for how in ("openai", "responses", "mcp"):
+        pair.faster(f"export of a known tool to {how}", "export", how=how)
+    pair.faster("1,000 new tools exported with the risk", "thousand", rounds=5)
 
 
 @pytest.mark.parametrize("backend", ["subprocess", "tmux"])
-def test_terminal(ledger, theirs, tmp_path, backend):
+def test_terminal(pair, tmp_path, backend):
     """Its start, a small command, a lot of output."""
     (tmp_path / "big").write_bytes((b"x" * 99 + b"\n") * 10_000)
-    where = {"folder": str(tmp_path), "backend": backend}
-    name = f"{PEER}, {backend}"
-
-    def start(_):
-        with TerminalExecutor(tmp_path) as terminal:
-            terminal(TerminalAction(command="echo hi"))
-
-    faster(
-        ledger,
-        f"terminal: start to first answer, beside {backend}",
-        Cold(lambda: None, start, WALL),
-        theirs.timed("start", WALL, **where),
-        WALL,
-        5,
-        name,
-    )
-    with TerminalExecutor(tmp_path) as terminal:
-        for work, command in (("echo", "echo hi"), ("1 MB of output", "cat big")):
-            action = TerminalAction(command=command)
-            faster(
-                ledger,
-                f"terminal: {work}, beside {backend}",
-                lambda action=action: terminal(action),
-                theirs.timed("terminal", WALL, command=command, **where),
-                WALL,
-                name=name,
-            )
+    options = {"folder": str(tmp_path), "peer": backend, "clock": WALL}
+    pair.faster(f"terminal, {backend}: start to first answer", "start", **options)
+    for work, command in (("echo", "echo hi"), ("1 MB of output", "cat big")):
+        pair.faster(
+            f"terminal, {backend}: {work}", "command", command=command, **options
+        )
 
 
 EDITS = {
@@ -196,49 +118,33 @@ EDITS = {
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_file_editor(ledger, theirs, large, what):
+def test_file_editor(pair, large, what):
     """A file of 9.3 MB."""
-    [tool] = FileEditorTool.create()
-    arguments = {**EDITS[what], "path": str(large)}
-    other = large.with_name("theirs.txt")
-    if not other.exists():
-        other.write_bytes(large.read_bytes())
-    spellings = [arguments.get("old_str"), arguments.get("new_str")]
-
-    def edit():
-        if what == "str_replace":
-            arguments["old_str"], arguments["new_str"] = spellings
-            spellings.reverse()
-        assert not tool(arguments).is_error
-
-    faster(
-        ledger,
+    pair.faster(
         f"file editor, 9.3 MB: {what}",
-        edit,
-        theirs.timed("edit", WALL, **{**EDITS[what], "path": str(other)}),
+        "edit",
         WALL,
-        rounds=6,
+        path=str(large),
+        **EDITS[what],
     )
 
 
 SEARCHES = {
-    "glob of 12,000 hits": (GlobTool, {"tool": "glob", "pattern": "**/*.py"}),
-    "grep of 10 hits": (GrepTool, {"tool": "grep", "pattern": "needle_here"}),
-    "grep of 4,000 hits": (GrepTool, {"tool": "grep", "pattern": "common_token"}),
+    "glob of 12,000 hits": {"kind": "glob", "pattern": "**/*.py"},
+    "grep of 10 hits": {"kind": "grep", "pattern": "needle_here"},
+    "grep of 4,000 hits": {"kind": "grep", "pattern": "common_token"},
 }
 
 
 @pytest.mark.parametrize("what", SEARCHES)
-def test_search(ledger, theirs, tree, what):
-    """In 20,000 files; both have ripgrep, or both have not."""
-    kind, arguments = SEARCHES[what]
-    [tool] = kind.create(working_dir=tree)
-    ours = {"pattern": arguments["pattern"]}
-    faster(
-        ledger,
+def test_search(pair, tree, what):
+    """In 20,000 files."""
+    note = "both with ripgrep" if ripgrep() else "both without ripgrep"
+    pair.faster(
         f"search in 20,000 files: {what}",
-        lambda: tool(ours),
-        theirs.timed("search", WALL, folder=str(tree), **arguments),
+        "search",
         WALL,
-        rounds=5,
+        note=note,
+        folder=str(tree),
+        **SEARCHES[what],
     )

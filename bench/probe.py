@@ -3,7 +3,9 @@
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,12 @@ class Probe:
     def __init__(self, python: Path, script: str, env: Mapping[str, str]) -> None:
         self.python = python
         command = [str(python), str(_HERE / "probes" / f"{script}.py")]
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._said,
             env={**os.environ, **env},
             text=True,
         )
@@ -39,11 +42,12 @@ class Probe:
             ProbeError: If it failed.
         """
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps({"do": do, **options}) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps({"do": do, **options}) + "\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            msg = f"The probe ended with {self._process.wait()} at {do!r}."
+            msg = f"The probe ended with {self._process.wait()}: {self._last()}"
             raise ProbeError(msg)
         answer = json.loads(line)
         if "error" in answer:
@@ -57,11 +61,20 @@ class Probe:
     def close(self) -> None:
         """End the process."""
         assert self._process.stdin
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         try:
-            self._process.wait(10)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
+        for stream in (self._process.stdout, self._said):
+            if stream:
+                stream.close()
+
+    def _last(self) -> str:
+        self._said.seek(0)
+        return (self._said.read().strip().splitlines() or ["no word"])[-1]
 
 
 class Remote:

@@ -110,7 +110,7 @@ def _beside(row: Row) -> str:
 
 def _ratio(row: Row) -> str:
     beside = row.theirs if row.theirs is not None else row.goal
-    return f"{row.ours / beside:.2f}" if beside else ""
+    return f"{row.ours / beside:.2g}" if beside else ""
 
 
 def _goal(row: Row) -> str:

@@ -21,8 +21,8 @@ about it. The other servers and tools go on working meanwhile, nothing waits lon
 time limit, and no process is left behind. `make test` compares this page with what happens;
 `python scripts/mcp_failures.py` writes it anew.
 
-The two eras are the protocol up to 2025-11-25 and the newer one. Where the way a server is
-connected makes a difference, there is a line for each way.
+Each is tried over stdio and HTTP, in the protocol of 2025-11-25 and in the newer one of
+2026-07-28, where that makes sense. A cell names the ways only where they differ.
 """
 
 
@@ -59,7 +59,7 @@ def cell(seen: dict[str, str]) -> str:
         ways.setdefault(text, []).append(way)
     if len(ways) == 1:
         return code(next(iter(ways)))
-    return "<br>".join(f"{'; '.join(way)}: {code(text)}" for text, way in ways.items())
+    return "<br>".join(f"{', '.join(way)}: {code(text)}" for text, way in ways.items())
 
 
 def code(text: str) -> str:

@@ -1,7 +1,14 @@
 import pytest
 from pydantic import Field
 
-from toolbench import Action, SecurityRisk, TextContent, ToolDefinition, ToolExecutor
+from toolbench import (
+    Action,
+    SecurityRisk,
+    TextContent,
+    ToolDefinition,
+    ToolExecutor,
+    compat,
+)
 from toolbench.compat import (
     BUILT_IN_TOOLS,
     ActionBase,
@@ -89,6 +96,16 @@ class TestActionBase:
             assert list(schema["properties"]) == ["input_text", "security_risk"]
             assert schema["required"] == ["input_text"]
 
+    def test_may_be_made_of_a_schema(self):
+        """A schema from elsewhere is asked for the rating too, whatever it says of others."""
+        for properties in ({}, {"properties": {"a": {"type": "string"}}}):
+            schema = {"type": "object", "additionalProperties": False, **properties}
+            model = ActionBase.from_mcp_schema("Elsewhere", schema)
+            asked = model.to_mcp_schema()["properties"]
+            assert list(asked) == [*properties.get("properties", ()), "security_risk"]
+            assert asked["security_risk"]["default"] == "UNKNOWN"
+            assert model(security_risk="LOW").security_risk is SecurityRisk.LOW
+
 
 class TestObservationBase:
     def test_takes_any_field(self):
@@ -119,7 +136,8 @@ class TestObservationBase:
 
 
 def test_the_other_names_are_there():
-    """The spec and the built-in tools had other names."""
+    """The spec and the built-in tools had other names; executors have kept theirs."""
+    assert compat.ToolExecutor is ToolExecutor
     assert ToolSpec(name="x").params == {}
     assert [tool.name for tool in BUILT_IN_TOOLS] == ["finish", "think"]
     assert issubclass(ActionBase, Action)

@@ -16,7 +16,6 @@ TRIPWIRE = """
     window.tripwire = (...args) => window.fired.push(args.join() || "fired");
     for (const ask of ["alert", "confirm", "prompt"]) window[ask] = window.tripwire;
 """
-SHOWN = ".jp-OutputArea-output *"
 # What a reader's mouse and keyboard would set off, on everything the cells show.
 POKE = """
     () => {
@@ -189,8 +188,7 @@ def armed(lab: NotebookPage) -> NotebookPage:
 
 
 def settled(page: Page) -> None:
-    """Let the page draw what it was sent."""
-    page.wait_for_function(f"document.querySelectorAll('{SHOWN}').length > 500")
+    """Let the page run what it was given."""
     page.evaluate(
         "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 300)))"
     )
@@ -210,6 +208,10 @@ class TestInjection:
             armed.run(index, 180)
             assert armed.errors() == []
             armed.show(index)
+            shown = armed.output(index).locator("*")
+            poll(
+                lambda shown=shown: shown.count() > 300, until="it is drawn", seconds=60
+            )
             settled(page)
             page.evaluate(POKE)
             assert page.evaluate(DANGERS) == []

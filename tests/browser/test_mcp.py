@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server, socket
 
-from playwright.sync_api import Frame, Locator
+from playwright.sync_api import FrameLocator, Locator
 from test_mcp.peers import misbehaving
 
 from browser.axe import THEMES, use_theme, violations
@@ -20,6 +20,16 @@ EXPLORER = ".toolbench-explorer"
 TRIPWIRE = (
     "window.fired = []; window.tripwire = (...args) => window.fired.push(args.join());"
 )
+
+CONTROL = """
+    async port => {
+      await fetch(`http://127.0.0.1:${port}/control`, {mode: "no-cors"}).catch(() => 0);
+      const c = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
+      c.createDataChannel("x");
+      await c.setLocalDescription(await c.createOffer());
+      window.control = c;
+    }
+"""
 
 
 class Explored:
@@ -295,11 +305,9 @@ class TestApp:
             shown.click("Run")
             shown.see("What the model reads")
             shown.click("Preview its app")
-            app = frame_with(lab, "Basket of toolbench")
-            app.get_by_text("pear: in the basket").wait_for()
-            host = app.parent_frame
-            assert host is not None
-            host.get_by_text("Refused: tools/call").wait_for()
+            app_in(lab).get_by_text("Basket of toolbench").wait_for()
+            app_in(lab).get_by_text("pear: in the basket").wait_for()
+            app_host(lab).get_by_text("Refused: tools/call").wait_for()
             shown.look("explorer-app")
             faults = shown.faults("app")
             assert not faults, "\n".join(faults)
@@ -307,43 +315,46 @@ class TestApp:
 
     def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
         """Whatever it tries, nothing is asked of the network, the page, or the notebook."""
-        lab.tab.page.context.add_init_script(TRIPWIRE)
+        page = lab.tab.page
+        page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             cells = (connect("shop", str(SHOP), trap.address), "%mcp explore shop")
             with opened(lab, nbroot / "escape.ipynb", *cells) as shown:
+                url = page.url
                 shown.tab("Resources")
                 shown.pick("Resources", "ui://shop/escape")
-                url = lab.tab.page.url
                 shown.click("Read")
-                frame_with(lab, "tried 20")
-                lab.tab.page.wait_for_timeout(4_000)  # for those that take their time
-                assert trap.caught == []
-                assert lab.tab.page.url == url
-                assert lab.tab.page.evaluate("window.fired") == []
-                assert len(lab.tab.page.context.pages) == 1
-                shown.see("ui://shop/escape")
-                frame_with(lab, "tried 20")
-                # the trap works: the page itself, under no such policy, falls into it
-                lab.tab.page.evaluate(
-                    "url => void fetch(url, {mode: 'no-cors'}).catch(() => 0)",
-                    f"{trap.address}/control",
-                )
-                poll(lambda: trap.caught, until="the trap works", seconds=20)
-                lab.tab.foreign_requests.clear()
+                app_in(lab).get_by_text("tried everything").wait_for()
+                shown.pick("Resources", "ui://shop/leave")
+                shown.click("Read")
+                poll(lambda: is_refused(lab), until="it may not leave", seconds=20)
+                # the page itself, under no such policy, falls into the trap: later than any app
+                page.evaluate(CONTROL, trap.port)
+                poll(lambda: len(trap.caught) > 1, until="the trap works", seconds=20)
+                assert set(trap.caught) == {
+                    "GET /control",
+                    "udp",
+                }
+                assert trap.before_control == []
+                assert page.evaluate("window.fired") == []
+                assert page.url == url
+                assert len(page.context.pages) == 1
 
 
-def frame_with(lab: NotebookPage, text: str) -> Frame:
-    """The frame that says *text*, once there is one."""
+def app_host(lab: NotebookPage) -> FrameLocator:
+    """The outer frame of a preview: ours."""
+    return lab.tab.page.frame_locator("iframe[title^='Preview of']")
 
-    def find() -> Frame | None:
-        for frame in lab.tab.page.frames[1:]:
-            if frame.get_by_text(text).count():
-                return frame
-        return None
 
-    found = poll(find, until=f"a frame says {text!r}", seconds=20)
-    assert found is not None
-    return found
+def app_in(lab: NotebookPage) -> FrameLocator:
+    """The inner frame of a preview: the server's."""
+    return app_host(lab).frame_locator("iframe")
+
+
+def is_refused(lab: NotebookPage) -> bool:
+    """Whether a frame that tried to go elsewhere shows the browser's own refusal."""
+    lab.tab.page.evaluate("0")  # Playwright hears of frames while it talks to the page
+    return any(f.url.startswith("chrome-error:") for f in lab.tab.page.frames)
 
 
 class Trap:
@@ -351,16 +362,22 @@ class Trap:
 
     def __init__(self) -> None:
         self.caught: list[str] = []
+        """The first words of what came: a method and a path, or `udp`."""
         self._socket = create_server(("127.0.0.1", 0))
-        port = self._socket.getsockname()[1]
-        self.address = f"http://127.0.0.1:{port}"
+        self.port = self._socket.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
         self._udp = socket(type=2)
-        self._udp.bind(("127.0.0.1", port))
+        self._udp.bind(("127.0.0.1", self.port))
 
     def __enter__(self) -> "Trap":
         for listen in (self._listen, self._listen_udp):
             threading.Thread(target=listen, daemon=True).start()
         return self
+
+    @property
+    def before_control(self) -> list[str]:
+        """What came before the page itself asked for /control, and before its own UDP."""
+        return self.caught[: self.caught.index("GET /control")]
 
     def __exit__(self, *error: object) -> None:
         self._socket.shutdown(2)
@@ -373,7 +390,8 @@ class Trap:
                 came, _ = self._socket.accept()
                 with came:
                     came.settimeout(2)
-                    self.caught.append(came.recv(200).decode("latin-1"))
+                    words = came.recv(200).decode("latin-1").split(" ")
+                    self.caught.append(" ".join(words[:2]))
         except OSError:
             return
 

@@ -103,6 +103,50 @@ class TestKindsOfFunctions:
         assert (add.description, list(fields(add))) == ("Add.", ["a", "b"])
 
 
+class TestOpenEnded:
+    def test_arguments_have_their_type(self):
+        """`**scores: int` takes any name, and an integer under each."""
+
+        @tool
+        def total(start: int, **scores: int) -> str:
+            """Adds up."""
+            return f"{start} {sorted(scores.items())}"
+
+        asked = total.parameters()
+        assert asked["additionalProperties"] == {"type": "integer"}
+        assert total({"start": 1, "a": "2"}).text == "1 [('a', 2)]"
+        [problem] = total.problems({"start": 1, "b": "x"})
+        assert str(problem) == 'b: should be an integer, not "x"'
+
+    def test_of_any_type_are_taken_as_they_come(self):
+        """`**more` takes anything."""
+
+        @tool
+        def note(**more):
+            """Notes."""
+            return more
+
+        assert note({"a": [1], "b": "x"}).result == {"a": [1], "b": "x"}
+
+
+class TestGenerators:
+    @pytest.mark.parametrize("mode", ["plain", "async"])
+    def test_give_all_they_yield(self, mode):
+        """A function that yields is a tool whose result is the list of it."""
+
+        def letters(text: str):
+            """Letter by letter."""
+            yield from text
+
+        async def letters_later(text: str):
+            """Letter by letter."""
+            for letter in text:
+                yield letter
+
+        made = tool(letters if mode == "plain" else letters_later)
+        assert made({"text": "abc"}).result == ["a", "b", "c"]
+
+
 class Unknown:
     pass
 

@@ -2,6 +2,7 @@ import asyncio
 import gc
 import threading
 import warnings
+from dataclasses import dataclass
 from functools import partial, wraps
 
 import pytest
@@ -186,6 +187,44 @@ class TestAsync:
         assert asyncio.run(cell()) == "3 None"
 
 
+async def counting(action):
+    for n in range(action.a):
+        await asyncio.sleep(0)
+        yield n
+
+
+def counting_plainly(action):
+    yield from range(action.a)
+
+
+class Counting(ToolExecutor):
+    async def __call__(self, action):
+        async for n in counting(action):
+            yield n
+
+
+class TestGenerators:
+    @pytest.mark.parametrize(
+        "executor", [counting, counting_plainly, Counting(), partial(counting)], ids=str
+    )
+    def test_are_collected(self, executor):
+        """What is yielded, one after the other, is the result, called or awaited."""
+        tool = ToolDefinition(name="t", action_type=GoAction, executor=executor)
+        assert tool({"a": 3}).result == [0, 1, 2]
+        assert asyncio.run(tool.acall({"a": 2})).result == [0, 1]
+
+
+@dataclass(frozen=True)
+class Frozen(ToolExecutor):
+    name: str = "x"
+
+    def __call__(self, action):
+        return self.name
+
+    def close(self):
+        """Nothing to give back."""
+
+
 class Holding(ToolExecutor[GoAction, Observation]):
     def __init__(self):
         self.closed = []
@@ -227,6 +266,11 @@ class TestClosing:
                 executor(GoAction())
 
         assert warnings_of(in_a_block) == []
+
+    def test_frozen_can_be_closed(self):
+        """An executor that lets nobody change it is closed all the same."""
+        assert warnings_of(lambda: Frozen().close()) == []
+        assert warnings_of(Frozen) == ["Frozen was forgotten without close()."]
 
     def test_half_made_is_not_forgotten(self):
         """An executor whose `__init__` failed holds nothing: only the failure is told."""

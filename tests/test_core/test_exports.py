@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 from pydantic import Field
@@ -108,6 +109,23 @@ class TestFormats:
             tool.to_responses_tool(True),
         ):
             assert json.loads(json.dumps(export, allow_nan=False)) == export
+
+    def test_carry_any_meta(self):
+        """Bytes and objects in the meta are written as JSON can carry them, and as they are now."""
+        meta = {
+            "icon": b"\xff\x00",
+            "level": SecurityRisk.LOW,
+            "at": {1: (2, math.inf)},
+        }
+        tool = PLAIN.model_copy(update={"meta": meta})
+        for said in (tool.to_mcp_tool()["_meta"], tool.to_dict()["meta"]):
+            assert said == {
+                "icon": "_wA=",
+                "level": "LOW",
+                "at": {"1": [2, "Infinity"]},
+            }
+        meta["new"] = 1
+        assert tool.to_mcp_tool()["_meta"]["new"] == 1
 
     def test_are_the_caller_s_to_change(self):
         """Changing an export changes no other."""

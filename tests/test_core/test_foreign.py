@@ -16,7 +16,7 @@ ODD_NAMES = [
     "kind", "schema", "copy", "json", "dict", "model_config", "model_dump", "model_fields",
     "model_validate_it", "self", "cls", "class", "None", "_x", "__class__", "__init__", "", " ",
     "-", "1a", "a b", "x-y", "x.y", "$ref", "²", "é", "to_dict", "foreign_schema", "visualize",
-    "newest", "security_risk", "field", "_",
+    "newest", "security_risk", "field", "_", "mcp_arg_kind", "mcp_arg_mcp_arg_kind", "mcp_arg_",
 ]  # fmt: skip
 
 
@@ -132,6 +132,58 @@ class TestReading:
         )
         assert seen.model_validate({"n": 1}).n == 1
         assert issubclass(seen, Observation)
+
+
+class TestSubclasses:
+    CLOSED = foreign(
+        {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}},
+            "required": ["a"],
+            "additionalProperties": False,
+        }
+    )
+
+    class More(CLOSED):
+        note: str
+        level: int | None = None
+
+    def test_have_fields_of_their_own(self):
+        """The schema judges what it knows; the rest is the subclass's."""
+        more = self.More(a=1, note="n")
+        assert more.to_arguments() == {"a": 1, "note": "n"}
+        assert self.More.from_dict(more.to_dict()) == more
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"a": "x", "note": "n"},
+            {"a": 1},
+            {"a": 1, "note": 5},
+            {"a": 1, "note": "n", "z": 1},
+        ],
+    )
+    def test_still_refuse_what_fits_neither(self, arguments):
+        """Both have to agree."""
+        with pytest.raises(ValidationError):
+            self.More.model_validate(arguments)
+
+    def test_are_exported_with_them(self):
+        """A model is told of every argument, and a form shows them."""
+        wanted = {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer"},
+                "note": {"type": "string"},
+                "level": {"type": "integer"},
+            },
+            "required": ["a", "note"],
+            "additionalProperties": False,
+        }
+        tool = ToolDefinition(name="t", action_type=self.More)
+        assert self.More.to_mcp_schema() == tool.input_schema == wanted
+        assert tool.parameters() == wanted
+        assert list(self.CLOSED.to_mcp_schema()["properties"]) == ["a"]
 
 
 class TestSchemasThatCannotBeUsed:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from test_core.schemas import judge
@@ -190,6 +190,39 @@ class TestWhatIsTakenOut:
             "minimum": 0,
             "description": "May be left out.",
         }
+
+    def test_the_null_of_an_unset_choice(self):
+        """One among constants is a null branch too; one that is a choice stays."""
+
+        class Choosing(Action):
+            unset: Literal["a", 2, None] = None
+            chosen: Literal["a", None] = "a"
+            needed: Literal["a", None]
+
+        asked = Choosing.to_mcp_schema()["properties"]
+        assert asked["unset"] == {"enum": ["a", 2]}
+        assert asked["chosen"] == {"enum": ["a", None], "default": "a"}
+        assert asked["needed"] == {"enum": ["a", None]}
+
+    def test_nothing_of_what_is_no_schema(self):
+        """Keywords of others are copied word for word, whatever they look like."""
+        looks = {"anyOf": [{"type": "null"}, {"type": "string"}], "default": None}
+        extra = {
+            "x-form": {
+                "properties": {"q": looks},
+            },
+            "ui": {"properties": {"q": looks}},
+            "examples": [{"properties": {"q": looks}}],
+        }
+
+        class Noted(Action):
+            model_config = ConfigDict(json_schema_extra=extra)
+
+            a: int = Field(1, json_schema_extra={"x-q": {"properties": {"q": looks}}})
+
+        asked = Noted.to_mcp_schema()
+        assert {key: asked[key] for key in extra} == extra
+        assert asked["properties"]["a"]["x-q"] == {"properties": {"q": looks}}
 
     def test_made_up_titles_of_classes_of_one_name(self):
         """Definitions whose names pydantic had to lengthen lose their titles too."""

@@ -1,4 +1,7 @@
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 from contextlib import asynccontextmanager
 
@@ -105,3 +108,28 @@ class TestPortal:
         for thread in threads:
             thread.join(10)
         assert len(names) == 8 and len(set(names)) == 1
+
+
+FORKING = """
+import os, signal, sys
+from toolbench.core.portal import portal
+
+async def here():
+    return os.getpid()
+
+assert portal.call(here) == os.getpid()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    assert portal.call(here) == os.getpid()
+    portal.close()
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+assert portal.call(here) == os.getpid()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_a_loop_of_its_own():
+    """The parent's thread does not run in the child: the child starts another, and ends."""
+    subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=60)

@@ -144,6 +144,32 @@ class TestReplacing:
             registry.register("t", other)
         assert isinstance(registry.resolve("t")[0], other)
 
+    def test_names_who_does_the_work(self, registry):
+        """Two plugins may share an action: the warning names the module of each executor."""
+        for module in ("plugin.one", "plugin.two"):
+
+            def work(action):
+                return ""
+
+            work.__module__, work.__qualname__ = module, "work"
+            made = ToolDefinition(name="t", action_type=HelloAction, executor=work)
+            if module == "plugin.one":
+                registry.register("t", made)
+        with pytest.warns(
+            UserWarning,
+            match=r"'t': plugin.two.work takes the place of plugin.one.work",
+        ):
+            registry.register("t", made)
+
+    def test_names_the_arguments_if_the_work_is_the_same(self, registry):
+        """One function behind two actions: what differs is named."""
+        registry.register("t", ToolDefinition(name="t", executor=print))
+        other = ToolDefinition(name="t", action_type=HelloAction, executor=print)
+        with pytest.warns(
+            UserWarning, match=r"HelloAction takes the place of \S*Action"
+        ):
+            registry.register("t", other)
+
     def test_by_the_same_cell_is_silent(self, registry):
         """A cell that runs again registers again: that is no clash."""
         cell = """
@@ -244,6 +270,21 @@ class TestUsability:
         registry.register("fragile", FragileTool)
         assert registry.usable() == []
         assert str(registry.is_usable("fragile")) == "OSError: no disk"
+
+    def test_is_asked_of_the_newest(self, registry):
+        """A class defined again answers for itself, without being registered again."""
+        cell = """
+class MovedTool(HelloTool):
+    @classmethod
+    def is_usable(cls): return {usable}
+"""
+        for usable in (False, True):
+            namespace = {**globals(), "__name__": "notebook"}
+            exec(cell.format(usable=usable), namespace)
+            if not usable:
+                registry.register("moved", namespace["MovedTool"])
+                assert not registry.is_usable("moved")
+        assert registry.is_usable("moved") and registry.usable() == ["moved"]
 
     def test_of_an_unknown_tool_is_an_error(self, registry):
         """Not known is not the same as not usable."""

@@ -14,6 +14,13 @@ class TestIsSecret:
             "access-key",
             "SECRET",
             "db_passwd",
+            "token",
+            "access_token",
+            "auth_token",
+            "refreshToken",
+            "GITHUB_TOKEN",
+            "client_secret",
+            "secret_key",
         ],
     )
     def test_by_name(self, name):
@@ -30,10 +37,23 @@ class TestIsSecret:
             ("keyboard", {"type": "string"}),
             ("passwords_file", {"type": "string"}),
             ("tokenize", None),
+            *[
+                (name, {"type": "string"})
+                for name in (
+                    "next_token",
+                    "nextPageToken",
+                    "page_token",
+                    "continuation-token",
+                    "max_tokens",
+                    "token_count",
+                    "tokenizer",
+                    "eos_token",
+                )
+            ],
         ],
     )
     def test_not_by_any_name(self, name, schema):
-        """A count of tokens is no token."""
+        """A count of tokens is no token, nor is where a listing goes on."""
         assert not is_secret(name, schema)
 
     @pytest.mark.parametrize("schema", [{"format": "password"}, {"writeOnly": True}])

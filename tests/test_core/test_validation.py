@@ -1,7 +1,17 @@
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Annotated, Literal
+from uuid import UUID
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AnyUrl,
+    BaseModel,
+    Field,
+    ValidationError,
+    create_model,
+)
 
 from toolbench import Action, ToolDefinition
 from toolbench.core.validation import (
@@ -162,6 +172,63 @@ class TestNativeProblems:
         assert all(
             at == where or at.startswith(where.partition(".")[0]) for at, _ in found
         )
+
+    @pytest.mark.parametrize(
+        ("hint", "value", "says"),
+        [
+            (int, "x", 'should be an integer, not "x"'),
+            (int, 1.5, "should be an integer, not 1.5"),
+            (int, [], "should be an integer, not []"),
+            (float, "abc", 'should be a number, not "abc"'),
+            (Decimal, "abc", 'should be a number, not "abc"'),
+            (bool, "perhaps", 'should be true or false, not "perhaps"'),
+            (str, 5, "should be a string, not 5"),
+            (None, 5, "should be null, not 5"),
+            (list[int], 5, "should be a list, not 5"),
+            (set[int], "x", 'should be a list, not "x"'),
+            (dict[str, int], 5, "should be an object, not 5"),
+            (Dog, 5, "should be an object, not 5"),
+            (date, "x", 'should be a date such as 2024-01-31, not "x"'),
+            (
+                datetime,
+                "x",
+                'should be a date and time such as 2024-01-31T09:30:00, not "x"',
+            ),
+            (time, "x", 'should be a time such as 09:30:00, not "x"'),
+            (timedelta, "x", 'should be a duration such as PT1H30M, not "x"'),
+            (UUID, "x", 'should be a UUID, not "x"'),
+            (AnyUrl, "x", 'should be a URL, not "x"'),
+            (Literal["r", "w"], "x", "should be 'r' or 'w', not \"x\""),
+            (Annotated[int, Field(ge=1)], 0, "should be at least 1, not 0"),
+            (Annotated[int, Field(lt=1)], 1, "should be less than 1, not 1"),
+            (
+                Annotated[int, Field(multiple_of=3)],
+                4,
+                "should be a multiple of 3, not 4",
+            ),
+            (
+                Annotated[str, Field(min_length=2)],
+                "a",
+                'should have at least 2 characters, not "a"',
+            ),
+            (
+                Annotated[str, Field(pattern="^a")],
+                "b",
+                'should match the pattern ^a, not "b"',
+            ),
+            (
+                Annotated[list[int], Field(max_length=1)],
+                [1, 2],
+                "should have at most 1 items, not [1, 2]",
+            ),
+        ],
+        ids=str,
+    )
+    def test_are_one_short_sentence(self, hint, value, says):
+        """A model reads what should be there and what was: nothing of how it was parsed."""
+        action = create_model("OneAction", __base__=Action, x=(hint, ...))
+        tool = ToolDefinition(name="one", action_type=action)
+        assert tool.problems({"x": value}) == [Problem(("x",), says)]
 
     def test_are_the_same_however_they_are_asked_for(self):
         """Listing and raising agree."""

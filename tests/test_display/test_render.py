@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from test_display.inert import problems, text_of
-from toolbench.display import bundle, from_ansi, to_html, to_text, visible
+from toolbench.display import bundle, cap, from_ansi, to_html, to_text, visible
 
 
 def _files() -> Table:
@@ -189,6 +189,19 @@ class TestCaps:
             text_of(html).replace(f"… {notice} characters left out …", "").strip()
         )
         assert int(notice.replace(",", "")) + shown >= 200_000
+
+    def test_a_very_long_text_is_cut_as_any_other(self):
+        """What is left out before it is looked at is counted all the same."""
+        text = "".join(f"line {n} is here\n" for n in range(20_000))
+        looked_at = str(cap(text, 2_000))
+        assert to_text(text, limit=2_000) == looked_at.rstrip("\n")
+        assert to_text(Text(text), limit=2_000) == looked_at.rstrip("\n")
+        hidden = "a\n" * 1_000 + "\x00" * 1_000_000 + "b\n" * 1_000
+        shown = to_text(hidden, limit=1_000)
+        assert shown.startswith("a\na")
+        assert shown.endswith("b\nb")
+        assert len(shown) <= 1_000
+        assert "1,00" in shown  # of 1,004,000
 
     def test_a_big_table_is_capped_at_both_ends(self):
         """The first and the last rows are there."""

@@ -1,15 +1,21 @@
 """More than a hundred broken messages: each is an error a model or a person can act on."""
 
 import json
+from copy import deepcopy
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from test_llm.recorded import MESSAGES
 from test_llm.samples import GREP, WRITE
+from test_llm.test_stream import STREAMS
 from toolbench.core.schema import Observation
 from toolbench.errors import BodyError
 from toolbench.llm.calls import (
     FunctionCallNotExistsError,
     FunctionCallValidationError,
+    ToolCallAccumulator,
     parse_tool_calls,
     respond,
 )
@@ -200,3 +206,78 @@ def test_as_text(message):
     except BodyError:
         return
     assert all(call.error and call.action is None for call in calls)
+
+
+def places(value, path=()):
+    """The path of every value inside *value*."""
+    inner = {}
+    if isinstance(value, dict):
+        inner = value
+    elif isinstance(value, list):
+        inner = dict(enumerate(value))
+    for key, sub in inner.items():
+        yield (*path, key)
+        yield from places(sub, (*path, key))
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.text(max_size=9)
+    | st.binary(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text(max_size=5) | st.just(3), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+def broken(data, message):
+    """A copy of *message* in which some values are left out, or are something else."""
+    message = deepcopy(message)
+    for _ in range(data.draw(st.integers(1, 3))):
+        *path, last = data.draw(st.sampled_from([*places(message)]))
+        holder = message
+        for key in path:
+            holder = holder[key]
+        if data.draw(st.booleans()):
+            holder[last] = data.draw(JUNK)
+        elif isinstance(holder, dict) and len(holder) > 1:
+            del holder[last]
+    return message
+
+
+@given(data=st.data())
+def test_anything_instead(data):
+    """Whatever stands where in a message, it is read, or refused in one way."""
+    message = broken(data, data.draw(st.sampled_from([*MESSAGES.values()])))
+    try:
+        calls = parse_tool_calls(message, [GREP, WRITE])
+    except BodyError:
+        return
+    for call in calls:
+        assert (call.action is None) != (call.error is None)
+        answer = respond(call, call.observation or Observation.from_text("Done."))
+        assert json.dumps(answer)
+
+
+@given(data=st.data())
+def test_anything_in_a_stream(data):
+    """A chunk that is none is refused in one way, and the others are joined."""
+    chunks = [*STREAMS[data.draw(st.sampled_from([*STREAMS]))]()]
+    at = data.draw(st.integers(0, len(chunks) - 1))
+    chunks[at] = (
+        data.draw(JUNK) if data.draw(st.booleans()) else broken(data, chunks[at])
+    )
+    accumulator = ToolCallAccumulator()
+    for chunk in chunks:
+        try:
+            accumulator.add(chunk)
+        except BodyError as error:
+            assert str(error)
+    try:
+        assert isinstance(parse_tool_calls(accumulator.message, [GREP, WRITE]), list)
+    except BodyError as error:
+        assert str(error)

@@ -82,9 +82,15 @@ def eventually(condition, seconds=10):
 @contextmanager
 def serving(server, transport="http"):
     """The URL of FastMCP object *server*, served over HTTP by a thread of this process."""
+    with serving_app(server.http_app(transport=transport)) as url:
+        yield f"{url}/{'sse' if transport == 'sse' else 'mcp'}"
+
+
+@contextmanager
+def serving_app(app):
+    """The URL of ASGI application *app*, served by a thread of this process."""
     import uvicorn
 
-    app = server.http_app(transport=transport)
     config = uvicorn.Config(app, port=0, log_level="critical", ws="none")
     http = uvicorn.Server(config)
     thread = threading.Thread(target=http.run, daemon=True)
@@ -92,7 +98,7 @@ def serving(server, transport="http"):
     eventually(lambda: http.started)
     port = http.servers[0].sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         http.should_exit = http.force_exit = True
         thread.join(10)

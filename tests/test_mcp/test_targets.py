@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from fastmcp import FastMCP
 
-from test_mcp.peers import GOOD, children, is_running, light, serving
+from test_mcp.peers import GOOD, children, is_running, light, serving, serving_app
 from toolbench.errors import ServerError
 
 OPENAPI = {
@@ -108,6 +108,35 @@ class TestInThisProcess:
         assert session.tool("get_pet")({"name": "x"}).is_error
         with pytest.raises(ServerError, match="names no server URL"):
             client.connect("pets", {"openapi": OPENAPI})
+
+    def test_a_document_by_itself_is_a_server(self, client, tmp_path):
+        """As an object, or a file: it is called by its title, and names its server."""
+        document = {**OPENAPI, "servers": [{"url": "http://127.0.0.1:9"}]}
+        file = tmp_path / "pets.json"
+        file.write_text(json.dumps(document))
+        assert client.connect("pets", document).tool("get_pet").name == "get_pet"
+        for config in (document, file):
+            client.add(config)
+            assert [t.name for t in client.server("Pets").tools] == ["get_pet"]
+
+    def test_a_document_behind_a_url_may_leave_its_server_out(self, client):
+        """It is the one the document came from, as OpenAPI has it."""
+        from starlette.applications import Starlette
+        from starlette.responses import JSONResponse, PlainTextResponse
+        from starlette.routing import Route
+
+        async def document(request):
+            return JSONResponse(OPENAPI)
+
+        async def pet(request):
+            return PlainTextResponse(request.path_params["name"])
+
+        app = Starlette(
+            routes=[Route("/openapi.json", document), Route("/pets/{name}", pet)]
+        )
+        with serving_app(app) as url:
+            session = client.connect("pets", f"{url}/openapi.json")
+            assert "rex" in session.tool("get_pet")({"name": "rex"}).text
 
 
 @pytest.fixture(scope="module")

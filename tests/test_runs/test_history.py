@@ -13,9 +13,11 @@ from toolbench import (
     ConversationState,
     Observation,
     history,
+    register_tool,
     run_tool,
     tool,
 )
+from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import RunHistory
@@ -62,7 +64,7 @@ class TestRecords:
         run_tool(tools.add, a=1)
         again = RunHistory()
         again.persist(tmp_path / "h.ndjson")
-        assert "add" in again[0].html
+        assert "add" in again[0].to_html()
 
 
 class TestSecrets:
@@ -236,8 +238,21 @@ class TestOnDisk:
         again = RunHistory()
         again.persist(path)
         assert [(r.tool, r.arguments) for r in again] == [("add", {"a": 1})]
-        with pytest.raises(LookupError, match="read from a file"):
+        with pytest.raises(LookupError, match="no tool 'add' is registered"):
             again[0].rerun()
+
+    def test_can_be_run_again(self, tmp_path):
+        """Once a tool of that name is registered, as after a crash of the kernel."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        again = RunHistory()
+        again.persist(path)
+        register_tool("add", tools.add)
+        try:
+            assert again[0].rerun().text == "2"
+        finally:
+            default_registry.unregister("add")
 
     def test_stands_before_the_session(self, tmp_path):
         """Earlier runs come first, the session's own are never pushed out by them."""

@@ -114,3 +114,17 @@ def test_a_form_shows_itself_as_its_fields():
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert bundle["text/plain"] == "<SchemaForm of 2 fields>"
     assert "hidden words" not in repr(bundle)
+
+
+@pytest.mark.parametrize(
+    "number", [float("nan"), float("inf"), 10**4300], ids=["nan", "inf", "long"]
+)
+def test_a_value_json_cannot_write_is_kept(number):
+    """The form holds it; its text says only that there is something, and sends nothing else."""
+    form = SchemaForm({"type": "object", "properties": {"a": {"type": "number"}}})
+    area = only(form.json_widget, w.Textarea)
+    form.value = {"a": number}
+    assert form.value["a"] is number
+    assert form.json == area.value == "…"
+    form.json = form.json
+    assert form.blocked

@@ -43,6 +43,25 @@ _WITH_SECRETS = [
     pytest.param(_object(o={}), {"o": {"password": _SECRET}}, id="free JSON"),
     pytest.param(_object(), {"token": _SECRET}, id="undeclared"),
     pytest.param(_object(x=_PASSWORD), {"x": f"{_SECRET}\nin two lines"}, id="lines"),
+    pytest.param(_object(x=_PASSWORD), {"x": {"y": _SECRET}}, id="of another type"),
+    pytest.param(
+        _object(x={"type": ["string", "integer"], "writeOnly": True}),
+        {"x": _SECRET},
+        id="writeOnly union",
+    ),
+    pytest.param(
+        _object(token={"type": ["string", "integer"]}),
+        {"token": _SECRET},
+        id="named union",
+    ),
+    pytest.param(
+        _object(x={**_PASSWORD, "enum": ["a"], "maxLength": 3, "pattern": "^b"}),
+        {"x": _SECRET},
+        id="wrong",
+    ),
+    pytest.param(
+        _object(x={**_PASSWORD, "enum": ["a"]}), {"x": _SECRET * 9}, id="long and wrong"
+    ),
 ]
 
 
@@ -116,3 +135,18 @@ class TestTyping:
         form = SchemaForm(_object(x={**_PASSWORD, "default": _SECRET}))
         shown = [getattr(widget, "placeholder", "") for widget in walk(form.widget)]
         assert _SECRET not in "".join(shown) + page(form.widget)
+
+
+class TestNumbers:
+    def test_a_secret_number_is_typed_and_kept_like_any_secret(self, wire):
+        """A PIN is a number, and a secret; a mistyped one is not quoted either."""
+        form = SchemaForm(_object(pin={"type": "integer", "format": "password"}))
+        box = named(form.widget, "pin", w.Password)
+        assert form.json_widget
+        receive(box, value="98765")
+        assert form.value == {"pin": 98765}
+        assert "98765" not in wire.text()
+        assert "98765" not in form.json
+        receive(box, value="98765x")
+        assert form.errors == [(("pin",), "This is not a number.")]
+        assert form.blocked

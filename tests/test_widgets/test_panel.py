@@ -256,7 +256,7 @@ class TestSecrets:
         finish(panel)
         panel.form.value = {}
         click(buttons(opened(panel, "History"))["Put back in the form"])
-        assert panel.form.value == {"user": "ada"}
+        until(lambda: panel.form.value == {"user": "ada"})
         assert panel._tabs.selected_index == 0
 
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from test_widgets.front import click, pick, receive
-from test_widgets.tooling import buttons, finish, shown
+from test_widgets.tooling import buttons, finish, shown, until
 from toolbench import history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.widgets.formats import LABELS
@@ -127,6 +127,16 @@ class TestHistoryView:
         click(buttons(view.widget)["Put back in the form"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert panel._tabs.selected_index == 0
+
+    def test_fills_the_form_when_the_last_keys_are_here(self):
+        """What was typed before the click, and arrives after it, does not come back."""
+        panel = ToolPanel(add, {"a": 1})
+        run_tool(add, a=5, b=6)
+        view = opened(panel, "History")
+        panel.form.value = {"a": 7}
+        click(buttons(view.widget)["Put back in the form"])
+        panel.form.value = {"a": 78}  # the end of what was typed
+        until(lambda: panel.form.value == {"a": 5, "b": 6})
 
     def test_follows_runs_while_it_is_open(self):
         """A run that ends while the tab is open is in it."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_json
 
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.parameters import Ready, parameters_of
@@ -13,9 +13,10 @@ from toolbench.core.schema import Action, Observation, Schema
 
 def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return *meta* as JSON can carry it: bytes in base64, other objects as their text."""
-    plain: dict[str, Any] = to_jsonable_python(
-        dict(meta), fallback=str, bytes_mode="base64"
+    text = to_json(
+        dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
     )
+    plain: dict[str, Any] = from_json(text)
     return plain
 
 

@@ -55,7 +55,8 @@ class Masking:
     def error(self, error: Exception) -> Exception:
         """Return *error*, its message and causes changed in place, or one that says the same.
 
-        The latter is for an exception that lets nobody change what it says.
+        The latter is for an exception that lets nobody change what it says; a cause like
+        that is left out.
         """
         chain = list(_chain(error))
         for link in chain:
@@ -63,7 +64,13 @@ class Masking:
                 if self.shows_in(value):
                     with suppress(AttributeError, TypeError):
                         setattr(link, name, self.anything(value))
-        if not any(self.shows_in(_words(link)) for link in chain):
+        telling = {id(link) for link in chain if self.shows_in(_words(link))}
+        for link in chain:
+            if id(link.__context__) in telling:
+                link.__context__ = None
+            if id(link.__cause__) in telling:
+                link.__cause__ = None
+        if id(error) not in telling:
             return error
         said = self.text(f"{type(error).__name__}: {error}")
         return RuntimeError(said).with_traceback(error.__traceback__)

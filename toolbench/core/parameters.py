@@ -1,6 +1,7 @@
 """What a model is told to send to a tool, kept ready: export is asked for again and again."""
 
 import marshal
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -43,7 +44,7 @@ class Parameters:
 
     def __init__(self, accepted: dict[str, Any], asked: dict[str, Any]) -> None:
         """Keep what is *accepted*, and what a caller is *asked* to send."""
-        self._accepted = Ready(accepted)
+        self._takes = accepted
         self._asked = asked
         self._ready: dict[tuple[bool, bool], Ready] = {}
 
@@ -51,6 +52,10 @@ class Parameters:
     def accepted(self) -> dict[str, Any]:
         """What the tool takes, `null` for unset optionals included."""
         return self._accepted.copy()
+
+    @cached_property
+    def _accepted(self) -> Ready:
+        return Ready(self._takes)
 
     def get(
         self, *, security_risk: bool = False, summary: bool = False

@@ -103,6 +103,10 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = _snake(cls.__name__)
+        for said in fields(cls):
+            if isinstance(cls.__dict__.get(said.name), property):
+                msg = f"{cls.__name__}.{said.name} is a property: say it as a plain attribute."
+                raise RegistrationError(msg)
         # last: from here on, other threads find the class by its kind
         super().__init_subclass__(**kwargs)
 

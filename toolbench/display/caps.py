@@ -63,14 +63,20 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: _before(text, limit - 1)]}…"
 
 
-def cap_text(text: Text, limit: int) -> Text:
-    """Keep about *limit* characters of a Rich text, as `cap` does of a string."""
+def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
+    """Keep about *limit* characters of a Rich text, as `cap` does of a string.
+
+    Args:
+        text: The text.
+        limit: How much to keep.
+        omitted: How many characters of its middle were taken out already.
+    """
     capped = cap(text.plain, limit)
     if not capped.omitted:
         return text
     cuts = [len(capped.head), len(text) - len(capped.tail)]
     head, _, tail = text.divide(cuts)
-    return joined(head, capped.omitted, tail)
+    return joined(head, capped.omitted + omitted, tail)
 
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:

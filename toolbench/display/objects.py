@@ -172,6 +172,7 @@ def call_html(
     observation: Observation,
     *,
     remark: str = "",
+    limit: int = LIMIT,
 ) -> Html:
     """Return a call that is over as HTML that needs no kernel: tool, arguments, result."""
     name = tool if isinstance(tool, str) else tool.title
@@ -179,14 +180,17 @@ def call_html(
     given = key_values(arguments) if arguments else notice("No arguments.", "neutral")
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
-        f'<div style="margin:4px 0 8px">{given}</div>{result_html(observation)}</div>'
+        f'<div style="margin:4px 0 8px">{given}</div>'
+        f"{result_html(observation, limit=limit)}</div>"
     )
 
 
-def call_text(arguments: Mapping[str, Any], observation: Observation) -> str:
+def call_text(
+    arguments: Mapping[str, Any], observation: Observation, *, limit: int = LIMIT
+) -> str:
     """Return what `call_html` shows, as text."""
     given = json_text(dict(arguments))
-    return f"arguments: {given}\n{observation_text(observation)}"
+    return f"arguments: {given}\n{observation_text(observation, limit=limit)}"
 
 
 def _looks(observation: Observation, limit: int) -> str:
@@ -217,10 +221,10 @@ def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> s
         return render(f"visualize cannot be shown: {type(error).__name__}: {error}")
 
 
-def observation_text(observation: Observation) -> str:
+def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     """Return a result as text: for a person, and for the model."""
-    seen = _safely(to_text, visualized(observation))
-    read = blocks_text(read_by_model(observation), verbatim=True)
+    seen = _safely(partial(to_text, limit=limit), visualized(observation))
+    read = blocks_text(read_by_model(observation), verbatim=True, limit=limit)
     return f"{PERSON}:\n{seen}\n\n{MODEL}:\n{read}"
 
 

@@ -74,10 +74,8 @@ def to_html(
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
     """Shorten the texts that can be reached before anything is laid out."""
     match renderable:
-        case str():
-            return cap_text(Text(visible(renderable)), limit)
-        case Text():
-            return cap_text(_spelled(renderable), limit)
+        case str() | Text():
+            return _shortened(renderable, limit)
         case Group():
             parts = (_capped(part, limit) for part in renderable.renderables)
             return Group(*parts, fit=renderable.fit)
@@ -85,7 +83,17 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
             return renderable
 
 
-def _spelled(text: Text) -> Text:
+def _shortened(text: str | Text, limit: int) -> Text:
+    """Cap *text*; of a very long one, the middle is left out before it is looked at."""
+    room = max(2 * limit, 1)
+    omitted = max(0, len(text) - 2 * room)
+    ends = (text[:room], text[-room:]) if omitted else (text,)
+    return cap_text(Text().join(map(_spelled, ends)), limit, omitted)
+
+
+def _spelled(text: str | Text) -> Text:
+    if isinstance(text, str):
+        return Text(visible(text))
     if visible(text.plain) == text.plain:
         return text
     return Text.assemble(*((visible(s.text), s.style or "") for s in _flow(text)))

@@ -2,10 +2,13 @@
 
 The app runs in a frame inside a frame, both without an origin. The outer one holds nothing but
 our stand-in for a host, which answers the first request and passes on the call and its result;
-its policy lets neither frame load, send or navigate anywhere. Source: MCP Apps, SEP-1865.
+its policy lets neither frame load, send or navigate anywhere. No policy covers WebRTC: the
+app's own page is without it, and can make no frame with a fresh page that has it.
+Source: MCP Apps, SEP-1865.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +26,7 @@ LARGEST = 5_000_000  # characters of an app
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; media-src data: blob:; font-src data:; "
-    "base-uri 'none'; form-action 'none'; webrtc 'block'"
+    "base-uri 'none'; form-action 'none'"
 )
 """No address of any network is allowed; frames cannot leave, as `default-src` covers them."""
 
@@ -33,6 +36,24 @@ _HEAD = (
     '<meta name="referrer" content="no-referrer">'
 )
 _SANDBOX = "allow-scripts"
+_NESTED = re.compile("srcdoc", re.IGNORECASE)
+_HARMLESS = "srcd0c"
+_GUARD = (
+    '<meta http-equiv="Content-Security-Policy" content="'
+    "require-trusted-types-for 'script'; trusted-types default\">"
+    """<script>
+for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "XSLTProcessor"]) delete window[name];
+window.trustedTypes?.createPolicy("default", {
+  createHTML: (html, kind, sink) => /srcdoc/i.test(sink) ? ""
+    : html.replace(/srcdoc/gi, "srcd0c").replace(/<!ENTITY/gi, "<!--"),
+  createScript: (text) => text,
+  createScriptURL: (url) => url,
+});
+document.currentScript.remove();
+</script>"""
+)
+"""What runs before the app: whatever it makes a page of passes the policy."""
+
 _REFUSED = (
     "This is a preview: an app may look at the call and its result, and do nothing."
 )
@@ -137,7 +158,7 @@ def _host_page(
     app: App, arguments: Mapping[str, Any] | None, result: MCPToolObservation | None
 ) -> str:
     given = {
-        "page": f"<!doctype html>{_HEAD}{app.html}",
+        "page": f"<!doctype html>{_HEAD}{_GUARD}{_NESTED.sub(_HARMLESS, app.html)}",
         "protocol": PROTOCOL,
         "sandbox": _SANDBOX,
         "refused": _REFUSED,

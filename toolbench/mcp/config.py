@@ -14,6 +14,7 @@ from toolbench.errors import ServerError
 from toolbench.mcp.entries import ServerEntry, Transport
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
+_OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
 _TRANSFORMS = ("tools", "include_tags", "exclude_tags")
 
 
@@ -23,7 +24,8 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
             `servers` (VS Code) or `mcp_servers` (Codex); the path of a file with one, JSON or
-            TOML; a mapping from names to servers; one URL; one FastMCP object.
+            TOML; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
+            document, its file, or its URL if that ends like `/openapi.json`.
         base: Where relative paths start; the directory of the file, or the current one.
 
     Raises:
@@ -52,12 +54,15 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
         return entry
     if isinstance(entry, str | Path):
         if _is_url(entry):
-            return read_entry({"url": str(entry)}, base=base)
+            kind = "openapi" if _OPENAPI.search(str(entry)) else "url"
+            return read_entry({kind: str(entry)}, base=base)
         return ServerEntry(transport="memory", server=str(entry), base=base)
     if hasattr(entry, "model_dump"):
         entry = entry.model_dump(exclude_none=True)
     if not isinstance(entry, Mapping):
         return ServerEntry(transport="memory", server=entry, base=base)
+    if _is_openapi(entry):
+        entry = {"openapi": entry}
     return _read_mapping({k: v for k, v in entry.items() if v is not None}, base)
 
 
@@ -145,6 +150,8 @@ def _server_table(config: Any) -> Mapping[str, Any]:
         }
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
+    if _is_openapi(config):
+        return {str(config.get("info", {}).get("title", "openapi")): config}
     if any(key in config for key in _SERVERS) or "mcp" in config:
         return table_of(config)
     return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
@@ -163,6 +170,11 @@ def table_of(config: Any) -> Mapping[str, Any]:
 
 def _is_url(value: Any) -> bool:
     return isinstance(value, str) and value.startswith(("http://", "https://"))
+
+
+def _is_openapi(value: Mapping[str, Any]) -> bool:
+    """Whether *value* is a document itself, not the entry of one."""
+    return "openapi" in value and "paths" in value
 
 
 def _names_module(value: Any) -> bool:

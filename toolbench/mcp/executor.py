@@ -6,6 +6,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from toolbench.core.executor import ToolExecutor
@@ -53,6 +54,29 @@ class Caller(Protocol):
         """Return the result as the server sent it; raise a `CallFailedError` without one."""
 
 
+class _Stop:
+    """Stops one call, also if that is wanted a moment before it is known how."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._cancel: Callable[[], object] | None = None
+        self._is_wanted = False
+
+    def by(self, cancel: Callable[[], object]) -> None:
+        """Learn that *cancel* stops the call."""
+        with self._lock:
+            self._cancel = cancel
+        if self._is_wanted:
+            cancel()
+
+    def __call__(self) -> None:
+        """Stop the call."""
+        with self._lock:
+            self._is_wanted, cancel = True, self._cancel
+        if cancel is not None:
+            cancel()
+
+
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """Sends calls of one tool to its server and waits for their results.
 
@@ -68,7 +92,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._caller = caller
         self._tool = tool
         self._output_schema = output_schema
-        self._running: set[Callable[[], object]] = set()
+        self._running: set[_Stop] = set()
 
     def __call__(
         self, action: MCPToolAction, conversation: Any = None
@@ -80,8 +104,10 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         answerer = self._answerer()
         waiting = Waiting(answerer)
         asked = answerer if iscoroutinefunction(answerer) else waiting.ask
-        future = self._submitted(self._calling(action, asked))
-        with self._cancelled_by(future.cancel):
+        call = self._calling(action, asked)
+        with self._interruptible() as stop:
+            future = self._submitted(call)
+            stop.by(future.cancel)
             try:
                 return waiting.until(future)
             except CancelledError:
@@ -97,11 +123,12 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         call = self._calling(action, self._answerer())
         loop = asyncio.get_running_loop()
         waited: asyncio.Future[MCPToolObservation]
-        if loop is self._caller.loop:
-            waited = asyncio.ensure_future(call())
-        else:
-            waited = asyncio.wrap_future(self._submitted(call))
-        with self._cancelled_by(partial(loop.call_soon_threadsafe, waited.cancel)):
+        with self._interruptible() as stop:
+            if loop is self._caller.loop:
+                waited = asyncio.ensure_future(call())
+            else:
+                waited = asyncio.wrap_future(self._submitted(call))
+            stop.by(partial(loop.call_soon_threadsafe, waited.cancel))
             try:
                 return await waited
             except asyncio.CancelledError:
@@ -112,19 +139,20 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
 
     def interrupt(self) -> None:
         """Cancel the calls under way, from any thread; the server is told."""
-        for cancel in list(self._running):
-            cancel()
+        for stop in list(self._running):
+            stop()
 
     def _answerer(self) -> Answerer:
         return current_answerer() or self._caller.answerer or ask_here
 
     @contextmanager
-    def _cancelled_by(self, cancel: Callable[[], object]) -> Iterator[None]:
-        self._running.add(cancel)
+    def _interruptible(self) -> Iterator["_Stop"]:
+        stop = _Stop()
+        self._running.add(stop)
         try:
-            yield
+            yield stop
         finally:
-            self._running.discard(cancel)
+            self._running.discard(stop)
 
     def _submitted(self, call: Callable[[], Coroutine[Any, Any, T]]) -> "Future[T]":
         """Start *call* in the background loop: directly, as that is half the way there."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json, to_jsonable_python
 
 from toolbench.core.content import TextContent
+from toolbench.core.registry import default_registry, resolve_one
 from toolbench.core.results import ResultObservation
 from toolbench.core.schema import Observation
 from toolbench.core.secrecy import HIDDEN
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolbench.runs.run import Run, Source
 
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
+SHOWN = 20_000  # characters of a result: displays of records are saved in notebooks
 _NOT_KEPT = "characters, not kept"
 
 
@@ -76,12 +78,11 @@ class RunRecord:
             **arguments: Arguments to change; secrets have to be given again.
 
         Raises:
-            LookupError: If the record was read from a file: the tool is not known.
+            LookupError: If the record was read from a file, and no tool of that name is
+                registered here.
             ToolbenchError: If a secret is missing, or an argument was too long to keep.
         """
-        if self.definition is None:
-            msg = f"Run {self.id} was read from a file: run {self.tool} by hand."
-            raise LookupError(msg)
+        tool = self._tool()
         given = {**self.arguments, **arguments}
         missing = [name for name, value in given.items() if _is_lost(value)]
         if missing:
@@ -95,9 +96,19 @@ class RunRecord:
             run_here,
         )
 
-        tool = self.definition.latest()
         tool.as_executable()
         return perform(run_here(tool, given, source), confirm=confirm)
+
+    def _tool(self) -> ToolDefinition[Any, Any]:
+        if self.definition is not None:
+            return self.definition.latest()
+        if self.tool in default_registry:
+            return resolve_one(self.tool)
+        msg = (
+            f"Run {self.id} was read from a file, and no tool {self.tool!r} is registered "
+            "here: define it first."
+        )
+        raise LookupError(msg)
 
     @property
     def known_arguments(self) -> dict[str, Any]:
@@ -122,23 +133,33 @@ class RunRecord:
         took = f"{self.seconds:.2f} s"
         return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
 
-    @property
-    def html(self) -> Html:
-        """The record as HTML that needs no kernel: what was called, and what came out."""
+    def to_html(self, *, limit: int = SHOWN) -> Html:
+        """Return the record as HTML that needs no kernel: what was called, and what came out.
+
+        Args:
+            limit: Characters of the result to show, head and tail of each of its two sides.
+        """
         return call_html(
             self.definition or self.tool,
             self.arguments,
             self.observation,
             remark=", ".join(filter(None, (self._remark, self.decision))),
+            limit=limit,
         )
+
+    def to_text(self, *, limit: int = SHOWN) -> str:
+        """Return what `to_html` shows, as text."""
+        return call_text(self.arguments, self.observation, limit=limit)
 
     @property
     def _remark(self) -> str:
         return f"{self.state} after {self.seconds:.2f} s, from {self.source}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        text = call_text(self.arguments, self.observation)
-        return {"text/plain": f"{self!r}\n{text}", "text/html": self.html}
+        return {
+            "text/plain": f"{self!r}\n{self.to_text()}",
+            "text/html": self.to_html(),
+        }
 
 
 def _described(observation: Observation) -> Any:

@@ -138,7 +138,8 @@ class Run:
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
         """Say how far the work is: *value* of *total*, and what is being done."""
-        self.progress_state = Progress(value, total, message)
+        whole = None if total is None else float(total)
+        self.progress_state = Progress(float(value), whole, str(message))
         self.changed()
 
     def log(self, message: str, level: str = "info") -> None:

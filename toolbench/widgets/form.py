@@ -13,6 +13,7 @@ from toolbench.errors import Path, Problem
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.frame import Frame
+from toolbench.widgets.fields.masking import conceal
 from toolbench.widgets.fields.rules import Registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.table import registry as default_registry
@@ -176,7 +177,15 @@ class SchemaForm:
         explain = None if self._validate else self.frame.view.problems
         found = placed(self.slot, self._check(_dict(value)), explain)
         said = [(locate(self.slot, p.path).slot, p) for p in drafts]
-        return [*said, *((s, p) for s, p in found if p.path not in unread)]
+        said += [(s, p) for s, p in found if p.path not in unread]
+        return self._concealed(said)
+
+    def _concealed(
+        self, said: list[tuple[Slot, Problem]]
+    ) -> list[tuple[Slot, Problem]]:
+        """Take the secrets out of the sentences: they quote what is wrong."""
+        secrets = list(self.slot.secrets()) if said else []
+        return [(s, Problem(p.path, conceal(p.message, secrets))) for s, p in said]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
         if self._validate is not None:
@@ -266,7 +275,8 @@ class SchemaForm:
         faults: dict[Slot, list[str]] = {}
         if revealed or outside or any(slot.touched for slot in slots):
             shown = [(s, p) for s, p in self._problems() if revealed or s.touched]
-            for slot, problem in [*shown, *placed(self.slot, outside)]:
+            told = self._concealed(placed(self.slot, outside))
+            for slot, problem in [*shown, *told]:
                 faults.setdefault(slot, []).append(problem.message)
         for slot in dict.fromkeys([*slots, *faults]):
             slot.fault(faults.get(slot, []))

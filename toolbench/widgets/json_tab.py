@@ -36,7 +36,12 @@ class JsonTab:
     @property
     def text(self) -> str:
         """What was typed, as long as no field was edited since; else the value."""
-        return to_text(self._form.masked) if self._typed is None else self._typed
+        if self._typed is not None:
+            return self._typed
+        try:
+            return to_text(self._form.masked)
+        except (ValueError, RecursionError):  # a number JSON cannot write, or too deep
+            return "…"
 
     def put(self, text: str) -> None:
         """Take *text* as typed; give its value to the form when it is a JSON object."""

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from toolbench.display.escape import Html
+from toolbench.runs.record import RunRecord
 
 
 class Keepsake:
@@ -37,15 +38,15 @@ class Keepsake:
         if publisher is not None:
             self._cell, self._is_there = dict(publisher.parent_header), False
 
-    def keep(self, html: Html, text: str) -> None:
-        """Have the output hold *html*; from any thread, does nothing outside a kernel."""
+    def keep(self, record: RunRecord) -> None:
+        """Have the output hold *record*; from any thread, does nothing outside a kernel."""
         publisher = _publisher()
         if publisher is None or not self._cell:
             return
         content = {
             "data": {
-                "text/plain": text,
-                "text/html": f'<div class="{self._name}">{html}</div>',
+                "text/plain": record.to_text(),
+                "text/html": f'<div class="{self._name}">{record.to_html()}</div>',
             },
             "metadata": {},
             "transient": {"display_id": self._name},

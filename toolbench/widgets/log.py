@@ -16,7 +16,7 @@ from toolbench.widgets.parts import Parts
 
 SEALED = 1_000  # characters after which a piece ends with its line
 LIVE = 20_000  # characters shown in pieces; of more, the end while it runs
-REST = 80_000  # characters shown of the rest, head and tail, when it is over
+REST = 60_000  # characters shown of the rest, head and tail, when it is over
 _WINDOW = 1_500  # characters shown of the end, while it runs
 _SWIFT = 3.0  # seconds in which every tick is shown
 _PACE = 0.25  # seconds between two later ones

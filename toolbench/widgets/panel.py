@@ -1,6 +1,7 @@
 """The panel of one tool: its form, its runs, and what came out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from threading import RLock
 from time import monotonic
 from typing import Any
@@ -11,7 +12,7 @@ import ipywidgets as w
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.objects import call_text, tool_bundle, tool_html
+from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.display.page import notice
 from toolbench.runs.active import active
 from toolbench.runs.engine import start
@@ -178,7 +179,16 @@ class ToolPanel(w.VBox):
         return run
 
     def _clicked(self, *, unchecked: bool = False) -> None:
-        """Run, once the last keys are here.
+        self.when_quiet(partial(self._run_by_click, unchecked=unchecked))
+
+    def _run_by_click(self, *, unchecked: bool) -> None:
+        with self._lock:
+            run = self._new_run(self._ask, unchecked=unchecked)
+            if run is not None:
+                self._start(run, self._timeout)
+
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Do what a click asks for, once the last keys are here.
 
         ipywidgets holds a field's news back until the kernel has answered the one before,
         but not a click: a quick person's click overtakes the end of what they typed.
@@ -187,10 +197,7 @@ class ToolPanel(w.VBox):
         def go() -> bool:
             if monotonic() - self._last_edit < QUIET:
                 return True
-            with self._lock:
-                run = self._new_run(self._ask, unchecked=unchecked)
-                if run is not None:
-                    self._start(run, self._timeout)
+            act()
             return False
 
         if go():
@@ -263,12 +270,12 @@ class ToolPanel(w.VBox):
         if "History" in self._views:
             self._views["History"].refresh()
         self._record = history().find(run.id) or RunRecord.of(run)
-        text = call_text(self._record.arguments, self._record.observation)
-        self._keepsake.keep(self._record.html, text)
+        self._keepsake.keep(self._record)
 
     def _settle(self) -> None:
-        self._run_button.disabled = self._tool.executor is None
-        self._cancel_button.disabled = True
+        going_on = self._run is not None and not self._run.done.is_set()
+        self._run_button.disabled = going_on or self._tool.executor is None
+        self._cancel_button.disabled = not going_on
 
     # --- when the tool was defined again ------------------------------------------------
 
@@ -278,7 +285,7 @@ class ToolPanel(w.VBox):
             if self._stale.children or self._tool.latest() is self._tool:
                 return
             reload_button = self._parts.button("Reload", look="info")
-            reload_button.on_click(lambda _: self.reload())
+            reload_button.on_click(lambda _: self.when_quiet(self.reload))
             said = "This tool was defined again: the panel shows the old one."
             self._stale.children = [
                 self._parts.html(notice(said, "warning")),
@@ -312,5 +319,5 @@ class ToolPanel(w.VBox):
         view = super()._repr_mimebundle_(**options)
         static = tool_bundle(self._tool, self._form.masked)
         if self._record is not None:
-            static["text/html"] += self._record.html
+            static["text/html"] += self._record.to_html()
         return {**(view or {}), **static}

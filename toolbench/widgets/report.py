@@ -1,5 +1,7 @@
 """What a panel shows of its run: state, progress, output, and the result twice."""
 
+from math import isnan, nan
+
 import ipywidgets as w
 
 from toolbench.core.content import TextContent
@@ -11,7 +13,7 @@ from toolbench.display.objects import LIMIT, read_by_model, result_html
 from toolbench.display.page import Tone, badge
 from toolbench.display.render import to_html
 from toolbench.runs.output import LIMIT as KEPT
-from toolbench.runs.run import ENDED, Run, State
+from toolbench.runs.run import ENDED, Progress, Run, State
 from toolbench.widgets.log import LIVE, REST, LogView
 from toolbench.widgets.parts import Parts
 
@@ -86,10 +88,10 @@ class RunReport:
         return over
 
     def _show_progress(self, run: Run) -> None:
-        progress = run.progress_state
-        moving = bool(progress.total) and run.state not in ENDED
-        if progress.total and moving:
-            self._bar.value = min(max(progress.value / progress.total, 0.0), 1.0)
+        share = _share(run.progress_state)
+        moving = share is not None and run.state not in ENDED
+        if moving:
+            self._bar.value = share
         _show_if(self._bar, wanted=moving)
 
     def _show_everything(self) -> None:
@@ -134,6 +136,12 @@ def _clock_html(run: Run) -> Html:
         words += [run.progress_state.message, _counted(run)]
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')
+
+
+def _share(progress: Progress) -> float | None:
+    """How much of the work is done, between 0 and 1, if that can be told."""
+    share = progress.value / progress.total if progress.total else nan
+    return None if isnan(share) else min(max(share, 0.0), 1.0)  # no JSON has a nan
 
 
 def _counted(run: Run) -> str:

@@ -1,7 +1,7 @@
 """The tabs of a panel beside the form: what a model is given, the call as text, earlier runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from json import dumps
 from typing import Any, Protocol
 
@@ -38,6 +38,9 @@ class Panel(Protocol):
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form."""
+
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Do what a click asks for, once the last keys are here."""
 
 
 class View(ABC):
@@ -123,7 +126,7 @@ class HistoryView(View):
         self._back = parts.button("Put back in the form")
         self._shown = parts.html()
         self._runs.observe(lambda _: self._show(), "value")
-        self._back.on_click(lambda _: self._fill())
+        self._back.on_click(lambda _: panel.when_quiet(self._fill))
         self.widget = parts.column(parts.row(self._runs, self._back), self._shown)
         self.refresh()
 

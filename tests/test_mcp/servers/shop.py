@@ -6,6 +6,7 @@ an app. With the address of a trap, a second app tries everything to reach that.
 
 import asyncio
 import sys
+from json import dumps
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer, Resolve
@@ -147,11 +148,12 @@ ESCAPE = """<!doctype html><html><head>
 <link rel="stylesheet" href="TRAP/link"><link rel="preload" as="script" href="TRAP/preload">
 <link rel="prefetch" href="TRAP/prefetch"><link rel="icon" href="TRAP/icon">
 <base href="TRAP/base/"><style>@import "TRAP/import"; body { background: url(TRAP/css) }</style>
-<meta http-equiv="refresh" content="1;url=TRAP/refresh"><script src="TRAP/script"></script>
+<script src="TRAP/script"></script>
 </head><body><p id="said">escaping</p>
 <img src="TRAP/img"><iframe src="TRAP/iframe"></iframe><object data="TRAP/object"></object>
 <embed src="TRAP/embed"><video src="TRAP/video"></video><form id="f" action="TRAP/form"></form>
-<a id="a" href="TRAP/a" target="_top">x</a><a id="b" href="TRAP/b">x</a><a id="c" href="TRAP/c" target="_blank" ping="TRAP/ping">x</a>
+<a id="a" href="TRAP/a" target="_top">x</a>
+<a id="c" href="TRAP/c" target="_blank" ping="TRAP/ping">x</a>
 <script>
 const tries = {
   fetch: () => fetch("TRAP/fetch", {mode: "no-cors"}),
@@ -171,20 +173,59 @@ const tries = {
   cookie: () => { document.cookie = "x=y"; },
   alert: () => alert("hello"),
   form: () => document.querySelector("#f").submit(),
-  links: () => ["a", "b", "c"].forEach(id => document.getElementById(id).click()),
-  frame: () => { const f = document.createElement("iframe");
-    f.srcdoc = "<script>fetch('TRAP/nested',{mode:'no-cors'});top.tripwire('nested')<" + "/script>";
-    document.body.append(f); },
-  ice: () => { const c = new RTCPeerConnection({iceServers: [{urls: "stun:127.0.0.1:STUN"}]});
-    c.createDataChannel("x"); c.createOffer().then(o => c.setLocalDescription(o)); },
-  self: () => setTimeout(() => { location = "TRAP/self"; }, 1500),
+  links: () => ["a", "c"].forEach(id => document.getElementById(id).click()),
+  ice: () => ICE,
+  frames: () => {
+    const page = PAGE;
+    const set = (frame) => { frame.srcdoc = page; document.body.append(frame); };
+    const quoted = page.replaceAll('"', "&quot;");
+    const nests = [
+      () => set(document.createElement("iframe")),
+      () => document.body.insertAdjacentHTML("beforeend", `<iframe srcdoc="${quoted}"></iframe>`),
+      () => { const f = document.createElement("iframe"); f.setAttribute("srcdoc", page); document.body.append(f); },
+      () => { const x = new DOMParser().parseFromString(`<h:iframe xmlns:h="http://www.w3.org/1999/xhtml" srcdoc="x"/>`, "text/xml");
+              const f = document.adoptNode(x.documentElement); f.srcdoc = page; document.body.append(f); },
+      () => { const a = document.createAttribute("srcdoc"); a.value = page;
+              const f = document.createElement("iframe"); f.setAttributeNode(a); document.body.append(f); },
+    ];
+    nests.push(
+      () => { const a = document.createAttribute("srcdoc"), f = document.createElement("iframe");
+              f.setAttributeNode(a); a.value = page; document.body.append(f); },
+      () => { const f = document.createElement("iframe"); f.setAttributeNS(null, "srcdoc", page);
+              document.body.append(f); },
+      () => { const f = document.createElement("iframe"); f["src" + "doc"] = page; document.body.append(f); },
+      () => { document.body.append(document.createRange().createContextualFragment(
+                `<iframe ${"src" + "doc"}="${quoted}"></iframe>`)); },
+      () => { const t = document.createElement("template"); t.innerHTML = `<iframe ${"src" + "doc"}="${quoted}">`;
+              document.body.append(t.content.cloneNode(true)); },
+      () => { const e = quoted.replaceAll("<", "&#38;lt;"); const x = new DOMParser().parseFromString(
+                `<!DOCTYPE x [<!ENTITY e "<h:iframe src&#100;oc='${e}'/>">]><x xmlns:h="http://www.w3.org/1999/xhtml">&e;</x>`,
+                "text/xml"); document.body.append(document.adoptNode(x.documentElement.firstChild)); },
+      () => { const f = document.createElement("iframe"); document.body.append(f); f.src = "javascript:" + page.slice(8); },
+      () => { const f = document.createElement("iframe"); document.body.append(f);
+              new f.contentWindow.RTCPeerConnection(); f.contentDocument.write(page); },
+      () => { const f = document.createElement("iframe"); f.src = "data:text/html," + page; document.body.append(f); },
+      () => { const f = document.createElement("iframe");
+              f.src = URL.createObjectURL(new Blob([page], {type: "text/html"})); document.body.append(f); },
+    );
+    for (const nest of nests) { try { nest(); } catch {} }
+  },
 };
 const refused = [];
 for (const [name, attempt] of Object.entries(tries)) {
   try { Promise.resolve(attempt()).catch(() => {}); } catch { refused.push(name); }
 }
-document.querySelector("#said").textContent = "tried " + Object.keys(tries).length;
+document.querySelector("#said").textContent = "tried everything";
 </script></body></html>"""
+
+LEAVE = """<!doctype html><html><head><meta http-equiv="refresh" content="3;url=TRAP/refresh">
+</head><body><p>leaving</p><a id="b" href="TRAP/b">x</a><script>
+setTimeout(() => document.getElementById("b").click(), 1000);
+setTimeout(() => { location = "TRAP/self"; }, 2000);
+</script></body></html>"""
+
+ICE = """{ const c = new RTCPeerConnection({iceServers: [{urls: "stun:127.0.0.1:PORT"}]});
+c.createDataChannel("x"); c.createOffer().then(o => c.setLocalDescription(o)); window.ice = c; }"""
 
 
 @shop.resource("ui://shop/basket", mime_type="text/html;profile=mcp-app")
@@ -193,10 +234,18 @@ def basket_app() -> str:
 
 
 if TRAP:
+    ice = ICE.replace("PORT", TRAP.rpartition(":")[2])
 
     @shop.resource("ui://shop/escape", mime_type="text/html;profile=mcp-app")
     def escape_app() -> str:
-        return ESCAPE.replace("TRAP", TRAP).replace("STUN", TRAP.rpartition(":")[2])
+        nested = f"<script>fetch('TRAP/nested', {{mode: 'no-cors'}}); {ice}</script>"
+        page = dumps(nested + "<script>top.tripwire('nested')</script>")
+        page = page.replace("</", "<\\/")
+        return ESCAPE.replace("PAGE", page).replace("ICE", ice).replace("TRAP", TRAP)
+
+    @shop.resource("ui://shop/leave", mime_type="text/html;profile=mcp-app")
+    def leave_app() -> str:
+        return LEAVE.replace("TRAP", TRAP)
 
 
 if __name__ == "__main__":

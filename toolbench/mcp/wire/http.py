@@ -19,6 +19,7 @@ from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.wire.auth import auth_of
 
 _KEPT_BODY = 500  # characters of a body that is no message
+_DEEPEST = 150  # levels of objects and lists; the SDK's reader gives up at 200
 _LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
 
@@ -116,5 +117,16 @@ def _mended(body: bytes) -> bytes:
             answers = [each for each in mend(body) if "method" not in each]
         except NoiseError:  # the SDK has words for it
             return body
-        return json.dumps(answers[0]).encode() if answers else body
+        return json.dumps(_pruned(answers[0], _DEEPEST)).encode() if answers else body
     return body
+
+
+def _pruned(value: Any, levels: int) -> Any:
+    """Return *value* as deep as a strict reader goes: one deep tool hides no other."""
+    if not isinstance(value, dict | list):
+        return value
+    if not levels:
+        return "nested too deeply to be read"
+    if isinstance(value, list):
+        return [_pruned(item, levels - 1) for item in value]
+    return {key: _pruned(item, levels - 1) for key, item in value.items()}

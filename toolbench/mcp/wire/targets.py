@@ -1,8 +1,6 @@
 """From an entry of a configuration to the transport that reaches it."""
 
 import importlib.util
-import json
-import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import httpx2
 from fastmcp import Client
 from fastmcp.client.transports import FastMCPTransport, SSETransport, StdioTransport
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
@@ -23,6 +20,7 @@ from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.wire.auth import auth_of
 from toolbench.mcp.wire.http import HttpTransport, http_client
+from toolbench.mcp.wire.openapi import OpenApiTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 _EXTRA = "demo"  # brings FastMCP's server half
@@ -162,7 +160,7 @@ def _server_object(entry: ServerEntry) -> Any:
     """The server an entry means: the object, a module's, or one made from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
-        return _from_openapi(server, entry.base)
+        return OpenApiTransport(server, entry.base)
     if isinstance(server, str):
         return _from_module(server, entry.base)
     if isinstance(server, ClientTransport) or hasattr(server, "client_transport"):
@@ -209,52 +207,3 @@ def _load_file(path: Path) -> Any:
     finally:
         sys.path.remove(str(path.parent))
     return module
-
-
-def _from_openapi(settings: Mapping[str, Any], base: Path) -> Any:
-    try:
-        from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
-    except ImportError as error:
-        raise MissingExtraError(_EXTRA) from error
-    document = settings["openapi"]
-    if not isinstance(document, Mapping):
-        document = _read_document(str(document), base)
-    url = settings.get("base_url") or _first_server(document)
-    client = httpx2.AsyncClient(base_url=url, headers=dict(settings.get("headers", {})))
-    title = str(document.get("info", {}).get("title", "openapi"))
-    return FastMCP.from_openapi(dict(document), client=client, name=title)
-
-
-def _read_document(place: str, base: Path) -> Mapping[str, Any]:
-    import yaml  # noqa: PLC0415 - only for documents
-
-    try:
-        if place.startswith(("http://", "https://")):
-            text = (
-                httpx2.get(place, timeout=30.0, follow_redirects=True)
-                .raise_for_status()
-                .text
-            )
-        else:
-            text = (base / os.path.expanduser(place)).read_text(encoding="utf-8")  # noqa: PTH111
-        document = (
-            json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
-        )
-    except (OSError, ValueError, yaml.YAMLError, httpx2.HTTPError) as error:
-        msg = f"The OpenAPI document {place!r} cannot be read: {error}."
-        raise ServerError(msg) from None
-    if not isinstance(document, Mapping):
-        msg = f"{place!r} holds no OpenAPI document."
-        raise ServerError(msg)
-    return document
-
-
-def _first_server(document: Mapping[str, Any]) -> str:
-    servers = document.get("servers") or [{}]
-    url = str(servers[0].get("url", ""))
-    if not url.startswith(("http://", "https://")):
-        msg = (
-            "The OpenAPI document names no server URL: say where it is with 'base_url'."
-        )
-        raise ServerError(msg)
-    return url

@@ -91,11 +91,11 @@ def _path(parts: list[str], guard: str) -> str:
     """Return the regular expression of one path; *guard* stands before leading wildcards."""
     *above, name = parts
     regex = "".join(
-        f"(?:{guard}[^/]+/)*" if part == "**" else f"{_name(part, guard)}/"
+        f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/"
         for part in above
     )
     if name == "**":
-        return f"{regex}(?:{guard}[^/]+/)*{guard}[^/]+"
+        return f"{regex}(?:{guard}[^/]++/)*{guard}[^/]+"
     return regex + _name(name, guard)
 
 

@@ -66,7 +66,7 @@ class Walk:
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
-        begin = len(self._start)
+        begin, wanted = len(self._start), self._wanted
         stack: list[tuple[str, _Rules]] = [(self._start, self._rules)]
         while stack and not self._stopped():
             below, rules = stack.pop()
@@ -74,19 +74,21 @@ class Walk:
             if any(entry.name == ".gitignore" for entry in entries):
                 own = read_rules(self._origin, below)
                 rules = (*rules, own) if own else rules
+            inside = below[begin:]  # this loop is what a walk costs
             for entry in entries:
-                name, path = entry.name, below + entry.name
+                name = entry.name
                 if name[0] == "." and (name == ".git" or not self.hidden):
                     continue
+                path = inside + name
                 is_directory = entry.is_dir(follow_symlinks=False)
-                if not is_directory and self._wanted and not self._wanted(path[begin:]):
+                if wanted and not is_directory and not wanted(path):
                     continue
-                if rules and is_ignored(rules, name, path, is_directory):
-                    self.ignored += [path[begin:]] * is_directory
+                if rules and is_ignored(rules, name, below + name, is_directory):
+                    self.ignored += [path] * is_directory
                 elif is_directory:
-                    stack.append((path + "/", rules))
+                    stack.append((f"{below}{name}/", rules))
                 elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
-                    yield path[begin:]
+                    yield path
 
     def _entries(self, below: str) -> list[os.DirEntry[str]]:
         directory = f"{self._origin}/{below}"

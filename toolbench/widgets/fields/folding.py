@@ -133,6 +133,8 @@ def fold_alternatives(schema: Schema, resolve: Resolve) -> Folded:
     plain = _one_scalar([found for _, found in real], rules)
     if plain:
         return Folded({**plain, **base}, nullable)
+    if base.get("writeOnly") is True:
+        rules["writeOnly"] = True
     parts = [{**rules, **part} if isinstance(part, dict) else part for part, _ in real]
     return Folded({**notes, "anyOf": parts}, nullable)
 

@@ -61,18 +61,23 @@ class Formatted(Line):
 
     @property
     def _format(self) -> Format:
-        return FORMATS[self.schema["format"]]
+        return FORMATS[self._named]
+
+    @property
+    def _named(self) -> str:
+        known = is_known_format(self.schema)
+        return str(self.schema["format"]) if known else "date"  # asked for by name
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
         """Show an example."""
         example = self._format.example
-        return f"e.g. {example}" if example else str(self.schema["format"])
+        return f"e.g. {example}" if example else self._named
 
     @property
     def hint(self) -> str:
         """Name the format, and say when the text does not look like it."""
-        named = str(self.schema["format"])
+        named = self._named
         if self.text and not re.fullmatch(self._format.pattern, self.text):
             return f"this does not look like a {named}"
         return named

@@ -81,7 +81,8 @@ class Position:
     @property
     def secret(self) -> bool:
         """Whether the value must never be shown."""
-        name = self.key if isinstance(self.key, str) else ""
+        path = self.path  # a branch of a union has the name of the union
+        name = path[-1] if path and isinstance(path[-1], str) else ""
         return is_secret(name, self.node.schema)
 
     @property

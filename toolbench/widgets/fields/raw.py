@@ -7,7 +7,8 @@ from typing import Any
 
 from ipywidgets import Textarea
 
-from toolbench.widgets.fields.masking import mask, unmask
+from toolbench.widgets.fields.editor import UNSET
+from toolbench.widgets.fields.masking import Kept, mask, texts, unmask
 from toolbench.widgets.fields.text import TextBox, UnreadableError
 
 _HIDDEN = re.compile(
@@ -65,7 +66,7 @@ class Raw(TextBox):
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        self._kept: dict[Any, str] = {}
+        self._kept: Kept = {}
         self._unwritable: list[Any] = []
 
     def parse(self, text: str) -> Any:
@@ -92,8 +93,14 @@ class Raw(TextBox):
 
     def secrets(self) -> Iterable[str]:
         """Give what the keys of the value call secret."""
-        return mask(self.read(), self.slot.key, self.schema)[1].values()
+        return tuple(texts(list(self._masked()[1].values())))
 
     def masked(self) -> Any:
         """Return the value without what its keys call secret."""
-        return mask(self.read(), self.slot.key, self.schema)[0]
+        return self._masked()[0]
+
+    def _masked(self) -> tuple[Any, Kept]:
+        value = self.read()
+        if value is UNSET:
+            return UNSET, {}
+        return mask(value, self.slot.key, self.schema)

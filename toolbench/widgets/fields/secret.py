@@ -6,7 +6,8 @@ from typing import Any
 from ipywidgets import Password
 
 from toolbench.core.secrecy import HIDDEN
-from toolbench.widgets.fields.text import Line
+from toolbench.widgets.fields.number import read_number, write_number
+from toolbench.widgets.fields.text import Line, UnreadableError
 
 
 class Secret(Line):
@@ -18,8 +19,24 @@ class Secret(Line):
     kind = Password
     wider = None  # none that shows it
 
+    @property
+    def _is_number(self) -> bool:
+        return self.schema.get("type") in ("integer", "number")
+
+    def parse(self, text: str) -> Any:
+        """The draft is the value, or the number it says."""
+        if not self._is_number:
+            return text
+        try:
+            return read_number(text, self.schema["type"])
+        except UnreadableError:  # its sentence quotes the draft
+            msg = "This is not a number."
+            raise UnreadableError(msg) from None
+
     def render(self, value: Any) -> str | None:
-        """Hold any text: none is shown."""
+        """Hold any text, or any number where one is asked for: none is shown."""
+        if self._is_number:
+            return write_number(value)
         return value if isinstance(value, str) else None
 
     def display(self, text: str) -> str:

@@ -39,7 +39,8 @@ def _is_root(view: SchemaView, schema: Schema, path: Path) -> bool:
 
 def _is_secret(view: SchemaView, schema: Schema, path: Path) -> bool:
     name = path[-1] if path and isinstance(path[-1], str) else ""
-    return schema.get("type") == "string" and is_secret(name, schema)
+    kinds = ("string", "integer", "number")
+    return schema.get("type") in kinds and is_secret(name, schema)
 
 
 def _is_choice(view: SchemaView, schema: Schema, path: Path) -> bool:

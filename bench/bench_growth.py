@@ -1,0 +1,343 @@
+"""How cost grows: ten times the tools, records or fields may cost ten times as much."""
+
+import time
+from datetime import UTC, datetime
+
+import comm
+import ipywidgets
+import pytest
+from measuring import Cold, by_turns, timed
+from pydantic import Field, create_model
+from wire import Wire, forgetting
+
+from toolbench import Action, Observation, ToolDefinition, ToolRegistry
+from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.formats import FORMATS
+from toolbench.llm.lint import lint_tools
+from toolbench.llm.payloads import PAYLOADS
+from toolbench.magics.catalog import Catalog
+from toolbench.runs.history import RunHistory
+from toolbench.runs.record import RunRecord
+from toolbench.widgets.bench import Bench
+from toolbench.widgets.form import SchemaForm
+
+TOOLS = (10, 100, 1_000, 10_000)
+RECORDS = (10, 1_000, 100_000)
+FIELDS = (1, 10, 50, 200)
+ROUNDS = 5
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon")
+
+
+class SizeAction(Action):
+    """What every tool of the curves takes."""
+
+    path: str = Field(description="Where.")
+    limit: int | None = Field(None, ge=1)
+
+
+def executor(action):
+    return action.path
+
+
+def named(n: int) -> ToolDefinition:
+    return ToolDefinition(
+        name=f"tool_{n}",
+        description=f"Find the {WORDS[n % 5]} of thing {n}.",
+        action_type=SizeAction,
+        executor=executor,
+    )
+
+
+ALL = [named(n) for n in range(max(TOOLS))]
+
+
+def registered(count: int) -> ToolRegistry:
+    registry = ToolRegistry()
+    for tool in ALL[:count]:
+        registry.register(tool.name, tool)
+    return registry
+
+
+def listed(count: int) -> Catalog:
+    """A catalogue of a notebook that made so many tools."""
+    return Catalog({tool.name: tool for tool in ALL[:count]}, lambda: None)
+
+
+def curve(ledger, work, make, sizes, order=1, rounds=ROUNDS, note=""):
+    """Time what *make* returns for each size, by turns."""
+    watches = [timed(make(size), time.process_time) for size in sizes]
+    seconds = by_turns(watches, rounds)
+    points = dict(zip(sizes, seconds, strict=True))
+    ledger.curve(work, points, order=order, note=note)
+
+
+class TestTools:
+    def test_registered(self, ledger):
+        """A recipe each."""
+
+        def make(count):
+            def register(registry):
+                for tool in ALL[:count]:
+                    registry.register(tool.name, tool)
+
+            return Cold(ToolRegistry, register)
+
+        curve(ledger, "tools registered", make, TOOLS)
+
+    def test_defined(self, ledger):
+        """An Action class and a tool each."""
+        names = iter(range(10**9))
+
+        def make(count):
+            def define(_):
+                for _ in range(count):
+                    name = f"Grown{next(names)}Action"
+                    made = create_model(name, __base__=Action, path=(str, "x"))
+                    ToolDefinition(name=name, action_type=made, executor=executor)
+
+            return Cold(lambda: None, define)
+
+        curve(ledger, "tools defined", make, TOOLS[:3])
+
+    def test_listed(self, ledger):
+        """The names of a registry, and the entries that `%tools` shows."""
+        curve(ledger, "tools listed: registry", _list, TOOLS)
+        curve(ledger, "tools listed: %tools", lambda n: listed(n).entries, TOOLS)
+
+    def test_resolved(self, ledger):
+        """One name costs the same among many."""
+
+        def make(count):
+            registry = registered(count)
+            return lambda: registry.resolve("tool_5")
+
+        curve(ledger, "one tool resolved among so many", make, TOOLS, order=0)
+
+    def test_found(self, ledger):
+        """One name, as `%tool` and a model ask for it."""
+
+        def make(count):
+            catalog = listed(count)
+            return lambda: catalog.find("tool_5")
+
+        curve(ledger, "one tool found by %tool among so many", make, TOOLS)
+
+        def parsed(count):
+            call = PAYLOADS["openai"](ALL[5], {"path": "x"})
+            return lambda: parse_tool_calls(call, ALL[:count])
+
+        curve(ledger, "one call parsed among so many tools", parsed, TOOLS)
+
+    def test_searched(self, ledger, monkeypatch):
+        """A word typed into the bench, and a pattern of `%tools`."""
+        monkeypatch.setattr(comm, "create_comm", Wire().comm)
+
+        def make(count):
+            catalog = listed(count)
+            return lambda: catalog.entries("*99*")
+
+        def typed(count):
+            shown = Bench(ALL[:count])
+            texts = ["gamma", "delta 9"]
+
+            def search():
+                texts.reverse()
+                shown._search.value = texts[0]
+
+            return search
+
+        curve(ledger, "tools searched: %tools", make, TOOLS)
+        curve(ledger, "tools searched: bench", typed, TOOLS)
+        ipywidgets.Widget.close_all()
+
+    def test_shown(self, ledger, monkeypatch):
+        """A bench opened."""
+        wire = Wire()
+        monkeypatch.setattr(comm, "create_comm", wire.comm)
+        points = {}
+
+        def make(count):
+            before = wire.comms
+            with forgetting():
+                Bench(ALL[:count])
+            points[count] = wire.comms - before
+            return lambda: Bench(ALL[:count])
+
+        with forgetting():
+            curve(ledger, "bench of so many tools: opened", make, TOOLS)
+        ledger.curve("bench of so many tools: comms", points, unit="comms", order=0)
+
+    @pytest.mark.parametrize("provider", FORMATS)
+    def test_exported(self, ledger, provider):
+        """In the words of each provider, for the first time."""
+        export = FORMATS[provider]
+
+        def make(count):
+            def work(tools):
+                for tool in tools:
+                    export(tool)
+
+            return Cold(lambda: [named(n) for n in range(count)], work)
+
+        curve(ledger, f"tools exported: {provider}", make, TOOLS)
+
+    def test_linted(self, ledger):
+        """Near-duplicates are looked for among all pairs."""
+        curve(ledger, "tools linted", lambda n: lambda: lint_tools(ALL[:n]), TOOLS[:3])
+
+
+def _list(count):
+    registry = registered(count)
+    return lambda: list(registry)
+
+
+def record(n: int) -> RunRecord:
+    return RunRecord(
+        id=n,
+        tool=f"tool_{n % 50}",
+        arguments={"path": f"/tmp/{n}", "limit": n},
+        observation=Observation.from_text(f"Result {n} of a call."),
+        state="done",
+        seconds=0.01,
+        source="cell",
+        started=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+class TestHistory:
+    records = [record(n) for n in range(max(RECORDS))]  # noqa: RUF012 - made once, never changed
+
+    def filled(self, count):
+        history = RunHistory(kept=max(RECORDS), room=10**12)
+        for each in self.records[:count]:
+            history.add(each)
+        return history
+
+    def test_appended(self, ledger):
+        curve(
+            ledger,
+            "records appended",
+            lambda n: Cold(lambda: None, lambda _: self.filled(n)),
+            RECORDS,
+        )
+
+    def test_appended_to_a_file(self, ledger, tmp_path):
+        def make(count):
+            history = self.filled(0)
+            history.persist(tmp_path / f"{count}.jsonl")
+
+            def write():
+                for each in self.records[:count]:
+                    history.add(each)
+
+            return write
+
+        sizes = (10, 1_000, 10_000)
+        curve(ledger, "records appended to a file", make, sizes)
+
+    @pytest.mark.parametrize("what", ["to_json", "to_dataframe"])
+    def test_exported(self, ledger, what):
+        curve(
+            ledger, f"records: {what}", lambda n: getattr(self.filled(n), what), RECORDS
+        )
+
+    def test_read(self, ledger):
+        """All of them, the newest, and one by its number."""
+
+        def newest(count):
+            history = self.filled(count)
+            return lambda: history[-1]
+
+        def shown(count):
+            history = self.filled(count)
+            return lambda: repr(history)
+
+        curve(ledger, "records listed", lambda n: lambda: list(self.filled(n)), RECORDS)
+        curve(ledger, "the newest of so many records", newest, RECORDS, order=0)
+        curve(ledger, "the history of so many records shown", shown, RECORDS, order=0)
+
+    def test_searched(self, ledger):
+        def make(count):
+            history = self.filled(count)
+            return lambda: history.find(1)
+
+        curve(ledger, "an old record found by its number", make, RECORDS)
+
+
+def schema_of(count: int) -> dict:
+    kinds = [
+        {"type": "string", "description": "What."},
+        {"type": "integer", "minimum": 0},
+        {"type": "boolean", "default": False},
+        {"enum": ["a", "b", "c"]},
+        {"type": "array", "items": {"type": "string"}},
+    ]
+    properties = {f"field_{n}": kinds[n % 5] for n in range(count)}
+    return {"type": "object", "properties": properties, "required": ["field_0"]}
+
+
+def value_of(count: int) -> dict:
+    values = ("text", 3, True, "a", ["x"])
+    return {f"field_{n}": values[n % 5] for n in range(count)}
+
+
+class TestForms:
+    @pytest.fixture(autouse=True)
+    def wire(self, monkeypatch):
+        wire = Wire()
+        monkeypatch.setattr(comm, "create_comm", wire.comm)
+        yield wire
+        ipywidgets.Widget.close_all()
+
+    def test_built(self, ledger, wire):
+        """Comms and CPU of the fields that are shown."""
+        points = {"comms": {}, "B": {}}
+
+        def make(count):
+            schema, value = schema_of(count), value_of(count)
+            before = wire.comms, wire.bytes
+            SchemaForm(schema, value).widget  # noqa: B018
+            points["comms"][count] = wire.comms - before[0]
+            points["B"][count] = wire.bytes - before[1]
+            return Cold(lambda: None, lambda _: SchemaForm(schema, value).widget)
+
+        curve(ledger, "fields of a form built", make, FIELDS)
+        for unit, found in points.items():
+            ledger.curve(f"fields of a form: {unit}", found, unit=unit)
+
+    def test_changed(self, ledger):
+        """A value set and read, and one field changed with the others there."""
+
+        def value(count):
+            form = SchemaForm(schema_of(count))
+            form.widget  # noqa: B018
+            values = [value_of(count), {"field_0": "x"}]
+
+            def change():
+                values.reverse()
+                form.value = values[0]
+                return form.value, form.errors
+
+            return change
+
+        def one(count):
+            form = SchemaForm(schema_of(count), value_of(count))
+            form.widget  # noqa: B018
+            box = next(_boxes(form.widget))
+            texts = ["one", "two"]
+
+            def type_in():
+                texts.reverse()
+                box.value = texts[0]
+
+            return type_in
+
+        curve(ledger, "fields of a form set and read", value, FIELDS)
+        curve(ledger, "a key stroke in a form of so many fields", one, FIELDS)
+
+
+def _boxes(widget):
+    if getattr(widget, "description", "") == "field_0":
+        yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _boxes(child)

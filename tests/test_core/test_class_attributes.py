@@ -1,0 +1,72 @@
+from typing import ClassVar
+
+import pytest
+
+from toolbench import Action, Observation, ToolAnnotations, ToolDefinition
+from toolbench.errors import RegistrationError
+
+
+class SayAction(Action):
+    text: str = ""
+
+
+class Said(Observation):
+    size: int = 0
+
+
+class SayTool(ToolDefinition):
+    """Says everything of its tools in the class, and nothing in `create`."""
+
+    description: ClassVar[str] = "Says it."
+    action_type: ClassVar = SayAction
+    observation_type: ClassVar = Said
+    annotations: ClassVar = ToolAnnotations(readOnlyHint=True)
+    meta: ClassVar = {"v": 1}
+
+    @classmethod
+    def create(cls, conv_state=None):
+        return [cls(executor=lambda action: {"size": len(action.text)})]
+
+
+class LouderTool(SayTool):
+    description = "Shouts it."
+
+
+class TestClassAttributes:
+    def test_are_what_the_tools_of_the_class_say(self):
+        """What is left out when a tool is made is as its class says."""
+        [tool] = SayTool.create()
+        assert (tool.name, tool.description) == ("say", "Says it.")
+        assert (tool.action_type, tool.observation_type) == (SayAction, Said)
+        assert tool.hints.readOnlyHint and tool.meta == {"v": 1}
+        assert tool({"text": "four"}) == Said(size=4)
+        assert list(tool.input_schema["properties"]) == ["text"]
+
+    def test_are_inherited(self):
+        """A subclass says otherwise what it says, and the rest as its base."""
+        [tool] = LouderTool.create()
+        assert (tool.description, tool.action_type) == ("Shouts it.", SayAction)
+
+    def test_give_way_to_what_a_tool_is_given(self):
+        """Who makes a tool has the last word, and copies keep it."""
+        tool = SayTool(description="Other.", observation_type=Observation)
+        assert (tool.description, tool.observation_type) == ("Other.", Observation)
+        assert tool.model_copy(update={"meta": {}}).description == "Other."
+
+    def test_of_the_wrong_kind_are_refused(self):
+        """A mistake in the class is told when a tool is made."""
+        wrong = type("WrongTool", (ToolDefinition,), {"action_type": dict})
+        with pytest.raises(RegistrationError, match="action_type is an Action class"):
+            wrong()
+
+    def test_are_no_properties(self):
+        """A tool is frozen when it is made: what it says is not worked out later."""
+        with pytest.raises(
+            RegistrationError, match=r"LateTool.description is a property"
+        ):
+            type("LateTool", (ToolDefinition,), {"description": property(str)})
+
+    def test_of_one_class_say_nothing_of_another(self):
+        """Tools made directly have none of it."""
+        tool = ToolDefinition(name="t")
+        assert (tool.description, tool.action_type, tool.meta) == ("", Action, None)

@@ -1,0 +1,141 @@
+"""Plain and awaited calls of tools, recorded as `%load_ext toolbench` has them."""
+
+import asyncio
+
+import pytest
+
+from toolbench import Action, Conversation, ToolDefinition, current_run
+from toolbench.core.registry import ToolNotFoundError
+from toolbench.errors import ArgumentsError
+from toolbench.runs.calls import forget_calls, record_calls
+from toolbench.runs.engine import run_tool
+from toolbench.runs.history import history
+from toolbench.runs.parallel import run_tools
+
+
+class GoAction(Action):
+    n: int = 1
+
+
+@pytest.fixture(autouse=True)
+def recording():
+    record_calls()
+    yield
+    forget_calls()
+
+
+def make(executor):
+    return ToolDefinition(name="go", action_type=GoAction, executor=executor)
+
+
+async def slowly(action):
+    await asyncio.sleep(0)
+    return f"{action.n} {current_run().id}"
+
+
+def at_once(action):
+    return f"{action.n} {current_run().id}"
+
+
+class TestAwaitedCalls:
+    @pytest.mark.parametrize("executor", [slowly, at_once])
+    @pytest.mark.parametrize("given", [{"n": 2}, GoAction(n=2)], ids=["dict", "action"])
+    def test_are_recorded_like_plain_ones(self, executor, given):
+        """One record, of the run that the executor knows it is in."""
+        before = len(history())
+        seen = asyncio.run(make(executor).acall(given))
+        record = history()[-1]
+        assert len(history()) == before + 1
+        assert (record.tool, record.arguments, record.state) == ("go", {"n": 2}, "ok")
+        assert record.source == "python"
+        assert seen.text == f"2 {record.id}" == record.observation.text
+
+    def test_run_in_the_loop_of_the_caller(self):
+        """What a coroutine function waits for belongs to the loop that awaits it."""
+        loops = []
+
+        async def look(action):
+            loops.append(asyncio.get_running_loop())
+            return ""
+
+        async def cell():
+            await make(look).acall({})
+            return asyncio.get_running_loop()
+
+        assert [asyncio.run(cell())] == loops
+
+    def test_raise_what_the_tool_raises(self):
+        """The caller gets the exception, the history a record of it."""
+
+        async def fail(action):
+            raise OSError("disk full")
+
+        for executor, error in ((fail, OSError), (slowly, ArgumentsError)):
+            with pytest.raises(error):
+                asyncio.run(make(executor).acall({"n": 1 if error is OSError else "x"}))
+            assert history()[-1].state == "error"
+
+    def test_cancelled_are_recorded_as_cancelled(self):
+        """Whoever stops waiting cancels the run, and its coroutine is told."""
+        told = []
+
+        async def hang(action):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                told.append("cancelled")
+                raise
+
+        async def cell():
+            before = len(history())
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(make(hang).acall({}), 0.05)
+            async with asyncio.timeout(10):
+                while len(history()) == before:
+                    await asyncio.sleep(0.01)
+
+        asyncio.run(cell())
+        assert told == ["cancelled"]
+        assert history()[-1].state == "cancelled"
+
+    def test_side_by_side_are_runs_of_their_own(self):
+        """Many at once are many records, and every executor is in its own run."""
+
+        async def cell():
+            tool = make(slowly)
+            return await asyncio.gather(*[tool.acall({"n": n}) for n in range(20)])
+
+        seen = [one.text.split() for one in asyncio.run(cell())]
+        assert [n for n, _ in seen] == [str(n) for n in range(20)]
+        assert len({run for _, run in seen}) == 20
+
+    def test_are_plain_again_without_recording(self):
+        """Nothing is recorded where nobody asked for it."""
+        forget_calls()
+        before = len(history())
+        assert asyncio.run(make(lambda a, c: str(c)).acall({}, "here")).text == "here"
+        assert len(history()) == before
+
+    def test_pass_the_conversation_on(self):
+        """The executor sees what the caller gave."""
+        conversation, seen = Conversation(), []
+        asyncio.run(make(lambda a, c: seen.append(c)).acall({}, conversation))
+        assert seen == [conversation]
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("given", [[1], [], "x", 5], ids=repr)
+    def test_arguments_that_are_no_mapping_are_one_sentence(self, given):
+        """Python's own words about sequences and mappings help nobody."""
+        wanted = r"go takes a dict of its arguments, not a (list|str|int)"
+        for call in (
+            lambda: run_tool(make(at_once), given),
+            lambda: run_tools([(make(at_once), given)]),
+        ):
+            with pytest.raises(TypeError, match=wanted):
+                call()
+
+    def test_names_of_nothing_stay_what_they_are(self):
+        """A name is looked up before anything is read."""
+        with pytest.raises(ToolNotFoundError):
+            run_tool("no such tool", [1])

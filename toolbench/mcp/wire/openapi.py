@@ -1,0 +1,85 @@
+"""An HTTP service as an MCP server in this process, from its OpenAPI document."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx2
+import yaml
+from fastmcp.client.transports import FastMCPTransport
+from fastmcp.client.transports.base import ClientTransport
+from mcp import ClientSession
+
+from toolbench.errors import MissingExtraError, ServerError
+
+_EXTRA = "demo"  # brings FastMCP's server half
+
+
+@dataclass
+class OpenApiTransport(ClientTransport):
+    """Makes a server of a document, for the time of one session."""
+
+    settings: Mapping[str, Any]
+    """`openapi`: the document or its place; `base_url` and `headers` of the service."""
+    base: Path
+    """Where a relative path starts."""
+
+    @asynccontextmanager
+    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
+        """Read the document and yield a session with a server of its operations."""
+        try:
+            from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
+        except ImportError as error:
+            raise MissingExtraError(_EXTRA) from error
+        place = self.settings["openapi"]
+        document = place if isinstance(place, Mapping) else await self._read(str(place))
+        url = self.settings.get("base_url") or _first_server(document, str(place))
+        headers = dict(self.settings.get("headers", {}))
+        title = str(document.get("info", {}).get("title", "openapi"))
+        async with httpx2.AsyncClient(base_url=url, headers=headers) as client:
+            server = FastMCP.from_openapi(dict(document), client=client, name=title)
+            async with FastMCPTransport(server).connect_session(**settings) as session:
+                yield session
+
+    async def _read(self, place: str) -> Mapping[str, Any]:
+        try:
+            text = await _fetched(place) if _is_http(place) else self._file(place)
+            is_json = text.lstrip().startswith("{")
+            document = json.loads(text) if is_json else yaml.safe_load(text)
+        except (OSError, ValueError, yaml.YAMLError, httpx2.HTTPError) as error:
+            msg = f"The OpenAPI document {place!r} cannot be read: {error}."
+            raise ServerError(msg) from None
+        if not isinstance(document, Mapping):
+            msg = f"{place!r} holds no OpenAPI document."
+            raise ServerError(msg)
+        return document
+
+    def _file(self, place: str) -> str:
+        return (self.base / Path(place).expanduser()).read_text(encoding="utf-8")
+
+
+async def _fetched(url: str) -> str:
+    async with httpx2.AsyncClient(timeout=30.0, follow_redirects=True) as client:
+        response = await client.get(url)
+        text: str = response.raise_for_status().text
+        return text
+
+
+def _first_server(document: Mapping[str, Any], place: str) -> str:
+    """The document's first server; as OpenAPI has it, relative to the document's own place."""
+    servers = document.get("servers") or [{}]
+    url = urljoin(place if _is_http(place) else "", str(servers[0].get("url", "/")))
+    if not _is_http(url):
+        msg = (
+            "The OpenAPI document names no server URL: say where it is with 'base_url'."
+        )
+        raise ServerError(msg)
+    return url
+
+
+def _is_http(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
