@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import socket
+import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -11,8 +14,11 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
-from test_mcp.peers import misbehaving, serving
 from toolbench.mcp import MCPClient
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+
+from test_mcp.peers import eventually, misbehaving
 
 SERVER = """
 import sys
@@ -21,7 +27,10 @@ mcp = FastMCP("bench")
 def echo(text: str) -> str: return text
 for name in ["echo", *[f"tool_{n}" for n in range(int(sys.argv[1]))]]:
     mcp.tool(echo, name=name)
-mcp.run(show_banner=False)
+if len(sys.argv) > 2:
+    mcp.run("http", port=int(sys.argv[2]), show_banner=False, log_level="critical")
+else:
+    mcp.run(show_banner=False)
 """
 
 
@@ -85,12 +94,32 @@ def test_a_call_over_stdio(client):
     assert ours <= 1.05 * theirs
 
 
-@pytest.mark.filterwarnings("ignore")
+@contextmanager
+def serving():
+    """The URL of the same server, behind HTTP, in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [*entry().values()]
+    process = subprocess.Popen(
+        [words[0], *words[1], str(port)], stderr=subprocess.DEVNULL
+    )
+    try:
+        eventually(lambda: _answers(port), 60)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_a_call_over_http(client):
     """At most 1.05 times the raw client."""
-    server = FastMCP("bench")
-    server.tool(lambda text: text, name="echo")
-    with serving(server) as url:
+    with serving() as url:
         tool = client.connect("bench", url).tool("echo")
         raw = Raw(StreamableHttpTransport(url))
         ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)

@@ -52,7 +52,6 @@ def hostile(text):
         f"map {{text}}": {{"type": "object", "additionalProperties": inner, **note}},
         f"own {{text}}": {{"type": "string", "pattern": text, "format": text,
                          "toolbench": {{"placeholder": text, "help": text}}}},
-        f"odd {{text}}": {{"type": text, "$ref": text}},
     }}
 
 def form_of(payloads):
@@ -62,11 +61,14 @@ def form_of(payloads):
     value = {{f"{{kind}}{{text}}": held for text in payloads for kind, held in
              (("", text), ("enum ", text), ("map ", {{text: {{text: text}}}}), ("union ", {{text: text}}))}}
     form = SchemaForm({{"type": "object", "title": payloads[0], "properties": properties}}, value)
+    form.slot.editor._show_all()
     form.reveal_errors()
     form.show_problems([Problem((text,), text) for text in payloads])
     return form
 
 forms = [form_of(PAYLOADS[at:at + 10]) for at in range(0, len(PAYLOADS), 10)]
+odd = {{f"odd {{text}}": {{"type": text, "$ref": text, "title": text}} for text in PAYLOADS[::9]}}
+forms.append(SchemaForm({{"type": "object", "properties": odd, "description": PAYLOADS[2]}}))
 for form in forms:
     form.json = form.json + "}}" + PAYLOADS[0]
 VBox([part for form in forms for part in (form.widget, form.json_widget)])

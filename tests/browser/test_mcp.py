@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import create_server, socket
 
@@ -23,7 +23,7 @@ TRIPWIRE = (
 
 CONTROL = """
     async port => {
-      await fetch(`http://127.0.0.1:${port}/control`, {mode: "no-cors"}).catch(() => 0);
+      void fetch(`http://127.0.0.1:${port}/control`, {mode: "no-cors"}).catch(() => 0);
       const c = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
       c.createDataChannel("x");
       await c.setLocalDescription(await c.createOffer());
@@ -385,19 +385,22 @@ class Trap:
         self._udp.close()
 
     def _listen(self) -> None:
-        try:
+        with suppress(OSError):
             while True:
                 came, _ = self._socket.accept()
                 with came:
-                    came.settimeout(2)
-                    words = came.recv(200).decode("latin-1").split(" ")
-                    self.caught.append(" ".join(words[:2]))
-        except OSError:
-            return
+                    self.caught.append(_first_words(came))
 
     def _listen_udp(self) -> None:
-        try:
+        with suppress(OSError):
             while self._udp.recv(2000):
                 self.caught.append("udp")
-        except OSError:
-            return
+
+
+def _first_words(came: socket) -> str:
+    """What somebody who came asks for; browsers also come and ask for nothing."""
+    came.settimeout(0.3)
+    try:
+        return " ".join(came.recv(200).decode("latin-1").split(" ")[:2])
+    except OSError:
+        return "nothing"

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from math import inf
 from pathlib import Path
 from shutil import which
 
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolbench.tools.failure import RunError
-from toolbench.tools.search.globs import names_hidden, path_regex
+from toolbench.tools.search.globs import deepest, names_hidden, path_regex
 from toolbench.tools.search.newest import newest_first
 from toolbench.tools.search.place import split_pattern
 from toolbench.tools.search.walk import Walk
@@ -143,6 +144,24 @@ class TestGlobs:
         """The directories a pattern names are where its search begins."""
         assert split_pattern(pattern) == parts
 
+    @pytest.mark.parametrize(
+        ("pattern", "depth"),
+        [("./*", 0), ("./a/*", 1), ("*/{a,b/c}", 2), ("*", inf), ("a/**/b", inf)],
+    )
+    def test_depth(self, pattern, depth):
+        """A pattern says how deep a walk has to go; without a slash it is any depth."""
+        assert deepest(pattern) == depth
+
+    @given(st.lists(PARTS, min_size=1, max_size=4).map("/".join))
+    def test_nothing_below_it(self, pattern):
+        """No path that matches lies deeper."""
+        regex = path_regex(pattern)
+        assert all(
+            path.count("/") <= deepest(pattern)
+            for path in TREE
+            if regex.fullmatch(path)
+        )
+
 
 class TestIgnore:
     @pytest.mark.parametrize(
@@ -217,6 +236,21 @@ class TestIgnore:
 
 
 class TestWalk:
+    def test_ends_where_it_is_told(self, tmp_path):
+        """Directories that are too deep are not even opened."""
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        for place in ("x", "a/x", "a/b/x"):
+            (tmp_path / place).touch()
+        opened = []
+
+        def stopped():
+            opened.append(None)
+            return False
+
+        walk = Walk(tmp_path, tmp_path, deepest=1, stopped=stopped)
+        assert set(walk) == {"x", "a/x"}
+        assert len(opened) == 2
+
     def test_hidden(self, tmp_path):
         """What begins with a dot is left out unless asked for; .git always is."""
         plant(tmp_path, "a", ".b", ".c/d", "e/.f", ".git/config")

@@ -145,7 +145,7 @@ class TestNumbers:
         assert form.json_widget
         receive(box, value="98765")
         assert form.value == {"pin": 98765}
-        assert "98765" not in wire.text()
+        assert "98765" not in repr(wire.updates())
         assert "98765" not in form.json
         receive(box, value="98765x")
         assert form.errors == [(("pin",), "This is not a number.")]

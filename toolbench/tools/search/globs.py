@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 from itertools import pairwise
+from math import inf
 
 from toolbench.tools.failure import RunError
 
@@ -28,6 +29,13 @@ def is_magic(part: str) -> bool:
 def names_hidden(pattern: str) -> bool:
     """Tell whether *pattern* writes a dot that begins a name."""
     return _HIDDEN.search(pattern) is not None
+
+
+def deepest(pattern: str) -> float:
+    """Return the most directories that may stand before the name of a file it means."""
+    if "**" in pattern or "/" not in pattern:
+        return inf
+    return pattern.removeprefix("./").count("/")
 
 
 @lru_cache(maxsize=256)

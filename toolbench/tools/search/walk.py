@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 
 from toolbench.tools.search.ignore import (
@@ -29,6 +30,7 @@ class Walk:
         wanted: re.Pattern[str] | None = None,
         hidden: bool = False,
         links: bool = True,
+        deepest: float = inf,
         stopped: Callable[[], bool] = bool,
     ) -> None:
         """Walk from *base*.
@@ -39,6 +41,7 @@ class Walk:
             wanted: What the paths of the files match fully; all files if left out.
             hidden: Whether to visit what begins with a dot; `.git` is never visited.
             links: Whether links to files count as files.
+            deepest: How many directories may stand between *base* and a file.
             stopped: Asked before each directory; true ends the walk.
         """
         self._origin = origin_of(base, top)
@@ -49,6 +52,7 @@ class Walk:
         self._wanted = wanted.fullmatch if wanted is not None else None
         self.hidden = hidden
         self._links = links
+        self._deepest = deepest
         self._stopped = stopped
         self.ignored: list[str] = []
         """The directories that were left out because they are ignored, relative to *base*."""
@@ -86,7 +90,8 @@ class Walk:
                 if rules and is_ignored(rules, name, below + name, is_directory):
                     self.ignored += [path] * is_directory
                 elif is_directory:
-                    stack.append((f"{below}{name}/", rules))
+                    reached = path.count("/") < self._deepest
+                    stack += [(f"{below}{name}/", rules)] * reached
                 elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
                     yield path
 

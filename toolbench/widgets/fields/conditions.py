@@ -22,7 +22,7 @@ class Conditions:
         found: dict[str, Any] = {}
         for condition in self._all:
             for case in ("then", "else"):
-                found = {**self._declared(condition.get(case)), **found}
+                found = {**found, **self._declared(condition.get(case)), **found}
         return found
 
     def properties_of(self, value: Any) -> set[str]:

@@ -1,0 +1,173 @@
+"""What may not grow without being noticed: comms, bytes, modules, messages, threads, files.
+
+These counts do not depend on the machine, as times do (bench/). `counts.json` holds what each
+was when it was last looked at. Other counts are guarded where their subject is tested: forms of
+real tools in test_widgets/test_form_corpus.py, a run in test_runs/test_engine.py.
+"""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import comm
+import ipywidgets
+import pytest
+from fastmcp import FastMCP
+from pydantic import Field
+
+from test_mcp.peers import eventually, good, serving
+from test_widgets.front import Wire
+from toolbench import Action, ToolDefinition, bench
+from toolbench.mcp import MCPClient
+from toolbench.widgets.form import SchemaForm
+
+RECORD = Path(__file__).with_name("counts.json")
+RENEW = "TOOLBENCH_COUNTS"
+SLACK = {"bytes": 1.05, "modules": 1.05}  # other versions of Python and of packages
+OPEN_FILES = Path("/proc/self/fd")
+
+
+class TenFields(Action):
+    """One field of each common kind."""
+
+    query: str = Field(description="What to look for.")
+    path: str = Field(".", description="Where to start.")
+    limit: int = Field(20, ge=1, description="How many.")
+    score: float | None = Field(None, description="How good at least.")
+    deep: bool = Field(False, description="Go down.")
+    sort: str = Field("name", json_schema_extra={"enum": ["name", "size"]})
+    labels: list[str] = Field([], description="All of them.")
+    extra: dict[str, str] = Field({}, description="Headers to send.")
+    since: str | None = Field(None, json_schema_extra={"format": "date"})
+    note: str = Field("", max_length=500, description="For the log.")
+
+
+def named(name: str) -> ToolDefinition:
+    return ToolDefinition(
+        name=name,
+        description="Find things.",
+        action_type=TenFields,
+        executor=lambda action: action.query,
+    )
+
+
+WIDGETS: dict[str, Callable[[], Any]] = {
+    "a form of ten fields": lambda: SchemaForm(TenFields.model_json_schema()).widget,
+    "the panel of a tool of ten fields": lambda: bench(named("find")),
+    "a bench of 1,000 tools": lambda: bench(*(named(f"t{n}") for n in range(1_000))),
+}
+PROGRAMS = {
+    "import toolbench": "import toolbench",
+    "a native tool": (
+        "from toolbench import Action, ToolDefinition\n"
+        "ToolDefinition(name='t', action_type=Action).to_openai_tool()"
+    ),
+    "%load_ext toolbench": (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "before = set(sys.modules)\n"
+        "shell.run_line_magic('load_ext', 'toolbench')"
+    ),
+}
+
+
+def check(counted: dict[str, int]) -> None:
+    """Compare with the record; write it instead if the environment says so."""
+    record = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
+    if os.environ.get(RENEW) == "renew":
+        renewed = {**record, **counted}
+        text = json.dumps(dict(sorted(renewed.items())), indent=2)
+        RECORD.write_text(f"{text}\n")
+        return
+    grown = [
+        f"{what}: {count:,} were {record[what]:,}"
+        if what in record
+        else f"{what}: {count:,}, not on record"
+        for what, count in counted.items()
+        if what not in record
+        or count > record[what] * SLACK.get(what.partition(" ")[0], 1)
+    ]
+    assert not grown, (
+        f"{'; '.join(grown)}. If that is worth it, renew the record: "
+        f"{RENEW}=renew python -m pytest tests/test_counts.py"
+    )
+
+
+class TestWidgets:
+    @pytest.fixture
+    def wire(self, monkeypatch):
+        wire = Wire()
+        monkeypatch.setattr(comm, "create_comm", wire.comm)
+        yield wire
+        ipywidgets.Widget.close_all()
+
+    @pytest.mark.parametrize("what", WIDGETS)
+    def test_comms_and_bytes(self, what, wire):
+        """What is sent to the page to show it."""
+        WIDGETS[what]()
+        sent = sum(len(json.dumps(data, default=str)) for _, _, data in wire.messages)
+        check({f"comms of {what}": wire.opened(), f"bytes of {what}": sent})
+
+
+class TestModules:
+    @pytest.mark.parametrize("what", PROGRAMS)
+    def test_imported(self, what):
+        """In a fresh process, beyond what was there before."""
+        code = (
+            f"import sys\nbefore = set(sys.modules)\n{PROGRAMS[what]}\n"
+            "print('modules', len(set(sys.modules) - before))"
+        )
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        check({f"modules of {what}": int(done.stdout.split()[-1])})
+
+
+ERAS = {"the newer era": "auto", "the older era": "legacy"}
+
+
+@pytest.fixture(scope="module")
+def url():
+    """The place of a server that answers over HTTP."""
+    server = FastMCP("good")
+    server.tool(lambda text: text, name="echo")
+    with serving(server) as url:
+        yield url
+
+
+class TestMessages:
+    @pytest.mark.parametrize("era", ERAS)
+    @pytest.mark.parametrize("transport", ["stdio", "HTTP"])
+    def test_to_connect_list_and_call(self, transport, era, url):
+        """Every JSON-RPC message in both directions, until the answer is there."""
+        with MCPClient(timeout=30) as client:
+            entry = good() if transport == "stdio" else url
+            session = client.connect("good", entry, mode=ERAS[era])
+            assert not session.tool("echo")({"text": "x"}).is_error
+            said = [f"{m.direction} {m.kind} {m.method}" for m in session.traffic]
+        check({f"messages over {transport} in {era}": len(said)})
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="needs /proc to count open files")
+class TestLeftBehind:
+    def test_by_connections(self):
+        """Threads and files after five connections, beyond those after the first."""
+
+        def connect():
+            with MCPClient(timeout=30) as client:
+                client.connect("good", good()).tool("echo")({"text": "x"})
+
+        def left():
+            gc.collect()
+            return threading.active_count(), len(list(OPEN_FILES.iterdir()))
+
+        connect()
+        threads, files = left()
+        for _ in range(5):
+            connect()
+        eventually(lambda: left()[0] <= threads and left()[1] <= files)
