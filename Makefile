@@ -6,7 +6,7 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test check unit notebooks outputs browser docs screenshots bench constraints clean
+.PHONY: tour lab demo test check unit notebooks outputs peers peers-test browser docs screenshots bench constraints clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -17,7 +17,7 @@ lab: .venv/.ready    ## open the tour in JupyterLab, whatever the terminal looks
 demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
-test: check unit notebooks browser   ## everything CI runs
+test: check unit notebooks peers-test browser   ## everything CI runs
 
 check: .venv/.ready  ## style, types, layers, file sizes
 	$(BIN)/ruff check .
@@ -34,6 +34,15 @@ notebooks: .venv/.ready
 
 outputs: .venv/.ready  ## run the notebooks and save them with what came out
 	$(BIN)/python scripts/outputs.py notebooks/*.ipynb
+
+peers: .venv/.ready  ## install the public MCP servers and the conformance suite
+	sh scripts/chromium.sh
+	$(BIN)/python scripts/peers.py
+
+peers-test: .venv/.ready
+	sh scripts/chromium.sh
+	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
+	$(BIN)/python -m pytest -q tests/peers
 
 browser: .venv/.ready
 	sh scripts/chromium.sh

@@ -20,9 +20,9 @@ import ipywidgets
 import pytest
 from fastmcp import FastMCP
 from pydantic import Field
-
-from test_mcp.peers import eventually, good, serving
+from test_mcp.peers import eventually, good, light, serving
 from test_widgets.front import Wire
+
 from toolbench import Action, ToolDefinition, bench
 from toolbench.mcp import MCPClient
 from toolbench.widgets.form import SchemaForm
@@ -135,7 +135,7 @@ ERAS = {"the newer era": "auto", "the older era": "legacy"}
 def url():
     """The place of a server that answers over HTTP."""
     server = FastMCP("good")
-    server.tool(lambda text: text, name="echo")
+    server.tool(lambda a: a, name="add")
     with serving(server) as url:
         yield url
 
@@ -148,7 +148,7 @@ class TestMessages:
         with MCPClient(timeout=30) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
-            assert not session.tool("echo")({"text": "x"}).is_error
+            assert not session.tool("add")({"a": 1}).is_error
             said = [f"{m.direction} {m.kind} {m.method}" for m in session.traffic]
         check({f"messages over {transport} in {era}": len(said)})
 
@@ -160,7 +160,7 @@ class TestLeftBehind:
 
         def connect():
             with MCPClient(timeout=30) as client:
-                client.connect("good", good()).tool("echo")({"text": "x"})
+                client.connect("light", light("light", "add")).tool("add")({})
 
         def left():
             gc.collect()

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,8 @@ class TestFailure:
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         assert path.read_text() == "keep"
+        [rest] = left_over(tmp_path)
+        assert Path(rest).read_text() == "x\nkeep"  # it had all been written
 
     def test_killed_at_any_time(self, tmp_path):
         """Whenever the process dies, the file holds the old text or the new one, whole."""
@@ -102,3 +105,49 @@ class TestFailure:
         seen = tool({"command": "insert", "path": str(path), **new})
         assert "changed by something else" in seen.text
         assert path.read_text() == "theirs!"
+
+
+class TestPermission:
+    """What an ordinary user may not do is refused; the child gives up being root."""
+
+    def test_decides(self, tmp_path):
+        """What may not be read or written is said to be so, and stays as it was."""
+        tmp_path.chmod(0o777)
+        for parent in tmp_path.parents[:2]:
+            parent.chmod(0o755)  # pytest closes its folders to others
+        code = """
+            import os
+            from pathlib import Path
+            tool({"command": "view", "path": path})
+            if not os.geteuid():
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            there = Path(path)
+            names = ("read_only", "closed", "shut/file")
+            (there / "shut").mkdir()
+            for name, mode in zip(names, (0o444, 0, 0o644)):
+                (there / name).write_text("keep")
+                (there / name).chmod(mode)
+            (there / "shut").chmod(0o555)
+            def say(command, name, **arguments):
+                seen = tool({"command": command, "path": str(there / name), **arguments})
+                print(seen.is_error, "permission denied" in seen.text)
+            say("view", "read_only")
+            for name in names:
+                say("insert", name, insert_line=0, new_str="x")
+            say("str_replace", "read_only", old_str="keep", new_str="lost")
+            say("view", "closed")
+            say("create", "shut/new", file_text="x")
+            (there / "shut").chmod(0)
+            say("view", "shut")
+            (there / "shut").chmod(0o755)
+        """
+        process = child(code, tmp_path)
+        said = process.communicate(timeout=60)[0].splitlines()
+        assert said == ["False False"] + ["True True"] * 7
+        for name in ("read_only", "closed", "shut/file"):
+            path = tmp_path / name
+            path.chmod(0o644)
+            assert path.read_text() == "keep"
+        assert left_over(tmp_path) + left_over(tmp_path / "shut") == []

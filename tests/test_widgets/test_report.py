@@ -3,8 +3,8 @@
 import threading
 
 import pytest
-
 from test_runs import tools
+
 from test_widgets.front import click
 from test_widgets.tooling import finish, until
 from toolbench import current_run, tool

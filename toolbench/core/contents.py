@@ -55,9 +55,17 @@ def _from_bytes(data: Any) -> list[Content]:
     return [ImageContent(image_urls=[url])]
 
 
+_PNG_HOLDS = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+
+
 def _from_pil(image: Any) -> list[Content]:
     buffer = BytesIO()
-    image.save(buffer, format="PNG")
+    try:
+        if image.mode not in _PNG_HOLDS:  # a photo in CMYK, a map of floats
+            image = image.convert("RGBA" if image.mode.endswith(("A", "a")) else "RGB")
+        image.save(buffer, format="PNG")
+    except (OSError, ValueError) as error:  # it is empty, above all
+        return [TextContent(text=f"An image that cannot be shown: {error}.")]
     return _from_bytes(buffer.getvalue())
 
 

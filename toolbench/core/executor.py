@@ -45,7 +45,8 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
-        if "close" in cls.__dict__:
+        home = next(c for c in cls.__mro__ if "close" in c.__dict__)
+        if home is cls or not issubclass(home, ToolExecutor):  # or one mixed in
             setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """A tool in the words of those who offer it to a model: MCP, OpenAI chat, OpenAI Responses."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
@@ -63,7 +64,7 @@ class Exports:
         if input_schema is None and output_schema is None:
             exported = self._as_mcp.copy()
         else:
-            exported = self._told_to_mcp(input_schema, output_schema)
+            exported = self._told_to_mcp(deepcopy(input_schema), deepcopy(output_schema))
         if self.meta is not None:  # it may have changed
             exported["_meta"] = as_json(self.meta)
         return exported

@@ -25,6 +25,8 @@ class Shape:
     action_type: type[Action]
     names: Mapping[str, str]
     """The parameter that each attribute of the action is for, in order."""
+    only_if_set: frozenset[str]
+    """The attributes that are passed on only if they were given."""
     by_position: frozenset[str]
     """The parameters that cannot be passed by name."""
     wants_conversation: bool
@@ -52,7 +54,10 @@ class FunctionCall(FunctionExecutor):
     ) -> tuple[list[Any], dict[str, Any]]:
         args: list[Any] = []
         kwargs = dict(action.model_extra or {})
+        unset = self._shape.only_if_set - action.model_fields_set
         for attribute, parameter in self._shape.names.items():
+            if attribute in unset:
+                continue
             if parameter in self._shape.by_position:
                 args.append(getattr(action, attribute))
             else:
@@ -75,39 +80,86 @@ def shape_of(
     Raises:
         RegistrationError: If a model could not be asked for its arguments.
     """
-    hints = _hints(function, name)
-    parameters = _parameters(function, name).values()
-    more = [p.name for p in parameters if p.kind is Parameter.VAR_KEYWORD]
-    asked = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
-    conversation = [p for p in asked if p.name == CONVERSATION]
+    hints = _hints(innermost(function), name)
+    parameters = _parameters(function, name)
+    bases: tuple[type, ...] = (Action,)
     fields: dict[str, Any] = {}
-    names: dict[str, str] = {}
-    for parameter in asked:
-        if parameter not in conversation:
-            attribute = safe_attribute(parameter.name, {*dir(Action), *fields})
-            hint = hints.get(parameter.name, Any)
-            said = about.get(parameter.name)
-            fields[attribute] = _field(parameter, hint, attribute, said)
-            names[attribute] = parameter.name
+    asked: list[_Asked] = []
+    for p in parameters.values():
+        hint = hints.get(p.name, Any)
+        if p.kind is not Parameter.VAR_KEYWORD:
+            asked.append(_Asked(p.name, hint, p.default))
+        elif (table := _unpacked(hint)) is not None:
+            asked += _keys(table, name)
+        else:  # arguments of any name, each of this type
+            bases = (Action, Open)
+            fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
+    asked_by_attribute: dict[str, _Asked] = {}
+    for one in asked:
+        if one.name != CONVERSATION:
+            attribute = safe_attribute(one.name, {*dir(Action), *fields})
+            fields[attribute] = _field(one, attribute, about.get(one.name))
+            asked_by_attribute[attribute] = one
     returned = hints.get("return")
     observed = isclass(returned) and issubclass(returned, Observation)
-    for parameter_name in more:  # of any name, each of this type
-        fields["__pydantic_extra__"] = dict[str, hints.get(parameter_name, Any)]  # type: ignore[misc]
-    bases = (Action, Open) if more else (Action,)
     return Shape(
         action_type=_action_class(name, bases, innermost(function), fields),
-        names=names,
-        by_position=frozenset(
-            p.name for p in asked if p.kind is Parameter.POSITIONAL_ONLY
+        names={a: one.name for a, one in asked_by_attribute.items()},
+        only_if_set=frozenset(
+            a for a, one in asked_by_attribute.items() if one.default is _UNSET
         ),
-        wants_conversation=bool(conversation),
+        by_position=frozenset(
+            p.name
+            for p in parameters.values()
+            if p.kind is Parameter.POSITIONAL_ONLY
+        ),
+        wants_conversation=any(one.name == CONVERSATION for one in asked),
         observation_type=returned if observed else None,
     )
 
 
-def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+_UNSET = object()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One argument of the function."""
+
+    name: str
+    hint: Any
+    default: Any = Parameter.empty
+    """`_UNSET` if the function is not to see it where it was left out."""
+
+
+_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")  # two objects on Python 3.11
+_QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly)")
+
+
+def _unpacked(hint: Any) -> Any:
+    """The TypedDict of `**kwargs: Unpack[TypedDict]`, if *hint* is that."""
+    if not _UNPACK.fullmatch(str(get_origin(hint))):
+        return None
+    [table] = get_args(hint)
+    return table if hasattr(table, "__required_keys__") else None
+
+
+def _keys(table: Any, name: str) -> list[_Asked]:
+    asked = []
+    for key, hint in _hints(table, name).items():
+        default = Parameter.empty if key in table.__required_keys__ else _UNSET
+        while said := _QUALIFIER.fullmatch(str(get_origin(hint))):
+            # postponed annotations hide these from the TypedDict
+            default = {"Required": Parameter.empty, "NotRequired": _UNSET}.get(
+                said[1], default
+            )
+            [hint] = get_args(hint)
+        asked.append(_Asked(key, hint, default))
+    return asked
+
+
+def _hints(annotated: Any, name: str) -> dict[str, Any]:
     try:
-        return get_type_hints(innermost(function), include_extras=True)
+        return get_type_hints(annotated, include_extras=True)
     except (NameError, TypeError, AttributeError, SyntaxError) as error:
         msg = f"{name}: an annotation means nothing where the function was defined: {error}."
         raise RegistrationError(msg) from error
@@ -135,15 +187,16 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
     return parameters
 
 
-def _field(
-    parameter: Parameter, hint: Any, attribute: str, about: str | None
-) -> tuple[Any, Any]:
-    default = parameter.default
+def _field(asked: _Asked, attribute: str, about: str | None) -> tuple[Any, Any]:
+    hint, default = asked.hint, asked.default
     if default is None and not _takes_none(hint):  # `x: int = None` means it
         hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
     options: dict[str, Any] = {}
-    if attribute != parameter.name:
-        options["alias"] = parameter.name
+    if attribute != asked.name:
+        options["alias"] = asked.name
+    if default is _UNSET:
+        options["default_factory"] = _nothing
+        return Annotated[hint, Field(**options)], Field()
     if about and not _is_described(hint):
         options["description"] = about
     # a default that is a Field(...) has the last word

@@ -3,7 +3,9 @@
 The app runs in a frame inside a frame, both without an origin. The outer one holds nothing but
 our stand-in for a host, which answers the first request and passes on the call and its result;
 its policy lets neither frame load, send or navigate anywhere. No policy covers WebRTC: the
-app's own page is without it, and can make no frame with a fresh page that has it.
+app's own page is without it, and can make no frame with a fresh page that has it. One
+thing is left to a hostile app: a browser may look up, and connect to, the host of a page it wants
+to go to, before it refuses to ask there for anything.
 Source: MCP Apps, SEP-1865.
 """
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import RLock
-from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
@@ -25,11 +24,11 @@ from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import STYLE, Parts
 from toolbench.widgets.question import QuestionBox
+from toolbench.widgets.quiet import Quiet
 from toolbench.widgets.report import RunReport
 from toolbench.widgets.ticker import ticker
 from toolbench.widgets.views import VIEWS, View
 
-QUIET = 0.3  # seconds without an edit before a click counts
 TABS = ("Form", "JSON", *VIEWS)
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
@@ -60,7 +59,7 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._run: Run | None = None
         self._record: RunRecord | None = None
-        self._last_edit = 0.0
+        self._quiet = Quiet()
         self._keepsake = Keepsake()
         self._head = parts.html()
         self._stale = parts.row()
@@ -148,7 +147,7 @@ class ToolPanel(w.VBox):
 
     def _edited(self) -> None:
         """Take back the notice of what is wrong as soon as nothing is."""
-        self._last_edit = monotonic()
+        self._quiet.edited()
         if self._notice.children and not self._form.errors:
             self._notice.children = ()
 
@@ -188,20 +187,8 @@ class ToolPanel(w.VBox):
                 self._start(run, self._timeout)
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Do what a click asks for, once the last keys are here.
-
-        ipywidgets holds a field's news back until the kernel has answered the one before,
-        but not a click: a quick person's click overtakes the end of what they typed.
-        """
-
-        def go() -> bool:
-            if monotonic() - self._last_edit < QUIET:
-                return True
-            act()
-            return False
-
-        if go():
-            ticker.watch(go)
+        """Do what a click asks for, once the last keys are here."""
+        self._quiet.then(act)
 
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
         if self._run is not None:

@@ -10,6 +10,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.runs.questions import YES_OR_NO, Answer, Question
 from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.parts import Parts
+from toolbench.widgets.quiet import Quiet
 
 _LOOK = 0.05  # seconds between looks whether the run is to stop
 
@@ -64,10 +65,11 @@ def _asking(
         accept.on_click(lambda _: _settle(answer, Answer("accept", {"answer": True})))
         body = []
     else:
-        form = SchemaForm(dict(question.schema))
+        form, quiet = SchemaForm(dict(question.schema)), Quiet()
+        form.observe(lambda _: quiet.edited())
         shown.callback(form.close)
         accept, refuse = parts.button("Accept", look="primary"), parts.button("Decline")
-        accept.on_click(lambda _: _accept(form, answer))
+        accept.on_click(lambda _: quiet.then(lambda: _accept(form, answer)))
         body = [form.widget]
     refuse.on_click(lambda _: _settle(answer, Answer("decline")))
     return [parts.html(text), *body, parts.row(accept, refuse)]

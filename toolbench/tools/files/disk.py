@@ -1,5 +1,6 @@
 """Read a file whole, and write it so that a full disk or a sudden end never costs a byte of it."""
 
+import errno
 import os
 import secrets
 import stat
@@ -88,6 +89,7 @@ def write(path: Path, data: bytes, expected: Stamp | None) -> Stamp | None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
+            check_writable(target)
             fill(beside, data, like=target)
             check_unchanged(target, expected)
             beside.replace(target)
@@ -133,6 +135,16 @@ def fill(beside: Path, data: bytes, *, like: Path) -> None:
         with suppress(PermissionError):  # only root can: else it becomes ours
             os.chown(beside, old.st_uid, old.st_gid)
     beside.chmod(stat.S_IMODE(old.st_mode))
+
+
+def check_writable(target: Path) -> None:
+    """Check that *target* may be written if it exists: a rename would not ask for that.
+
+    Raises:
+        PermissionError: If it may not.
+    """
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
 
 
 def check_unchanged(target: Path, expected: Stamp | None) -> None:

@@ -59,6 +59,7 @@ def _staged(change: FileChange, undo: ExitStack) -> Path | None:
             undo.callback(directory.rmdir)
     beside = disk.beside_of(change.path)
     undo.callback(beside.unlink, missing_ok=True)
+    disk.check_writable(change.path)
     disk.fill(beside, change.data, like=change.like)
     return beside
 

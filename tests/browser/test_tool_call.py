@@ -1,0 +1,91 @@
+"""A model's message pasted into a notebook: its calls read, mended, run and answered."""
+
+import json
+
+from browser.axe import THEMES, use_theme, violations
+from browser.lab import NotebookPage, write_notebook
+
+TOOLS = '''
+%load_ext toolbench
+from typing import Literal
+from toolbench import tool
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two whole numbers and return the sum.
+
+    Args:
+        a: The first number.
+        b: The second number.
+    """
+    return a + b
+
+@tool
+def greet(name: str, style: Literal["short", "long"] = "short") -> str:
+    """Greet somebody by name and return the greeting.
+
+    Args:
+        name: Who is greeted.
+        style: How many words it takes.
+    """
+    return f"Hello {name}"
+'''
+MENDED = {"name": "add", "arguments": '{"a": "2", "b": 3,}'}
+WRONG = {"name": "greet", "arguments": '{"style": "wild"}'}
+MESSAGE = {
+    "role": "assistant",
+    "content": "First the sum, then a greeting.",
+    "tool_calls": [
+        {"id": "call_sum", "type": "function", "function": MENDED},
+        {"id": "call_hello", "type": "function", "function": WRONG},
+    ],
+}
+
+
+def look(page: NotebookPage, state: str) -> list[str]:
+    """What axe-core says of the calls in both themes; a picture of each is left behind."""
+    found = []
+    for theme in THEMES:
+        use_theme(page.tab.page, theme)
+        answers = page.output(1).get_by_text("What goes back to the model")
+        for number in range(2):
+            answers.nth(number).scroll_into_view_if_needed()
+            page.screenshot(f"tool-call-{state}-{number + 1}-{theme}")
+        part = ".jp-OutputArea-output:has(.toolbench-box)"
+        found += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
+    return found
+
+
+def test_a_pasted_message(lab: NotebookPage, nbroot):
+    """Each call is its filled panel; what goes back to the model follows what was run."""
+    pasted = f"%%tool_call\n{json.dumps(MESSAGE, indent=1)}"
+    write_notebook(nbroot / "tool-call.ipynb", TOOLS, pasted)
+    lab.open("tool-call.ipynb")
+    lab.run_all()
+    assert lab.errors() == []
+    seen = lab.output(1)
+    for said in (
+        "Call 1 of 2: add (openai, id call_sum)",
+        "Thought: First the sum, then a greeting.",
+        'Repaired: a: "2" was read as a number.',
+        "Ready to run.",
+        "Nothing yet: run the call first.",
+        "Call 2 of 2: greet (openai, id call_hello)",
+        "Error: The call of 'greet' was not run, 2 problems",
+    ):
+        lab.wait_for_text(said, within=seen)
+    assert seen.get_by_label("a", exact=True).input_value() == "2"
+    assert seen.get_by_label("b", exact=True).input_value() == "3"
+    faults = look(lab, "pasted")
+
+    seen.get_by_role("button", name="Run", exact=True).first.click()
+    lab.wait_for_text('"5"', within=seen)
+    assert "Nothing yet" not in seen.inner_text()
+    lab.type_into("name", "Ada", within=seen)
+    lab.type_into("style", '"long"', within=seen)
+    seen.get_by_role("button", name="Run", exact=True).last.click()
+    lab.wait_for_text('"Hello Ada"', within=seen)
+    faults += look(lab, "answered")
+    assert faults == []
+    assert lab.tab.console_errors == []
+    assert lab.tab.foreign_requests == []

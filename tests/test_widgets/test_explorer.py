@@ -1,0 +1,307 @@
+"""The explorer without a kernel: light, complete, closed without a trace, and inert."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from payloads import PAYLOADS
+from test_display.inert import problems
+from test_mcp.peers import light, misbehaving
+
+from test_widgets.front import click, named, page, pick, receive, type_into
+from test_widgets.tooling import buttons, finish, shown, until
+from toolbench.errors import ServerError
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer, client_view, open_explorers
+from toolbench.widgets.explorer.resources import ResourcesPane
+from toolbench.widgets.ticker import ticker
+
+SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
+TITLES = ("Tools", "Resources", "Prompts", "Log", "Traffic")
+SECONDS = 20
+
+
+@pytest.fixture
+def client():
+    """A client whose servers end with the test."""
+    with MCPClient(timeout=SECONDS) as client:
+        yield client
+
+
+@pytest.fixture
+def shop(client):
+    """A server with one of each thing."""
+    return client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+
+
+@pytest.fixture
+def explorer(client, shop):
+    """The explorer of that server."""
+    explorer = Explorer(client)
+    yield explorer
+    explorer.close()
+    assert ticker.wait_idle(SECONDS)
+
+
+def go(explorer, title):
+    """Go to a tab and return what it shows."""
+    receive(explorer.page._tabs, selected_index=TITLES.index(title))
+    return explorer.page.pane
+
+
+def listed(pane):
+    """Wait until a pane has its list, and return the lines."""
+    until(lambda: pane._list._list.options)
+    return list(pane._list._list.options)
+
+
+def choose(pane, start):
+    """Pick the line that starts so."""
+    (label,) = [line for line in listed(pane) if line.startswith(start)]
+    pick(pane._list._list, label)
+
+
+def dangers(explorer):
+    """What of the page is markup beyond what text is shown with; our own attributes are known."""
+    known = r' (role="(status|alert)"|class="(tb|toolbench)-[a-z -]*( \w+_ignore)*")'
+    return problems(re.sub(known, "", page(explorer)))
+
+
+class TestExplorer:
+    def test_is_light(self, wire, client):
+        """A server of a thousand tools opens with as few comms as one of one."""
+        client.connect("many", light("many", *(f"tool{n}" for n in range(1000))))
+        before = wire.opened()
+        Explorer(client)
+        assert wire.opened() - before <= 45
+
+    def test_closing_leaves_nothing(self, wire, client, shop):
+        """Whatever was opened; the servers stay connected."""
+        before = set(wire.live)
+        explorer = Explorer(client)
+        for title in TITLES:
+            pane = go(explorer, title)
+            if hasattr(pane, "_list"):
+                listed(pane)
+                receive(pane._list._list, index=0)
+        assert len(wire.live) > len(before) + 60
+        explorer.close()
+        explorer.close()
+        assert ticker.wait_idle(SECONDS)
+        assert wire.live == before
+        assert shop.status == "connected"
+        assert explorer not in open_explorers
+
+    def test_says_how_to_begin(self):
+        """Without servers it says how to get one."""
+        assert "%mcp connect NAME" in page(Explorer(MCPClient()))
+
+    def test_follows_the_servers(self, client):
+        """Those that come, go, or are replaced, when it looks."""
+        client.connect("one", light("one", "x"))
+        explorer = Explorer(client)
+        client.connect("two", light("two", "x", "y"))
+        explorer.look()
+        assert explorer._list.options == ("one — connected", "two — connected")
+        explorer.choose("two")
+        assert explorer.page._tabs.titles[0] == "Tools (2)"
+        client.connect("two", light("two", "z"))
+        explorer.look()
+        assert explorer.page._tabs.titles[0] == "Tools (1)"
+        client.disconnect("two")
+        explorer.look()
+        assert explorer.server == "one"
+
+    def test_tells_why_a_server_is_not_there(self, client):
+        """Its reason and its last lines on stderr, beside the servers that are."""
+        client.connect("one", light("one", "x"))
+        with pytest.raises(ServerError):
+            client.connect("dead", misbehaving("exit-at-start"))
+        explorer = Explorer(client, "dead")
+        said = page(explorer)
+        assert "did not connect" in said
+        assert "missing API key" in said
+        pick(explorer._list, "one — connected")
+        assert "missing API key" not in page(explorer)
+
+    def test_reconnects_in_either_era(self, explorer, shop):
+        """One click each way; what was opened stays."""
+        assert "newer protocol" in page(explorer._card.widget)
+        click(buttons(explorer)["Use the older protocol"])
+        until(lambda: "MCP 2025-11-25" in page(explorer._card.widget))
+        until(lambda: "Use the newer protocol" in buttons(explorer))
+        click(buttons(explorer)["Use the newer protocol"])
+        until(lambda: "MCP 2026-07-28" in page(explorer._card.widget))
+        click(buttons(explorer)["Disconnect"])
+        until(lambda: "disconnected" in page(explorer._card.widget))
+        assert shop.status == "closed"
+
+    def test_says_when_there_is_no_newer_protocol(self, client):
+        """A server of the older protocol stays there, and the person is told."""
+        client.connect("one", light("one", "x"))
+        explorer = Explorer(client)
+        click(buttons(explorer)["Use the newer protocol"])
+        until(lambda: "the older protocol only" in page(explorer))
+
+    def test_is_text_where_there_are_no_widgets(self, client, shop):
+        """A saved notebook and a terminal show the servers and their tools."""
+        bundle = Explorer(client)._repr_mimebundle_()
+        assert "application/vnd.jupyter.widget-view+json" in bundle
+        assert "order" in bundle["text/html"]
+        assert "shop: connected" in bundle["text/plain"]
+        assert "application/vnd.jupyter.widget-view+json" not in client_view(client)
+
+
+class TestTools:
+    def test_open_as_panels(self, explorer):
+        """Lazily, and once: what was entered stays."""
+        pane = go(explorer, "Tools")
+        choose(pane, "basket")
+        panel = pane._open["basket"].panel
+        panel.form.value = {"item": "pear"}
+        choose(pane, "order")
+        choose(pane, "basket")
+        assert pane._open["basket"].panel is panel
+        panel.run()
+        finish(panel)
+        assert panel.result.data == {"item": "pear", "state": "in the basket"}
+
+    def test_that_cannot_be_called_are_named(self, client):
+        """With the reason, below those that can."""
+        session = client.connect("odd", misbehaving("illegal-schemas"))
+        said = page(Explorer(client))
+        assert f"{len(session.disabled_tools)} listed tools cannot be called" in said
+        assert "inputSchema" in said
+
+    def test_that_change_are_told(self, client):
+        """The list says what changed; an open panel that is stale says so."""
+        session = client.connect("odd", misbehaving("calls"))
+        explorer = Explorer(client)
+        pane = go(explorer, "Tools")
+        choose(pane, "ping")
+        session.call("change_silently")
+        session.refresh()
+        until(lambda: "changed ping" in page(explorer))
+        until(lambda: "the panel shows the old one" in page(explorer))
+        old = pane._open["ping"].panel
+        click(pane._open["ping"]._take)
+        assert pane._open["ping"].panel is not old
+        assert "the panel shows the old one" not in page(explorer)
+
+    def test_elsewhere_are_marked(self, explorer, shop):
+        """A list that changes out of sight has a word at its tab."""
+        go(explorer, "Log")
+        shop.call("hire", {"name": "ann"})
+        until(lambda: explorer.page._tabs.titles[0] == "Tools (8) (changed)")
+        pane = go(explorer, "Tools")
+        assert explorer.page._tabs.titles[0] == "Tools (8)"
+        assert "added ann" in page(pane.widget)
+
+
+class TestResources:
+    def test_are_read(self, explorer):
+        """As what they are: Markdown, JSON, an app."""
+        pane = go(explorer, "Resources")
+        choose(pane, "shop://news")
+        click(pane._read)
+        until(lambda: "<strong>new</strong>" in pane._shown.value)
+        choose(pane, "ui://shop/basket")
+        click(pane._read)
+        until(lambda: 'sandbox="allow-scripts"' in pane._shown.value)
+
+    def test_of_a_template_need_its_variables(self, explorer):
+        """A form of them, with what the server proposes."""
+        pane = go(explorer, "Resources")
+        choose(pane, "template: shop://stock")
+        click(pane._read)
+        assert pane._shown.value == ""
+        box = named(pane.widget, "item")
+        type_into(box, "ap")
+        until(lambda: box.options == ("apples", "apricots"))
+        receive(box, value="apples")
+        click(pane._read)
+        until(lambda: "apples" in pane._shown.value)
+
+    def test_that_change_are_told(self, explorer, shop):
+        """To who subscribed; reading it again takes the notice away."""
+        pane = go(explorer, "Resources")
+        assert isinstance(pane, ResourcesPane)
+        choose(pane, "shop://news")
+        click(pane._follow)
+        until(lambda: pane._follow.description == "Unsubscribe")
+        until(
+            lambda: shop.traffic.find(
+                "shop://news", method="notifications/subscriptions/acknowledged"
+            )
+        )
+        shop.call("announce")
+        until(lambda: "Changed on the server: shop://news" in pane._news.value)
+        click(pane._read)
+        assert pane._news.value == ""
+
+    def test_that_cannot_be_read_say_why(self, client):
+        """The server's own words."""
+        client.connect("odd", misbehaving("claims-all"))
+        pane = go(Explorer(client), "Resources")
+        until(lambda: "does not list its resources" in pane._notes.value)
+
+
+class TestPrompts:
+    def test_are_written(self, explorer):
+        """Message by message, by role."""
+        pane = go(explorer, "Prompts")
+        choose(pane, "Complain")
+        type_into(named(pane.widget, "about"), "rain")
+        click(pane._write)
+        until(lambda: "a polite complaint about rain" in pane._shown.value)
+        assert ">user<" in pane._shown.value
+
+
+class TestApps:
+    def test_get_the_call(self, explorer):
+        """The frame holds the arguments and the result, and may do nothing but run."""
+        pane = go(explorer, "Tools")
+        choose(pane, "basket")
+        opened = pane._open["basket"]
+        opened.panel.form.value = {"item": "pear-of-mine"}
+        click(buttons(opened.widget)["Preview its app"])
+        until(lambda: "iframe" in shown(opened._app.widget))
+        html = shown(opened._app.widget)
+        assert "pear-of-mine" in html
+        assert html.count("sandbox=") == 1
+        assert "allow-same-origin" not in html
+
+    def test_are_offered_for_tools_that_have_one(self, explorer):
+        """For no other."""
+        pane = go(explorer, "Tools")
+        choose(pane, "order")
+        assert "Preview its app" not in buttons(pane.widget)
+
+
+class TestHostileText:
+    @pytest.mark.parametrize("part", range(0, len(PAYLOADS), 40))
+    def test_stays_text(self, client, part):
+        """In names, reasons, logs, stderr and traffic, nothing becomes markup."""
+        session = client.connect("light", light("light", "x"))
+        for payload in PAYLOADS[part : part + 40]:
+            session.log.add({"level": payload, "logger": payload, "data": payload})
+            session.stderr.add(payload)
+            session.traffic.note("received", payload, kind="noise", method=payload)
+            session.noise.append(payload)
+        session._described = {
+            "serverInfo": {"title": PAYLOADS[part], "version": PAYLOADS[part + 1]},
+            "instructions": PAYLOADS[part + 2],
+        }
+        explorer = Explorer(client)
+        for title in TITLES:
+            go(explorer, title)
+            assert dangers(explorer) == []
+
+    def test_of_a_hostile_server_stays_text(self, client):
+        """Title, instructions, names and descriptions, as one server sends them."""
+        client.connect("hostile", misbehaving("hostile-listing"))
+        explorer = Explorer(client)
+        pane = go(explorer, "Tools")
+        receive(pane._list._list, index=0)
+        assert dangers(explorer) == []
