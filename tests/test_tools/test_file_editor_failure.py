@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -110,11 +111,15 @@ class TestFailure:
 class TestPermission:
     """What an ordinary user may not do is refused; the child gives up being root."""
 
-    def test_decides(self, tmp_path):
+    @pytest.fixture
+    def folder(self):
+        """A folder for everybody; pytest closes its own to others."""
+        with TemporaryDirectory() as name:
+            Path(name).chmod(0o777)
+            yield Path(name)
+
+    def test_decides(self, folder):
         """What may not be read or written is said to be so, and stays as it was."""
-        tmp_path.chmod(0o777)
-        for parent in tmp_path.parents[:2]:
-            parent.chmod(0o755)  # pytest closes its folders to others
         code = """
             import os
             from pathlib import Path
@@ -143,11 +148,11 @@ class TestPermission:
             say("view", "shut")
             (there / "shut").chmod(0o755)
         """
-        process = child(code, tmp_path)
+        process = child(code, folder)
         said = process.communicate(timeout=60)[0].splitlines()
         assert said == ["False False"] + ["True True"] * 7
         for name in ("read_only", "closed", "shut/file"):
-            path = tmp_path / name
+            path = folder / name
             path.chmod(0o644)
             assert path.read_text() == "keep"
-        assert left_over(tmp_path) + left_over(tmp_path / "shut") == []
+        assert left_over(folder) + left_over(folder / "shut") == []

@@ -194,11 +194,10 @@ def _field(asked: _Asked, attribute: str, about: str | None) -> tuple[Any, Any]:
     options: dict[str, Any] = {}
     if attribute != asked.name:
         options["alias"] = asked.name
-    if default is _UNSET:
-        options["default_factory"] = _nothing
-        return Annotated[hint, Field(**options)], Field()
     if about and not _is_described(hint):
         options["description"] = about
+    if default is _UNSET:  # a factory shows in no schema
+        default = Field(default_factory=lambda: None)
     # a default that is a Field(...) has the last word
     value = ... if default is Parameter.empty else default
     return Annotated[hint, Field(**options)], value
@@ -232,7 +231,8 @@ def _action_class(
         )
         model.model_rebuild()  # does nothing if it is complete
     except (PydanticUserError, NameError) as error:
-        reason = str(error).partition("\n")[0]
-        msg = f"{name}: a model cannot be asked for these arguments: {reason}"
+        # the next sentence is about models the user never sees
+        reason = str(error).partition("\n")[0].partition(". Set ")[0].rstrip(".")
+        msg = f"{name}: a model cannot be asked for these arguments: {reason}."
         raise RegistrationError(msg) from error
     return cast("type[Action]", model)

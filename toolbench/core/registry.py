@@ -1,7 +1,7 @@
 """Find tools by name, and make them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from inspect import getattr_static, isclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import getattr_static, isclass, signature
 from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
@@ -57,6 +57,9 @@ class ToolRegistry:
             RegistrationError: If the name is blank, a tool has no executor, or a class does
                 not define `create`.
         """
+        self._enter(name, recipe, aliases)
+
+    def _enter(self, name: str, recipe: Registered, aliases: Sequence[str]) -> None:
         given: Any = name
         if not isinstance(given, str) or not given.strip():
             msg = f"A tool is registered under a name, not {name!r}."
@@ -70,7 +73,7 @@ class ToolRegistry:
             pairs = zip(entry.places, old.places, strict=True)
             new, gone = next(pair for pair in pairs if pair[0] != pair[1])
             msg = f"Tool {name!r}: {new} takes the place of {gone}."
-            warn(msg, stacklevel=3)
+            warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
 
     def unregister(self, name: str) -> None:
         """Forget *name*; a name that is not there is fine."""
@@ -87,8 +90,8 @@ class ToolRegistry:
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
-            RegistrationError: If parameters are given to a tool that is made already, or
-                the recipe returns something else than a sequence of tools.
+            RegistrationError: If the recipe does not take the parameters, as a tool that is
+                made already takes none, or returns something else than a sequence of tools.
         """
         name, params = (spec, {}) if isinstance(spec, str) else (spec.name, spec.params)
         recipe = self.recipe(name)
@@ -104,6 +107,7 @@ class ToolRegistry:
         if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
             create = recipe.newest().create
         state = ConversationState() if conv_state is None else conv_state
+        _check_parameters(name, create, params)
         made: Any = create(conv_state=state, **params)
         if not isinstance(made, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in made
@@ -197,6 +201,19 @@ def _check_class(recipe: type) -> None:
         raise RegistrationError(msg)
 
 
+def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None:
+    try:
+        takes = signature(create)
+    except (TypeError, ValueError):  # a builtin without a signature
+        return
+    try:
+        takes.bind(**{**params, "conv_state": None})
+    except TypeError as error:
+        given = ", ".join(("conv_state", *params))
+        msg = f"create() of {name!r} does not take ({given}): {error}."
+        raise RegistrationError(msg) from None
+
+
 def _places(recipe: Any) -> tuple[str, str]:
     """Where the work is done, and where its arguments are described."""
     if not isinstance(recipe, ToolDefinition):
@@ -213,7 +230,7 @@ default_registry = ToolRegistry()
 
 def register_tool(name: str, recipe: Registered) -> None:
     """Register a tool, a ToolDefinition subclass or a factory; see `ToolRegistry.register`."""
-    default_registry.register(name, recipe)
+    default_registry._enter(name, recipe, ())
 
 
 def resolve_tool(
