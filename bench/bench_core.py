@@ -1,11 +1,8 @@
-"""What the tool system costs: ratios to plain pydantic and bare calls, in one run, in CPU time."""
+"""What the tool system costs: beside plain pydantic and bare calls."""
 
-import time
-from collections.abc import Callable
-from statistics import median
 from typing import Literal
 
-import pytest
+from measuring import Cold
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from toolbench import (
@@ -18,20 +15,6 @@ from toolbench import (
 )
 
 MICRO = 1e-6  # seconds
-pytestmark = pytest.mark.benchmark(timer=time.process_time)
-
-
-def compared(ours: Callable[[], object], theirs: Callable[[], object], calls=2_000):
-    """The seconds a call of each takes: the least disturbed of rounds that take turns."""
-
-    def seconds(function):
-        start = time.process_time()
-        for _ in range(calls):
-            function()
-        return (time.process_time() - start) / calls
-
-    rounds = [(seconds(ours), seconds(theirs)) for _ in range(25)]
-    return min(ours for ours, _ in rounds), min(theirs for _, theirs in rounds)
 
 
 class Plain(BaseModel):
@@ -72,119 +55,129 @@ TOOL = ToolDefinition(
 ARGUMENTS = {"path": "/etc/hosts", "limit": 3}
 
 
-def test_arguments_to_action(benchmark):
+def test_arguments_to_action(ledger):
     """At most 1.3 times plain pydantic."""
-    ours, plain = compared(
-        lambda: TOOL.action_from_arguments(ARGUMENTS),
-        lambda: Plain.model_validate(ARGUMENTS),
+    ledger.compare(
+        "arguments to action",
+        ours=lambda: TOOL.action_from_arguments(ARGUMENTS),
+        peer=lambda: Plain.model_validate(ARGUMENTS),
+        peer_name="pydantic",
+        goal=1.3,
     )
-    benchmark.extra_info["times plain pydantic"] = round(ours / plain, 2)
-    benchmark(TOOL.action_from_arguments, ARGUMENTS)
-    assert ours <= 1.3 * plain
 
 
-def test_a_call(benchmark):
+def test_a_call(ledger):
     """At most one microsecond more than the bare executor."""
     action = TOOL.action_from_arguments(ARGUMENTS)
-    ours, bare = compared(lambda: TOOL(action), lambda: EXECUTOR(action), calls=10_000)
-    benchmark.extra_info["us more than bare"] = round((ours - bare) / MICRO, 2)
-    benchmark(TOOL, action)
-    assert ours - bare <= MICRO
+    ledger.more(
+        "a call",
+        ours=lambda: TOOL(action),
+        peer=lambda: EXECUTOR(action),
+        peer_name="the bare executor",
+        limit=MICRO,
+    )
 
 
-@pytest.mark.parametrize(
-    "export",
-    [
-        lambda: TOOL.to_openai_tool(),
-        lambda: TOOL.to_openai_tool(
-            add_security_risk_prediction=True, add_summary=True
-        ),
-        lambda: TOOL.to_responses_tool(),
-        lambda: TOOL.to_mcp_tool(),
-        lambda: TOOL.parameters(),
-    ],
-    ids=["openai", "openai with questions", "responses", "mcp", "parameters"],
-)
-def test_export_of_a_known_tool(benchmark, export):
+EXPORTS = {
+    "OpenAI": TOOL.to_openai_tool,
+    "OpenAI, with questions": lambda: TOOL.to_openai_tool(
+        add_security_risk_prediction=True, add_summary=True
+    ),
+    "Responses": TOOL.to_responses_tool,
+    "MCP": TOOL.to_mcp_tool,
+    "parameters alone": TOOL.parameters,
+}
+
+
+def test_export_of_a_known_tool(ledger):
     """At most five microseconds."""
-    seconds, _ = compared(export, lambda: None)
-    benchmark(export)
-    assert seconds <= 5 * MICRO
+    for name, export in EXPORTS.items():
+        ledger.time(f"export of a known tool: {name}", export, limit=5 * MICRO)
 
 
-def test_export_with_a_schema_of_another_s(benchmark):
+def test_export_with_a_schema_of_another_s(ledger):
     """What is not the tool's own is put together anew: at most twice that."""
-
-    def export():
-        return TOOL.to_mcp_tool(output_schema={})
-
-    seconds, _ = compared(export, lambda: None)
-    benchmark(export)
-    assert seconds <= 10 * MICRO
+    ledger.time(
+        "export with an output schema that is given",
+        lambda: TOOL.to_mcp_tool(output_schema={}),
+        limit=10 * MICRO,
+    )
 
 
-def test_a_thousand_tools_cold(benchmark):
-    """Exported for the first time: at most 1.6 times what pydantic's schemas alone take."""
+class Thousand:
+    """A thousand new models of a base."""
 
-    def classes(base, round_):
+    def __init__(self, base):
+        self.base, self.rounds = base, 0
+
+    def models(self):
+        self.rounds += 1
         fields = {
             "path": (str, Field(description="Where.")),
             "limit": (int | None, None),
+            "mode": (Literal["r", "w"], "r"),
         }
-        made = (
-            create_model(
-                f"Cold{round_}x{n}Action",
-                __base__=base,
-                mode=(Literal["r", "w"], "r"),
-                **fields,
-            )
-            for n in range(1_000)
-        )
-        return list(made)
+        names = (f"Cold{self.rounds}x{n}Action" for n in range(1_000))
+        return [create_model(name, __base__=self.base, **fields) for name in names]
 
-    def cold(round_):
-        actions, models = classes(Action, round_), classes(Plain, round_)
-        tools = [
+    def tools(self):
+        return [
             ToolDefinition(name=a.__name__, action_type=a, executor=EXECUTOR)
-            for a in actions
+            for a in self.models()
         ]
-        start = time.process_time()
-        for tool in tools:
-            tool.to_openai_tool(add_security_risk_prediction=True)
-        middle = time.process_time()
+
+
+def test_a_thousand_tools_cold(ledger):
+    """Exported for the first time: at most 1.6 times what pydantic's schemas alone take."""
+
+    def export(tools):
+        for each in tools:
+            each.to_openai_tool(add_security_risk_prediction=True)
+
+    def schemas(models):
         for model in models:
             model.model_json_schema()
-        return middle - start, time.process_time() - middle
 
-    rounds = [cold(n) for n in range(5)]
-    ours, pydantic = (median(times) for times in zip(*rounds, strict=True))
-    benchmark.extra_info["times model_json_schema"] = round(ours / pydantic, 2)
-    benchmark.pedantic(cold, args=("benchmark",), rounds=1)
-    assert ours <= 1.6 * pydantic
+    ledger.compare(
+        "1,000 new tools exported",
+        ours=Cold(Thousand(Action).tools, export),
+        peer=Cold(Thousand(Plain).models, schemas),
+        peer_name="model_json_schema",
+        goal=1.6,
+        rounds=7,
+    )
 
 
-def test_resolve_of_an_instance(benchmark):
+def test_resolve_of_an_instance(ledger):
     """At most two microseconds, among a thousand."""
     registry = ToolRegistry()
     for n in range(1_000):
         registry.register(f"read_{n}", TOOL)
-    seconds, _ = compared(lambda: registry.resolve("read_500"), lambda: None)
-    benchmark(registry.resolve, "read_500")
-    assert seconds <= 2 * MICRO
+    ledger.time(
+        "resolve of an instance among 1,000",
+        lambda: registry.resolve("read_500"),
+        limit=2 * MICRO,
+    )
 
 
-def test_kind_among_a_thousand(benchmark):
+def test_kind_among_a_thousand(ledger):
     """A class is found as fast as if it were alone, right after another was defined."""
     known = [create_model(f"Kind{n}Action", __base__=Action) for n in range(1_000)]
-    seconds, _ = compared(lambda: Action.resolve_kind("Kind500Action"), lambda: None)
-    benchmark(Action.resolve_kind, "Kind500Action")
-    assert known and seconds <= 5 * MICRO
+    assert known
+    ledger.time(
+        "class found by its kind among 1,000",
+        lambda: Action.resolve_kind("Kind500Action"),
+        limit=5 * MICRO,
+    )
 
 
-def test_a_foreign_schema(benchmark):
-    """A class from a schema of twenty properties, and its arguments checked."""
+def test_a_foreign_schema(ledger):
+    """Arguments checked against the twenty properties of a schema that is not ours."""
     properties = {f"p{n}": {"type": "string", "minLength": 1} for n in range(20)}
     schema = {"type": "object", "properties": properties, "required": ["p0"]}
     model = Action.from_mcp_schema("Foreign", schema)
-    benchmark(model.model_validate, {"p0": "a", "p1": "b"})
-    assert benchmark.stats.stats.median <= 50 * MICRO
+    ledger.time(
+        "arguments checked against a foreign schema",
+        lambda: model.model_validate({"p0": "a", "p1": "b"}),
+        limit=50 * MICRO,
+    )

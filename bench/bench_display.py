@@ -1,9 +1,6 @@
-"""What it costs to show a lot: seconds of CPU and characters sent to the page."""
+"""What it costs to show a lot: CPU, and characters sent to the page."""
 
 import json
-import time
-
-import pytest
 
 from toolbench.core.content import TextContent
 from toolbench.display import (
@@ -22,8 +19,6 @@ _LINE = (
 _MEGABYTE = _LINE * (1_000_000 // len(_LINE))
 _ROWS = [{"id": n, "name": f"thing {n}", "tags": ["a", "b"]} for n in range(15_000)]
 
-pytestmark = pytest.mark.benchmark(timer=time.process_time)
-
 SHOWN = {
     "1 MB of ANSI in a panel": lambda: to_html(from_ansi(_MEGABYTE, limit=100_000)),
     "1 MB of ANSI as a bundle": lambda: "".join(
@@ -36,17 +31,16 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("show", SHOWN.values(), ids=SHOWN.keys())
-def test_a_megabyte(benchmark, show):
+def test_a_megabyte(ledger):
     """At most 0.2 s of CPU and 0.3 MB, for a megabyte of anything."""
-    html = benchmark(show)
-    benchmark.extra_info["characters"] = len(html)
-    assert len(html) <= 300_000
-    assert benchmark.stats.stats.median <= 0.2
+    for name, show in SHOWN.items():
+        ledger.time(name, show, limit=0.2, rounds=7)
+        ledger.limit(f"{name}: sent", len(show()), "B", 300_000)
 
 
-def test_a_description(benchmark):
+def test_a_description(ledger):
     """A tool's description of two thousand characters: at most 20 ms."""
     text = "# Title\n\nReads *one* file, see [docs](https://e.org).\n\n- `a`: b\n" * 30
-    benchmark(markdown_html, text)
-    assert benchmark.stats.stats.median <= 0.02
+    ledger.time(
+        "description of 2,000 characters", lambda: markdown_html(text), limit=0.02
+    )

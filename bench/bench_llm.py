@@ -1,8 +1,6 @@
 """What the model's side costs: a call parsed and checked, a tool exported, tools linted."""
 
 import json
-import time
-from pathlib import Path
 
 import pytest
 from pydantic import Field
@@ -13,10 +11,6 @@ from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.lint import lint_tools
 from toolbench.llm.payloads import PAYLOADS
-
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "tools_public.jsonl"
-
-pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
 class GrepAction(Action):
@@ -43,11 +37,9 @@ MESSAGE = {
 
 
 @pytest.fixture(scope="module")
-def published():
+def published(corpus):
     """The tools of the corpus."""
-    if not CORPUS.is_file():
-        pytest.skip(f"THE CORPUS OF REAL TOOLS IS NOT AT {CORPUS}")
-    entries = map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())
+    entries = map(json.loads, corpus.read_text(encoding="utf-8").splitlines())
     return [
         ToolDefinition(
             name=entry["name"],
@@ -58,30 +50,53 @@ def published():
     ]
 
 
-def test_json_and_pydantic_alone(benchmark):
+def alone():
     """What a call costs at the least."""
-    benchmark(lambda: GrepAction.model_validate(json.loads(TEXT)))
+    return GrepAction.model_validate(json.loads(TEXT))
 
 
-def test_parse_among_a_hundred_tools(benchmark):
-    """A chat message with one call; at most 30 us more."""
-    assert benchmark(parse_tool_calls, MESSAGE, TOOLS)[0].action
+def beside_alone(ledger, work, message, tools):
+    assert parse_tool_calls(message, tools)[0].action
+    ledger.more(
+        work,
+        ours=lambda: parse_tool_calls(message, tools),
+        peer=alone,
+        peer_name="json.loads and pydantic",
+        limit=30e-6,
+    )
 
 
-@pytest.mark.parametrize("provider", PAYLOADS)
-def test_parse_one_call(benchmark, provider):
-    """The call alone, of each provider."""
-    call = PAYLOADS[provider](TOOLS[0], ARGUMENTS)
-    assert benchmark(parse_tool_calls, call, TOOLS[:1])[0].action
+def test_parse(ledger):
+    """At most 30 us more than reading the JSON and validating it."""
+    beside_alone(ledger, "message with a call, among 100 tools", MESSAGE, TOOLS)
+    for provider, payload in PAYLOADS.items():
+        call = payload(TOOLS[0], ARGUMENTS)
+        beside_alone(ledger, f"call of {provider}", call, TOOLS[:1])
 
 
-@pytest.mark.parametrize("provider", FORMATS)
-def test_export_the_corpus(benchmark, provider, published):
-    """2,132 tools in the words of each provider."""
-    export = FORMATS[provider]
-    benchmark.pedantic(lambda: [export(tool) for tool in published], rounds=3)
+def test_export_the_corpus(ledger, published):
+    """The tools of the corpus in the words of each provider, beside their schemas alone."""
+    texts = [json.dumps(tool.parameters()) for tool in published]
+
+    def schemas():
+        for text in texts:
+            json.loads(text)
+
+    for provider, export in FORMATS.items():
+        ledger.compare(
+            f"{len(published)} real tools for {provider}",
+            ours=lambda export=export: [export(tool) for tool in published],
+            peer=schemas,
+            peer_name="json.loads of the schemas",
+            rounds=5,
+        )
 
 
-def test_lint_the_corpus(benchmark, published):
-    """2,132 tools, each alone and all together; at most 3 s."""
-    benchmark.pedantic(lint_tools, (published,), rounds=3)
+def test_lint_the_corpus(ledger, published):
+    """Each alone and all together; at most 3 s."""
+    ledger.time(
+        f"lint of {len(published)} real tools",
+        lambda: lint_tools(published),
+        limit=3,
+        rounds=5,
+    )

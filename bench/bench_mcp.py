@@ -1,4 +1,4 @@
-"""What MCP costs beside the raw FastMCP client, in one run: calls, lists, connecting."""
+"""What MCP costs: calls, lists and connecting beside the raw FastMCP client."""
 
 import asyncio
 import os
@@ -13,6 +13,7 @@ from statistics import median
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from measuring import WALL, Cold
 
 from toolbench.mcp import MCPClient
 
@@ -64,18 +65,26 @@ def raw_process(tools=0):
     return Raw(StdioTransport(started["command"], started["args"], log_file=nowhere))
 
 
-def taking_turns(ours, theirs, rounds):
-    """The seconds of each, taking turns: the median of the rounds."""
+CALLS = 300
+PEER = "FastMCP's client"
 
-    def seconds(function):
-        start = time.perf_counter()
-        function()
-        return time.perf_counter() - start
 
-    for _ in range(10):
-        ours(), theirs()
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
-    return tuple(median(times) for times in zip(*pairs, strict=True))
+def once(work):
+    """Time single calls: each is long enough for the clock."""
+    return Cold(lambda: None, lambda _: work(), WALL)
+
+
+def beside_raw(ledger, work, ours, theirs, goal, rounds=CALLS):
+    ledger.compare(
+        work,
+        ours=once(ours),
+        peer=once(theirs),
+        peer_name=PEER,
+        goal=goal,
+        rounds=rounds,
+        clock=WALL,
+        note=f"median of {rounds}",
+    )
 
 
 @pytest.fixture
@@ -84,14 +93,12 @@ def client():
         yield client
 
 
-def test_a_call_over_stdio(client):
+def test_a_call_over_stdio(ledger, client):
     """At most 1.05 times the raw client."""
     tool = client.connect("bench", entry()).tool("echo")
     raw = raw_process()
-    ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+    beside_raw(ledger, "call over stdio", lambda: tool({"text": "x"}), raw.call, 1.05)
     raw.close()
-    print(f"\nstdio: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
-    assert ours <= 1.05 * theirs
 
 
 @contextmanager
@@ -117,67 +124,80 @@ def _answers(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_a_call_over_http(client):
+def test_a_call_over_http(ledger, client):
     """At most 1.05 times the raw client."""
     with serving() as url:
         tool = client.connect("bench", url).tool("echo")
         raw = Raw(StreamableHttpTransport(url))
-        ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+        beside_raw(
+            ledger, "call over HTTP", lambda: tool({"text": "x"}), raw.call, 1.05
+        )
         raw.close()
         client.sync_close()
-    print(f"\nHTTP: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
-    assert ours <= 1.05 * theirs
 
 
-def test_a_call_in_memory(client):
+def test_a_call_in_memory(ledger, client):
     """At most 1.15 times the raw client."""
     server = FastMCP("bench")
     server.tool(lambda text: text, name="echo")
     tool = client.connect("bench", server).tool("echo")
     raw = Raw(server)
-    ours, theirs = taking_turns(lambda: tool({"text": "x"}), raw.call, 300)
+    beside_raw(ledger, "call in memory", lambda: tool({"text": "x"}), raw.call, 1.15)
     raw.close()
-    print(f"\nmemory: {ours * 1000:.2f} ms, raw {theirs * 1000:.2f} ms")
-    assert ours <= 1.15 * theirs
 
 
-def test_listing_a_thousand_tools(client):
+def test_listing_a_thousand_tools(ledger, client):
     """At most 1.1 times the raw client."""
     session = client.connect("bench", entry(1000))
     raw = raw_process(1000)
-    ours, theirs = taking_turns(
-        session.refresh, lambda: raw.run(raw.client.list_tools()), 15
-    )
+
+    def listed():
+        return raw.run(raw.client.list_tools())
+
+    beside_raw(ledger, "1,000 tools listed", session.refresh, listed, 1.1, rounds=15)
     raw.close()
-    print(f"\nlist: {ours * 1000:.1f} ms, raw {theirs * 1000:.1f} ms")
-    assert ours <= 1.1 * theirs
 
 
-def test_connecting_to_five_servers(client):
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def test_connecting_to_five_servers(ledger, client):
     """At most 1.1 times the slowest of them: they are connected side by side."""
     slow = misbehaving("slow-start", "--delay", "2")
     quick = misbehaving("ok")
-    start = time.perf_counter()
-    client.connect("alone", slow)
-    alone = time.perf_counter() - start
-    start = time.perf_counter()
-    client.add({"slow": slow, **{f"quick-{n}": quick for n in range(4)}})
-    together = time.perf_counter() - start
-    print(f"\nfive servers: {together:.2f} s, the slowest alone {alone:.2f} s")
-    assert together <= 1.1 * alone
+    five = {"slow": slow, **{f"quick-{n}": quick for n in range(4)}}
+    pairs = [
+        (
+            seconds(lambda: client.connect("alone", slow)),
+            seconds(lambda: client.add(five)),
+        )
+        for _ in range(5)
+    ]
+    alone, together = (median(times) for times in zip(*pairs, strict=True))
+    ledger.beside(
+        "five servers connected",
+        together,
+        "s wall",
+        peer=alone,
+        peer_name="the slowest alone",
+        goal=1.1,
+    )
 
 
-def test_a_result_of_forty_megabytes(client):
-    """In proportion to what a tenth of it takes."""
+def test_a_result_of_forty_megabytes(ledger, client):
+    """In proportion to what a tenth of it takes, and beside the raw client."""
     session = client.connect("bench", misbehaving("calls"))
     session.call_seconds = 60
     tool = session.tool("huge")
 
-    def seconds(megabytes):
-        start = time.perf_counter()
+    def read(megabytes):
         assert len(tool({"megabytes": megabytes}).text) == megabytes << 20
-        return time.perf_counter() - start
 
-    tenth, whole = seconds(4), seconds(40)
-    print(f"\n40 MB: {whole:.2f} s, 4 MB: {tenth:.2f} s")
-    assert whole <= 20 * tenth
+    points = {
+        megabytes: median(seconds(lambda: read(megabytes)) for _ in range(5))
+        for megabytes in (1, 4, 40)
+    }
+    ledger.curve("megabytes of a result over stdio", points, unit="s wall")

@@ -1,13 +1,11 @@
-"""What a run costs beside the work of its tool: seconds, and bytes sent to the page."""
+"""What a run costs: seconds more than the work of its tool, and bytes sent to the page."""
 
-import json
-import time
-from statistics import median
 from threading import Event
 
 import comm
 import pytest
-from comm.base_comm import BaseComm
+from measuring import CPU, WALL, Cold
+from wire import Wire
 
 from toolbench import Action, ToolDefinition, history, run_tool, tool
 from toolbench.runs.calls import forget_calls, record_calls
@@ -16,28 +14,12 @@ from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.ticker import ticker
 
 _ROUNDS = 200
+_RUN = 0.0002  # seconds that a run may cost more than the work
 _LINE = (
     "\x1b[32m2026-11-21 10:00:00\x1b[0m \x1b[1;34mINFO\x1b[0m request "
     "\x1b[33m/api/v1/things?x=1\x1b[0m took 12 ms & returned <200>\n"
 )
 _MEGABYTE = _LINE * (1_000_000 // len(_LINE))
-
-
-class Wire:
-    """Counts comms and the bytes of what they send."""
-
-    def __init__(self):
-        self.comms = self.bytes = 0
-
-    def comm(self, *args, **options):
-        wire = self
-
-        class CountingComm(BaseComm):
-            def publish_msg(self, msg_type, data=None, *_, **__):
-                wire.comms += msg_type == "comm_open"
-                wire.bytes += len(json.dumps(data, default=str))
-
-        return CountingComm(*args, **options)
 
 
 @pytest.fixture(autouse=True)
@@ -79,101 +61,87 @@ def returns() -> str:
     return _MEGABYTE
 
 
-def seconds(function):
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
-def in_turns(with_it, without):
-    """The median seconds that one takes more than the other, taking turns."""
-    for _ in range(20):
-        with_it(), without()
-    pairs = [(seconds(with_it), seconds(without)) for _ in range(_ROUNDS)]
-    return median(mine - theirs for mine, theirs in pairs)
-
-
 class TestOverhead:
-    def test_from_a_cell(self, benchmark):
-        """`run_tool(tool, ...)` beside the bare function: at most 0.2 ms."""
-        benchmark(run_tool, add, a=1)
-        more = in_turns(lambda: run_tool(add, a=1), lambda: add.execute({"a": 1}))
-        benchmark.extra_info["milliseconds of a run"] = more * 1000
-        assert more <= 0.0002
+    def test_from_a_cell(self, ledger):
+        """`run_tool(tool, ...)` beside the tool without its record: at most 0.2 ms more."""
+        ledger.more(
+            "run from a cell: run_tool",
+            ours=lambda: run_tool(add, a=1),
+            peer=lambda: add.execute({"a": 1}),
+            peer_name="unrecorded",
+            limit=_RUN,
+            clock=WALL,
+        )
 
-    def test_of_a_plain_call(self, benchmark):
-        """`tool(action)` recorded beside unrecorded: at most 0.2 ms."""
+    def test_of_a_plain_call(self, ledger):
+        """`tool(action)` recorded beside unrecorded: at most 0.2 ms more."""
         action = add.action_from_arguments({"a": 1})
         record_calls()
         try:
-            benchmark(add, action)
-            more = in_turns(lambda: add(action), lambda: add.execute(action))
+            ledger.more(
+                "run from a cell: tool(action)",
+                ours=lambda: add(action),
+                peer=lambda: add.execute(action),
+                peer_name="unrecorded",
+                limit=_RUN,
+                clock=WALL,
+            )
         finally:
             forget_calls()
-        benchmark.extra_info["milliseconds of a run"] = more * 1000
-        assert more <= 0.0002
 
-    def test_from_a_button(self, benchmark):
+    def test_from_a_button(self, ledger):
         """From the click to the end of a run that does nothing: at most 5 ms."""
         panel = ToolPanel(add, {"a": 1})
 
-        def click():
+        def click(_):
             panel._clicked()
             assert panel._run.done.wait(20)
 
-        benchmark.pedantic(click, rounds=_ROUNDS, warmup_rounds=20)
+        ledger.time(
+            "run from a button",
+            Cold(lambda: None, click, WALL),
+            limit=0.005,
+            rounds=_ROUNDS,
+            clock=WALL,
+        )
         panel.close()
-        assert benchmark.stats.stats.median <= 0.005
 
 
 class TestOutput:
-    def test_of_streamed_lines(self, benchmark, wire):
+    def test_of_streamed_lines(self, ledger, wire):
         """300 lines of 100 bytes in three seconds: at most 0.2 MB of comm, result and all."""
         panel = ToolPanel(stream, {"lines": 300})
         before = wire.bytes
-
-        def run():
-            assert panel.run().done.wait(60)
-            assert ticker.wait_idle(20)
-
-        benchmark.pedantic(run, rounds=1)
-        benchmark.extra_info["bytes"] = sent = wire.bytes - before
+        assert panel.run().done.wait(60)
+        assert ticker.wait_idle(20)
+        ledger.limit("300 streamed lines: sent", wire.bytes - before, "B", 200_000)
         panel.close()
-        assert sent <= 200_000
 
     @pytest.mark.parametrize("flood", [prints, returns], ids=lambda flood: flood.name)
-    def test_of_a_megabyte(self, benchmark, wire, flood):
+    def test_of_a_megabyte(self, ledger, wire, flood):
         """1 MB of ANSI, printed or returned: at most 0.2 s of CPU and 0.3 MB, run and all."""
         panel, sent = ToolPanel(flood), []
 
-        def run():
+        def run(_):
             before = wire.bytes
             assert panel.run().done.wait(60)
             assert ticker.wait_idle(20)
             sent.append(wire.bytes - before)
 
-        run()
-        cpu = time.process_time()
-        benchmark.pedantic(run, rounds=10)
-        spent = (time.process_time() - cpu) / 10
-        benchmark.extra_info |= {"CPU seconds": spent, "bytes": sent[-1]}
+        what = f"run that {flood.name} 1 MB of ANSI"
+        watch = Cold(lambda: None, run, CPU)
+        ledger.time(what, watch, limit=0.2, rounds=9)
+        ledger.limit(f"{what}: sent", max(sent), "B", 300_000)
         panel.close()
-        assert spent <= 0.2
-        assert max(sent) <= 300_000
 
 
 class TestBench:
-    def test_of_a_thousand_tools(self, benchmark, wire):
+    def test_of_a_thousand_tools(self, ledger, wire):
         """At most 60 comms before a tool is opened."""
         tools = [
             ToolDefinition(name=f"tool_{n}", description=f"{n}", action_type=Action)
             for n in range(1_000)
         ]
-
-        def show():
-            wire.comms = wire.bytes = 0
-            bench(tools).close()
-
-        benchmark(show)
-        benchmark.extra_info |= {"comms": wire.comms, "bytes": wire.bytes}
-        assert wire.comms <= 60
+        before = wire.comms
+        bench(tools).close()
+        ledger.limit("bench of 1,000 tools: comms", wire.comms - before, "comms", 60)

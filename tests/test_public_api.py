@@ -108,3 +108,15 @@ class TestImporting:
     def test_the_rest_comes_when_it_is_needed(self, code, heavy):
         """A docstring needs its parser, a foreign schema its validator; neither the other."""
         assert modules_after(code) & set(HEAVY) == heavy
+
+
+@pytest.mark.parametrize("name", ["Explorer", "SchemaForm", "ToolPanel"])
+def test_widgets_by_their_package(name):
+    """The widgets that api.md names are in `toolbench.widgets`, and only what is asked for loads."""
+    others = {"Explorer": "panel", "SchemaForm": "panel", "ToolPanel": "explorer"}
+    code = (
+        f"import sys; from toolbench.widgets import {name};"
+        f" assert {name!r} == 'Explorer'"
+        f" or 'toolbench.widgets.{others[name]}' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

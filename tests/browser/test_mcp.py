@@ -218,6 +218,9 @@ class TestExplorer:
         area.wait_for()
         assert "hired" in area.input_value()
         shown.look("explorer-traffic")
+        feed = shown.box.locator(".toolbench-feed").locator("visible=true")
+        style = "e => getComputedStyle(e).overflowY"
+        assert feed.first.evaluate(style) == "auto"  # it scrolls by itself
 
 
 class TestRuns:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbconvert import HTMLExporter
 
 from browser.lab import NotebookPage, write_notebook
@@ -110,6 +111,7 @@ def overflowing(lab: NotebookPage, cell: int) -> list[str]:
     return found
 
 
+@pytest.mark.front_end("JupyterLab", "reopen")
 class TestPanel:
     def test_in_jupyterlab(self, lab: NotebookPage, nbroot: Path):
         """Run, look, tabs, redefine, reload, save, open again: in one notebook."""

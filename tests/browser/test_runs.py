@@ -97,6 +97,7 @@ def kernel(request, lab_server: JupyterServer) -> str:
     return name
 
 
+@pytest.mark.front_end("JupyterLab", "load", "type", "run", "cancel")
 class TestJupyterLab:
     def test_watch_stop_answer_refuse(self, lab: NotebookPage, nbroot: Path, kernel):
         """All of it, beside cells and interrupts, on each kernel."""
@@ -122,6 +123,7 @@ class TestJupyterLab:
         assert lab.tab.console_errors == []
 
 
+@pytest.mark.front_end("Notebook 7", "load", "type", "run", "cancel")
 class TestNotebook7:
     def test_watch_stop_answer_refuse(self, notebook7: NotebookPage, nbroot: Path):
         """The same in Notebook 7."""
@@ -132,6 +134,7 @@ class TestNotebook7:
         assert notebook7.tab.foreign_requests == []
 
 
+@pytest.mark.front_end("Voila", "load", "type", "run", "cancel")
 class TestVoila:
     def test_watch_stop_answer_refuse(self, voila, nbroot: Path):
         """The same where there is no notebook to be seen."""
@@ -141,6 +144,7 @@ class TestVoila:
         voila.screenshot("panel-voila")
 
 
+@pytest.mark.front_end("nbclassic", "load", "type", "run", "cancel")
 class TestClassic:
     def test_watch_stop_answer_refuse(self, nbclassic, nbroot: Path):
         """The same in the classic front end."""

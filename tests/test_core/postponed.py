@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from typing import Annotated, NotRequired, TypedDict
+
+from pydantic import BaseModel, Field
 
 from toolbench import tool
 
@@ -22,3 +24,11 @@ greet_tool = tool(greet)
 class Greeter:
     def __call__(self, who: Person) -> str:
         return who.name
+
+
+From = TypedDict("From", {"from": NotRequired[Annotated[float, Field(ge=0)]]})
+
+
+class Size(From):
+    width: int
+    copy: NotRequired[bool]

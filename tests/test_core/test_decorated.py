@@ -1,12 +1,24 @@
 import asyncio
 import math
 from functools import partial, wraps
+from typing import Annotated, NotRequired, TypedDict, Unpack
 
 import pytest
+import typing_extensions
+from pydantic import Field
 
 from test_core import postponed
 from toolbench import tool
-from toolbench.errors import RegistrationError
+from toolbench.errors import ArgumentsError, RegistrationError
+
+Size = TypedDict(
+    "Size",
+    {
+        "width": int,
+        "from": NotRequired[Annotated[float, Field(ge=0)]],
+        "copy": typing_extensions.NotRequired[bool],
+    },
+)
 
 
 def fields(made):
@@ -26,6 +38,54 @@ class TestKindsOfFunctions:
             {"json_": 1, "more": [2]},
         )
         assert call.to_mcp_tool()["inputSchema"]["additionalProperties"] is True
+
+    @pytest.mark.parametrize("unpack", [Unpack, typing_extensions.Unpack], ids=str)
+    @pytest.mark.parametrize(
+        "table", [Size, postponed.Size], ids=["eager", "postponed"]
+    )
+    def test_typed_keyword_arguments_are_parameters(self, unpack, table):
+        """`**kwargs: Unpack[TypedDict]`: each key is one, and unset ones are not passed on."""
+
+        def draw(name: str, **size):
+            """Draw.
+
+            Args:
+                name: What.
+                width: In pixels.
+                **size: The rest.
+            """
+            return name, size
+
+        draw.__annotations__["size"] = unpack[table]
+        made = tool(draw)
+        schema = made.to_mcp_tool()["inputSchema"]
+        assert schema["properties"] == {
+            "name": {"description": "What.", "type": "string"},
+            "width": {"description": "In pixels.", "type": "integer"},
+            "from": {"type": "number", "minimum": 0},
+            "copy": {"type": "boolean"},
+        }
+        assert (schema["required"], schema["additionalProperties"]) == (
+            ["name", "width"],
+            False,
+        )
+        given = {"name": "a", "width": 1}
+        assert made(given).result == ("a", {"width": 1})
+        more = {"from": 2.0, "copy": True}
+        assert made({**given, **more}).result == ("a", {"width": 1, **more})
+        for wrong in ({"from": None}, {"from": -1}, {"height": 1}):
+            with pytest.raises(ArgumentsError):
+                made({**given, **wrong})
+
+    def test_keyword_arguments_of_no_typed_dict_are_one_sentence(self):
+        """What cannot be unpacked is named."""
+
+        def draw(**size):
+            """Draw."""
+
+        draw.__annotations__["size"] = Unpack[tuple[int]]
+        with pytest.raises(RegistrationError, match="draw: a model cannot be asked"):
+            tool(draw)
 
     def test_positional_only_arguments_are_passed_by_position(self):
         """A model sends names; the function gets them its way."""

@@ -242,6 +242,16 @@ class HoldingMore(Holding):
         return super().close()
 
 
+class Closes:
+    def close(self):
+        """Give back what it holds."""
+
+
+class Mixed(Closes, ToolExecutor[GoAction, Observation]):
+    def __call__(self, action, conversation=None):
+        return Observation()
+
+
 def warnings_of(use):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -251,12 +261,12 @@ def warnings_of(use):
 
 
 class TestClosing:
-    @pytest.mark.parametrize("cls", [Holding, HoldingMore])
+    @pytest.mark.parametrize("cls", [Holding, HoldingMore, Mixed])
     def test_forgotten_is_warned_about(self, cls):
         """What has something to close and is not closed says so when it goes."""
         assert warnings_of(cls) == [f"{cls.__name__} was forgotten without close()."]
 
-    @pytest.mark.parametrize("cls", [Holding, HoldingMore])
+    @pytest.mark.parametrize("cls", [Holding, HoldingMore, Mixed])
     def test_closed_goes_quietly(self, cls):
         """Closing by hand or by `with` is enough, through super() too."""
         assert warnings_of(lambda: cls().close()) == []

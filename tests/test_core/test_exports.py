@@ -149,6 +149,14 @@ class TestOverrides:
             {"type": "object"},
         )
 
+    def test_of_mcp_schemas_stay_the_caller_s(self):
+        """Changing the export changes neither schema that was given."""
+        given = {"type": "object", "properties": {"x": {}}}
+        exported = TOOL.to_mcp_tool(input_schema=given, output_schema=given)
+        exported["inputSchema"]["properties"].clear()
+        exported["outputSchema"]["properties"].clear()
+        assert given == {"type": "object", "properties": {"x": {}}}
+
     def test_of_the_action_type(self):
         """A model may be shown the arguments of another class, questions included."""
         other = Action.from_mcp_schema(

@@ -144,6 +144,19 @@ class TestReplacing:
             registry.register("t", other)
         assert isinstance(registry.resolve("t")[0], other)
 
+    def test_shows_the_line_that_did_it(self, registry):
+        """Either way of registering, the warning points at the caller's own line."""
+
+        def other(conv_state):
+            return []
+
+        for register in (registry.register, register_tool):
+            register("test_line", HelloTool)
+            with pytest.warns(UserWarning, match="takes the place of") as caught:
+                register("test_line", other)
+            assert [w.filename for w in caught] == [__file__]
+        default_registry.unregister("test_line")
+
     def test_names_who_does_the_work(self, registry):
         """Two plugins may share an action: the warning names the module of each executor."""
         for module in ("plugin.one", "plugin.two"):
@@ -221,6 +234,22 @@ class TestResolving:
         registry.register("hi", INSTANCE)
         with pytest.raises(RegistrationError, match=r"takes no parameters \(x\)"):
             registry.resolve(Tool(name="hi", params={"x": 1}))
+
+    @pytest.mark.parametrize("name", ["zz", "conv_state"])
+    def test_parameters_that_create_does_not_take_are_named(self, registry, name):
+        """Wrong use is told apart from a mistake inside `create`."""
+        registry.register("hello", HelloTool)
+        with pytest.raises(
+            RegistrationError, match=rf"'hello' does not take \(conv_state, {name}\): "
+        ):
+            registry.resolve(Tool(name="hello", params={name: 1}))
+
+        def create(conv_state):
+            raise TypeError("a mistake of its own")
+
+        registry.register("broken", create)
+        with pytest.raises(TypeError, match="a mistake of its own"):
+            registry.resolve("broken")
 
     @pytest.mark.parametrize(
         "made", [None, INSTANCE, "tools", [INSTANCE, 5], {INSTANCE}, iter([])]

@@ -1,11 +1,16 @@
 import struct
+import subprocess
 import sys
 import zlib
+from base64 import b64decode
 from collections import namedtuple
 from dataclasses import dataclass
+from io import BytesIO
 from types import ModuleType
 
+import PIL.Image
 import pytest
+from matplotlib.figure import Figure
 from pydantic import BaseModel, Field, computed_field
 
 from toolbench import ImageContent, Observation, TextContent, tool
@@ -24,6 +29,11 @@ def png(width=1, height=1):
     rows = zlib.compress(b"".join(b"\0" * (width + 1) for _ in range(height)))
     parts = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def bytes_of(block):
+    """The image itself, out of its data URL."""
+    return b64decode(block.image_urls[0].removeprefix("data:image/png;base64,"))
 
 
 class Found(Observation):
@@ -153,26 +163,78 @@ class TestImages:
         """A sound and a text are no images."""
         assert "bytes of binary data" in text_of(data)
 
-    def test_of_libraries_that_are_not_installed_here(self):
-        """A PIL image or matplotlib figure is known by its class, and draws itself."""
-        for module, name, method in (
-            ("PIL.Image", "Image", "save"),
-            ("matplotlib.figure", "Figure", "savefig"),
-        ):
+    @pytest.mark.parametrize(
+        "mode",
+        [
+            "1",
+            "L",
+            "LA",
+            "P",
+            "RGB",
+            "RGBA",
+            "I;16",
+            "CMYK",
+            "YCbCr",
+            "HSV",
+            "LAB",
+            "I",
+            "F",
+            "PA",
+            "RGBX",
+            "RGBa",
+        ],
+    )
+    def test_of_pillow_are_drawn_in_every_mode(self, mode):
+        """A photo in CMYK, which PNG cannot hold, is an image like any other."""
+        [block] = contents_of(PIL.Image.new(mode, (3, 2)))
+        shown = PIL.Image.open(BytesIO(bytes_of(block)))
+        assert (shown.format, shown.size) == ("PNG", (3, 2))
 
-            def draw(self, file, **options):
-                assert options["format"].lower() == "png"
-                file.write(png())
+    def test_of_pillow_keep_what_shines_through(self):
+        """Another mode with transparency becomes one that has it too."""
+        clear = PIL.Image.new("RGBa", (1, 1), (0, 0, 0, 0))
+        [block] = contents_of(clear)
+        assert PIL.Image.open(BytesIO(bytes_of(block))).getpixel((0, 0))[3] == 0
 
-            image = type(name, (), {method: draw, "__module__": module})
-            subclass = type("Sub", (image,), {"__module__": "elsewhere"})
-            [block] = contents_of(subclass())
-            assert isinstance(block, ImageContent)
+    @pytest.mark.parametrize(("mode", "size"), [("RGB", (0, 0)), ("La", (1, 1))])
+    def test_that_cannot_be_drawn_say_so(self, mode, size):
+        """A call is not lost for a picture with nothing in it."""
+        text = text_of(PIL.Image.new(mode, size))
+        assert text.startswith("An image that cannot be shown: ")
 
-    def test_pil_and_matplotlib_are_not_imported(self):
-        """Knowing their classes does not need them."""
-        contents_of(object())
-        assert not {"PIL", "matplotlib"} & set(sys.modules)
+    def test_of_a_file_that_pillow_opened(self):
+        """What `Image.open` returns is of a class of its own."""
+        file = BytesIO()
+        PIL.Image.new("CMYK", (2, 2)).save(file, "JPEG")
+        [block] = contents_of(PIL.Image.open(file))
+        assert isinstance(block, ImageContent)
+
+    def test_of_a_tool_are_what_the_model_sees(self):
+        """Figures and images, alone or in a list, with or without a type of observation."""
+
+        @tool
+        def plot(n: int):
+            figure = Figure()
+            figure.subplots().plot(range(n))
+            return figure
+
+        @tool
+        def both(n: int) -> Observation:
+            return ["see", PIL.Image.new("RGB", (n, n)), plot({"n": n}).result]
+
+        [figure] = plot({"n": 3}).to_llm_content
+        assert PIL.Image.open(BytesIO(bytes_of(figure))).width > 100
+        kinds = [type(block).__name__ for block in both({"n": 3}).to_llm_content]
+        assert kinds == ["TextContent", "ImageContent", "ImageContent"]
+
+    def test_need_no_library_to_be_known(self):
+        """Neither pillow nor matplotlib is imported to tell that something is none of theirs."""
+        code = (
+            "import sys; from toolbench.core.contents import contents_of; "
+            "contents_of(object()); print({'PIL', 'matplotlib'} & set(sys.modules))"
+        )
+        run = [sys.executable, "-c", code]
+        assert subprocess.check_output(run, text=True, timeout=60).strip() == "set()"
 
 
 class TestContents:

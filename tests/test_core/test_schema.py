@@ -110,10 +110,10 @@ class TestKinds:
     def test_classes_defined_in_functions_are_fine(self):
         """A local class is as good as any other."""
 
-        class LocalAction(Action):
+        class InsideAction(Action):
             a: int
 
-        assert Action.from_dict({"kind": "LocalAction", "a": 1}) == LocalAction(a=1)
+        assert Action.from_dict({"kind": "InsideAction", "a": 1}) == InsideAction(a=1)
 
     def test_unknown_ones_are_errors(self):
         """There is no falling back to another class."""

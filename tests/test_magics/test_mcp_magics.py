@@ -128,10 +128,12 @@ class TestLooks:
 
     def test_discovered_servers(self, mcp, tmp_path, monkeypatch):
         """Those of other programs, each with the file it is in."""
+        project = tmp_path / "project"
+        project.mkdir()
         monkeypatch.setenv("HOME", str(tmp_path))
-        monkeypatch.chdir(tmp_path)
+        monkeypatch.chdir(project)
         assert "No program on this machine" in repr(mcp("discover"))
-        config = tmp_path / ".mcp.json"
+        config = project / ".mcp.json"
         config.write_text(dumps({"mcpServers": {"one": light("one", "x")}}))
         (row,) = mcp("discover").rows
         assert row[0] == "one"

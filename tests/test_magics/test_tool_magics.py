@@ -3,7 +3,9 @@ from IPython.core.error import UsageError
 
 from toolbench import history
 from toolbench.core.schema import Action
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, ToolFailedError, ToolNotFoundError
+from toolbench.magics.catalog import Entry
 
 
 def line(shell, text):
@@ -20,6 +22,22 @@ class TestTools:
         """%tools shows each tool once, with where it is from and what it does."""
         rows = {r[0]: r[1:] for r in line(shell, "%tools").rows}
         assert rows["add"] == ("notebook", "Add two numbers.")
+
+    @pytest.mark.parametrize(
+        ("description", "said"),
+        [
+            ("Finds files. Source of the names: a seed.", "Finds files."),
+            ("Reads files, e.g. Python. `x` is not.", "Reads files, e.g. Python."),
+            ("Needs Python 3.11. That is all", "Needs Python 3.11."),
+            ("Shows J. Doe's v1.2 page", "Shows J. Doe's v1.2 page"),
+            ("Is it there? Perhaps.", "Is it there?"),
+            ("One line\nand another. More.", "One line"),
+            ("", ""),
+        ],
+    )
+    def test_says_in_a_sentence_what_a_tool_does(self, description, said):
+        """The first one of the description; where names come from is for the source."""
+        assert Entry("x", "registry", description, ToolDefinition).summary == said
 
     @pytest.mark.parametrize("pattern", ["gre", "gr*t", "greet", "GREET"])
     def test_takes_a_part_or_a_pattern(self, shell, pattern):

@@ -11,6 +11,35 @@ import pytest
 
 from test_tools.terminal_parts import Terminal, alive, eventually
 
+BOMB = """
+import os
+import psutil
+from test_tools.terminal_parts import Terminal, eventually
+
+if not os.geteuid():
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(48_611)
+
+def ours():
+    found = psutil.process_iter(["uids", "status", "num_threads"])
+    return [p.info for p in found
+            if p.info["uids"].real == os.getuid() and p.info["status"] != "zombie"]
+
+before = len(ours())
+threads = sum(process["num_threads"] or 0 for process in ours())  # they count too
+with Terminal("/", max_processes=threads + 30) as terminal:
+    seen = terminal.run(
+        "f() { (( $1 > 9 )) && return; f $(($1 + 1)) & f $(($1 + 1)) & wait; }; f 0",
+        timeout=2,
+    )
+    print("refused forks:", "Resource temporarily unavailable" in seen.text)
+    print("within:", 5 < len(ours()) - before <= 30)
+    terminal.type("C-c", timeout=5)
+    print("alive:", terminal.run("echo still", timeout=5).text.endswith("still"))
+assert eventually(lambda: len(ours()) <= before), ours()
+"""
+
 
 @pytest.fixture(name="terminal")
 def _terminal(tmp_path):
@@ -149,6 +178,21 @@ class TestLifeAndDeath:
             assert all(map(alive, pids))
             os.kill(kernel.pid, end)
         assert eventually(lambda: not any(map(alive, pids)))
+
+    def test_a_fork_bomb_is_stopped_by_the_limit(self):
+        """It runs dry, C-c ends it, the shell works on, and close leaves nothing of it.
+
+        `ulimit -u` does not bind root: the child becomes somebody else where it can.
+        """
+        ran = subprocess.run(
+            [sys.executable, "-c", BOMB],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert ran.stdout == "refused forks: True\nwithin: True\nalive: True\n"
 
     def test_the_shell_outlives_the_thread_that_started_it(self, tmp_path):
         """A run's thread ends with the run; the shell is for the next one too."""

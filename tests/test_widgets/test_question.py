@@ -59,6 +59,16 @@ class TestQuestionBox:
         click(buttons(asked.box.widget)["Accept"])
         assert asked.answer().value == value
 
+    def test_takes_the_last_keys_that_come_after_the_click(self):
+        """A quick person's click overtakes the end of what they typed."""
+        asked = Asked(Question.about("Which?", {"type": "string"}, ""))
+        asked.wait_for("Accept")
+        field = named(asked.box.widget, "answer")
+        receive(field, value="Ad")
+        click(buttons(asked.box.widget)["Accept"])
+        receive(field, value="Ada")
+        assert asked.answer().value == "Ada"
+
     def test_asks_for_an_object(self):
         """Fields, nested as they may be; nothing is sent that nobody touched."""
         schema = {

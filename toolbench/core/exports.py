@@ -64,7 +64,9 @@ class Exports:
         if input_schema is None and output_schema is None:
             exported = self._as_mcp.copy()
         else:
-            exported = self._told_to_mcp(deepcopy(input_schema), deepcopy(output_schema))
+            exported = self._told_to_mcp(
+                deepcopy(input_schema), deepcopy(output_schema)
+            )
         if self.meta is not None:  # it may have changed
             exported["_meta"] = as_json(self.meta)
         return exported

@@ -109,9 +109,7 @@ def shape_of(
             a for a, one in asked_by_attribute.items() if one.default is _UNSET
         ),
         by_position=frozenset(
-            p.name
-            for p in parameters.values()
-            if p.kind is Parameter.POSITIONAL_ONLY
+            p.name for p in parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
         ),
         wants_conversation=any(one.name == CONVERSATION for one in asked),
         observation_type=returned if observed else None,

@@ -207,7 +207,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
     except (TypeError, ValueError):  # a builtin without a signature
         return
     try:
-        takes.bind(**{**params, "conv_state": None})
+        takes.bind(conv_state=None, **params)
     except TypeError as error:
         given = ", ".join(("conv_state", *params))
         msg = f"create() of {name!r} does not take ({given}): {error}."

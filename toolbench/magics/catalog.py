@@ -1,5 +1,6 @@
 """Every tool a notebook knows: made in its cells, served over MCP, or registered."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 AnyTool = ToolDefinition[Any, Any]
 
+# Two letters before the stop: neither `e.g.` nor an initial ends a sentence.
+_SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -31,8 +35,9 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """The first line of the description."""
-        return self.description.strip().partition("\n")[0]
+        """The first sentence of the description, of its first line at most."""
+        line = self.description.strip().partition("\n")[0]
+        return _SENTENCE_END.split(line, maxsplit=1)[0]
 
 
 class Catalog:

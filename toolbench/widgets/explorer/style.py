@@ -14,10 +14,10 @@ STYLE = Html(f"""{PARTS_STYLE}<style>
 .toolbench-explorer .toolbench-list {{ flex-flow: column; align-items: stretch; }}
 .toolbench-explorer .toolbench-list > select {{ flex: none; max-width: none; width: 100%; }}
 .toolbench-left .toolbench-row > .toolbench-button {{ flex: 1 1 auto; }}
-.toolbench-feed {{ display: flex; flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto;
+.toolbench-explorer .toolbench-feed {{ display: flex; flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto;
  margin: 4px 2px; border: {LINE}; border-radius: 4px; padding: 4px 8px; }}
-.toolbench-feed:not(:has(.toolbench-line)) {{ display: none; }}
-.toolbench-feed > .toolbench-text {{ margin: 0; flex: none; }}
+.toolbench-explorer .toolbench-feed:not(:has(.toolbench-line)) {{ display: none; }}
+.toolbench-explorer .toolbench-feed > .toolbench-text {{ margin: 0; flex: none; }}
 .toolbench-line {{ {CODE_FONT}; font-size: 12px; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }}
 .toolbench-line > summary {{ cursor: pointer; }}
 .toolbench-line > pre {{ margin: 0 0 4px 1.2em; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.4;

@@ -5,33 +5,123 @@ from json import dumps
 from typing import Any
 
 from toolbench.core.secrecy import HIDDEN, is_secret
+from toolbench.widgets.fields.match import has_type
+from toolbench.widgets.fields.view import SchemaView
 
 Kept = dict[tuple[Any, ...], Any]
 _SHORT = 4
 _SHOWN = 60  # characters of a value that a sentence shows at most
 
 
-def mask(value: Any, name: Any = "", schema: Any = None) -> tuple[Any, Kept]:
-    """Return *value* with its secrets hidden, and the secrets by their paths."""
-    kept: Kept = {}
-    return _mask(value, name, schema, (), kept), kept
+def mask(view: SchemaView, value: Any, name: Any, schema: Any) -> tuple[Any, Kept]:
+    """Return *value* with its secrets hidden, and the secrets by their paths.
+
+    Secret is what *schema*, a part of *view*, calls so at any depth, and what stands under
+    a name that says so. Where the schema has a secret inside but describes no such value,
+    nobody can tell which part of it is the secret: all of it is hidden.
+    """
+    masker = _Masker(view)
+    return masker.mask(value, name, [schema], ()), masker.kept
 
 
-def _mask(value: Any, name: Any, schema: Any, path: tuple[Any, ...], kept: Kept) -> Any:
-    blank = value in ("", [], {}) or isinstance(value, bool | None)
-    if not blank and name != "" and is_secret(str(name), schema):
-        kept[path] = value
+class _Masker:
+    """Walks a value beside the schemas that may describe it: a union has several."""
+
+    def __init__(self, view: SchemaView) -> None:
+        self._view = view
+        self.kept: Kept = {}
+
+    def mask(
+        self, value: Any, name: Any, schemas: list[Any], path: tuple[Any, ...]
+    ) -> Any:
+        if value in ("", [], {}) or isinstance(value, bool | None):
+            return value
+        known = list(self._alternatives(schemas, set()))
+        if any(is_secret(str(name), schema) for schema in known or [{}]):
+            return self._hide(value, path)
+        apt = [
+            schema
+            for schema in known
+            if "anyOf" not in schema and has_type(schema.get("type"), value)
+        ]
+        if not apt and self._have_secrets(known, set()):
+            return self._hide(value, path)
+        if isinstance(value, dict):
+            return {
+                key: self.mask(item, key, list(_of_key(apt, key)), (*path, key))
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self.mask(item, "", list(_of_item(apt, i)), (*path, i))
+                for i, item in enumerate(value)
+            ]
+        return value
+
+    def _hide(self, value: Any, path: tuple[Any, ...]) -> str:
+        self.kept[path] = value
         return HIDDEN
-    known = schema.get("properties") if isinstance(schema, dict) else None
-    parts = known if isinstance(known, dict) else {}
-    if isinstance(value, dict):
-        return {
-            key: _mask(item, key, parts.get(key), (*path, key), kept)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_mask(item, "", None, (*path, i), kept) for i, item in enumerate(value)]
-    return value
+
+    def _alternatives(
+        self, schemas: Iterable[Any], seen: set[int]
+    ) -> Iterator[dict[str, Any]]:
+        """Give *schemas* simplified, and the alternatives of those that are unions."""
+        for schema in schemas:
+            node = self._view.node(schema).schema
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            yield from self._alternatives(_list(node, "anyOf"), seen)
+
+    def _have_secrets(self, schemas: Iterable[Any], seen: set[int]) -> bool:
+        return any(
+            is_secret(name, inner) or self._have_secrets([inner], seen)
+            for schema in self._alternatives(schemas, seen)
+            for name, inner in _inside(schema)
+        )
+
+
+def _of_key(schemas: Iterable[dict[str, Any]], key: Any) -> Iterator[Any]:
+    """Give the schemas for the value of *key*; of patterns all, so that none is overlooked."""
+    for schema in schemas:
+        declared = _dict(schema, "properties")
+        if key in declared:
+            yield declared[key]
+        else:
+            yield from _dict(schema, "patternProperties").values()
+            yield schema.get("additionalProperties", True)
+
+
+def _of_item(schemas: Iterable[dict[str, Any]], place: int) -> Iterator[Any]:
+    """Give the schemas for an item; one too many may be any of them, misplaced."""
+    for schema in schemas:
+        first = _list(schema, "prefixItems")
+        if place < len(first):
+            yield first[place]
+        elif "items" in schema:
+            yield schema["items"]
+        else:
+            yield from first
+
+
+def _inside(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give the schemas of all parts a value may have, with the names of those that have one."""
+    yield from _dict(schema, "properties").items()
+    parts = [*_dict(schema, "patternProperties").values()]
+    parts += _list(schema, "prefixItems")
+    parts += [schema.get("additionalProperties", True), schema.get("items", True)]
+    yield from (("", part) for part in parts)
+
+
+def _dict(schema: dict[str, Any], key: str) -> dict[str, Any]:
+    found = schema.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _list(schema: dict[str, Any], key: str) -> list[Any]:
+    found = schema.get(key)
+    return found if isinstance(found, list) else []
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Raw(TextBox):
         """Write the JSON, secrets left out."""
         self._unwritable = []
         try:
-            shown, self._kept = mask(value, self.slot.key, self.schema)
+            shown, self._kept = self._mask(value)
             return to_text(shown)
         except (ValueError, RecursionError):  # too deep, or a number JSON cannot write
             self._unwritable = [value]
@@ -92,15 +92,14 @@ class Raw(TextBox):
             self.text = ""
 
     def secrets(self) -> Iterable[str]:
-        """Give what the keys of the value call secret."""
-        return tuple(texts(list(self._masked()[1].values())))
+        """Give what the schema, or the keys of the value, call secret."""
+        return tuple(texts(list(self._mask(self.read())[1].values())))
 
     def masked(self) -> Any:
-        """Return the value without what its keys call secret."""
-        return self._masked()[0]
+        """Return the value without what the schema, or its keys, call secret."""
+        return self._mask(self.read())[0]
 
-    def _masked(self) -> tuple[Any, Kept]:
-        value = self.read()
+    def _mask(self, value: Any) -> tuple[Any, Kept]:
         if value is UNSET:
             return UNSET, {}
-        return mask(value, self.slot.key, self.schema)
+        return mask(self.frame.view, value, self.slot.key, self.schema)

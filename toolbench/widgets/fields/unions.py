@@ -152,9 +152,8 @@ class Union(Container):
         """Close every alternative that was built."""
         for slot in self._slots.values():
             slot.close()
-        self._slots.clear()
-        self._chosen = None
         super().close()
+        self._list = None
 
 
 def _has_type(view: Any, schema: Any, value: Any) -> bool:

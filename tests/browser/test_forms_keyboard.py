@@ -1,0 +1,90 @@
+"""A form filled in without a mouse: lines come, move and go where the Tab key finds them."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from browser.form_page import ASK, FormPage
+from browser.lab import NotebookPage
+from browser.polling import poll
+
+FORM = """
+import json
+from toolbench.widgets.form import SchemaForm
+text = {"type": "string"}
+row = {"type": "object", "properties": {"what": text}, "required": ["what"]}
+form = SchemaForm({"type": "object", "properties": {
+    "size": {"enum": ["small", "large"]},
+    "lines": {"type": "array", "items": row},
+    "prices": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "end": text,
+}})
+form.widget
+"""
+
+
+def reach(at: FormPage, name: str) -> None:
+    """Press Tab until what is called *name* has the cursor."""
+    for _ in range(12):
+        if called(at) == name:
+            return
+        at.keys.press("Tab")
+    msg = f"Tab does not lead to {name!r}."
+    raise AssertionError(msg)
+
+
+def called(at: FormPage) -> str:
+    """What has the cursor: by its label, its tooltip or its words."""
+    name: str = at.page.evaluate(
+        "() => document.activeElement.labels?.[0]?.textContent"
+        " || document.activeElement.title || document.activeElement.textContent"
+    )
+    return name
+
+
+def arrives(at: FormPage, name: str) -> None:
+    """Wait until the cursor is at *name*: it comes with an answer of the kernel."""
+    poll(lambda: called(at) == name, until=f"the cursor is at {name}", seconds=10)
+
+
+@pytest.mark.parametrize("front", ["lab", "notebook7"])
+def test_lines_by_keyboard(front: str, nbroot: Path, request: pytest.FixtureRequest):
+    """Tab, Enter, Space and arrows are enough, and the cursor is never lost."""
+    notebook: NotebookPage = request.getfixturevalue(front)
+    at = FormPage(notebook, nbroot / f"keyboard-{front}.ipynb", FORM, ASK)
+    at.field("size").focus()
+    at.keys.press("ArrowDown")
+    at.keys.press("ArrowDown")
+    reach(at, "lines")
+    at.keys.press("Space")
+    expect(at.form.get_by_role("button", name="Add to lines")).to_be_visible()
+    for what in ("one", "two"):
+        reach(at, "Add to lines")
+        at.keys.press("Enter")
+        arrives(at, "what")
+        at.keys.type(what)
+    at.holds({"size": "large", "lines": [{"what": "one"}, {"what": "two"}]})
+    at.field("what").nth(1).focus()
+    reach(at, "Move up lines[1]")
+    at.keys.press("Enter")
+    arrives(at, "Move up lines[0]")
+    at.holds({"size": "large", "lines": [{"what": "two"}, {"what": "one"}]})
+    at.field("what").nth(0).focus()
+    reach(at, "Remove lines[0]")
+    at.keys.press("Enter")
+    arrives(at, "Add to lines")
+    reach(at, "prices")
+    at.keys.press("Space")
+    expect(at.form.get_by_role("button", name="Add to prices")).to_be_visible()
+    reach(at, "Add to prices")
+    at.keys.press("Enter")
+    arrives(at, "key")
+    at.keys.type("tea")
+    at.keys.press("Tab")
+    at.keys.type("3")
+    reach(at, "end")
+    at.keys.type("x")
+    at.holds(
+        {"size": "large", "lines": [{"what": "one"}], "prices": {"tea": 3}, "end": "x"}
+    )
