@@ -7,32 +7,11 @@ from statistics import median, quantiles
 
 import comm
 import pytest
-from measuring import ROUNDS, Stopwatch
+from report import amount
+from schemas import TEN_FIELDS
 from wire import Wire, forgetting
 
 from toolbench.widgets.form import SchemaForm
-
-_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-TEN_FIELDS = {
-    "type": "object",
-    "properties": {
-        "query": {**_TEXT, "description": "What to look for."},
-        "path": {**_TEXT, "description": "Where to start.", "default": "."},
-        "limit": {**_NUMBER, "description": "How many.", "default": 20},
-        "offset": {**_NUMBER, "description": "How many to leave out.", "minimum": 0},
-        "score": {"type": "number", "description": "How good at least."},
-        "deep": {"type": "boolean", "description": "Go down.", "default": False},
-        "sort": {
-            **_TEXT,
-            "enum": ["name", "size", "date"],
-            "description": "In which order.",
-        },
-        "labels": {"type": "array", "items": _TEXT, "description": "All of them."},
-        "since": {**_TEXT, "format": "date", "description": "From this day on."},
-        "note": {**_TEXT, "maxLength": 500, "description": "For the log."},
-    },
-    "required": ["query", "limit", "sort"],
-}
 
 
 @pytest.fixture
@@ -48,12 +27,6 @@ def build(schema):
         assert SchemaForm(schema).widget is not None
 
 
-def cpu(work):
-    """Return the least CPU milliseconds of one call: a busy machine adds to all others."""
-    watch = Stopwatch(work)
-    return 1000 * min(watch.seconds() for _ in range(ROUNDS))
-
-
 @pytest.fixture
 def no_collecting():
     """Garbage is collected between measurements only."""
@@ -66,8 +39,7 @@ def test_ten_fields(ledger, wire):
     """At most 25 comms and 5 ms of CPU, and 2 ms for a key stroke."""
     build(TEN_FIELDS)
     ledger.limit("form of 10 fields: comms", wire.comms, "comms", 25)
-    built = cpu(lambda: build(TEN_FIELDS))
-    ledger.limit("form of 10 fields: built", built, "ms CPU", 5)
+    ledger.time("form of 10 fields: built", lambda: build(TEN_FIELDS), limit=0.005)
     with forgetting():
         form = SchemaForm(TEN_FIELDS)
         box = next(
@@ -77,8 +49,7 @@ def test_ten_fields(ledger, wire):
         def type_one():
             box.value = "1x" if box.value != "1x" else "15"
 
-        stroke = cpu(type_one)
-    ledger.limit("key stroke in a form of 10 fields", stroke, "ms CPU", 2)
+        ledger.time("key stroke in a form of 10 fields", type_one, limit=0.002)
 
 
 @pytest.mark.usefixtures("no_collecting")
@@ -91,18 +62,23 @@ def test_every_real_tool(ledger, wire, corpus):
         schema = json.loads(line)["inputSchema"]
         before, start = (wire.comms, wire.bytes), time.process_time()
         build(schema)
-        taken.append((time.process_time() - start) * 1000)
+        taken.append(time.process_time() - start)
         comms.append(wire.comms - before[0])
         bytes_.append(wire.bytes - before[1])
     what = f"forms of {len(taken)} real tools"
-    note = "median {:.0f}, 99th percentile {:.0f}"
 
-    def told(values):
-        return note.format(median(values), quantiles(values, n=100)[-1])
+    def enter(name, values, unit, limit):
+        middle, most = (amount(v, unit) for v in (median(values), p99(values)))
+        note = f"median {middle}, 99th percentile {most}"
+        ledger.limit(f"{what}: {name}", max(values), unit, limit, note)
 
-    ledger.limit(f"{what}: most comms", max(comms), "comms", 200, told(comms))
-    ledger.limit(f"{what}: longest", max(taken), "ms CPU", 100, told(taken))
-    ledger.limit(f"{what}: most bytes", max(bytes_), "B", 300_000, told(bytes_))
+    enter("most comms", comms, "comms", 200)
+    enter("longest", taken, "s CPU", 0.1)
+    enter("most bytes", bytes_, "B", 300_000)
+
+
+def p99(values):
+    return quantiles(values, n=100)[-1]
 
 
 def _walk(widget):

@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 
 import peers
-from bench_forms import TEN_FIELDS
 from dom import last_changes
+from schemas import TEN_FIELDS
 
 SETUP = f"""
 import json

@@ -252,7 +252,11 @@ class TestHistory:
             history = self.filled(count)
             return lambda: repr(history)
 
-        curve(ledger, "records listed", lambda n: lambda: list(self.filled(n)), RECORDS)
+        def listed(count):
+            history = self.filled(count)
+            return lambda: list(history)
+
+        curve(ledger, "records listed", listed, RECORDS)
         curve(ledger, "the newest of so many records", newest, RECORDS, order=0)
         curve(ledger, "the history of so many records shown", shown, RECORDS, order=0)
 

@@ -188,16 +188,16 @@ def test_connecting_to_five_servers(ledger, client):
 
 
 def test_a_result_of_forty_megabytes(ledger, client):
-    """In proportion to what a tenth of it takes, and beside the raw client."""
+    """In proportion to what a tenth of it takes."""
     session = client.connect("bench", misbehaving("calls"))
     session.call_seconds = 60
     tool = session.tool("huge")
 
     def read(megabytes):
-        assert len(tool({"megabytes": megabytes}).text) == megabytes << 20
+        def work():
+            assert len(tool({"megabytes": megabytes}).text) == megabytes << 20
 
-    points = {
-        megabytes: median(seconds(lambda: read(megabytes)) for _ in range(5))
-        for megabytes in (1, 4, 40)
-    }
+        return median(seconds(work) for _ in range(5))
+
+    points = {megabytes: read(megabytes) for megabytes in (1, 4, 40)}
     ledger.curve("megabytes of a result over stdio", points, unit="s wall")

@@ -32,8 +32,7 @@ def written(rows: Sequence[Row], about: Iterable[str]) -> str:
     parts += _missed([row for row in rows if row.missed])
     for section, entries in groupby(plain, key=lambda row: row.section):
         parts += [f"## {section}", "\n".join([_HEAD, *map(_line, entries)])]
-    for section, entries in groupby(curves, key=lambda row: row.section):
-        parts += [f"## {section}", _CURVES, *_tables(list(entries))]
+    parts += ["## How cost grows", _CURVES, *_tables(curves)] if curves else []
     for kind, title in (("absent", "Not measured"), ("error", "Failed")):
         lines = [f"{row.work}: {row.note}" for row in rows if row.kind == kind]
         parts += [f"## {title}", _list(lines)] if lines else []
@@ -110,7 +109,7 @@ def _beside(row: Row) -> str:
 
 def _ratio(row: Row) -> str:
     beside = row.theirs if row.theirs is not None else row.goal
-    return f"{row.ours / beside:.2g}" if beside else ""
+    return f"{row.ours / beside:.3g}" if beside else ""
 
 
 def _goal(row: Row) -> str:

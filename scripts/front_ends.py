@@ -18,6 +18,7 @@ END = "<!-- end -->"
 ACTIONS = ("load", "type", "run", "cancel", "reopen")
 HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
 PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic")
+NO_USE = {"Voila": {"reopen"}}  # it saves nothing
 NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
 
 
@@ -57,7 +58,7 @@ def proven() -> dict[str, set[str]]:
     """Return, for every front end, the actions that a test carries out in it."""
     plugin = Collected()
     paths = [str(ROOT / "tests" / name) for name in ("browser", "test_headless.py")]
-    code = pytest.main(["-qqq", "--collect-only", "--no-header", *paths], [plugin])
+    code = pytest.main(["-p", "no:terminal", "--collect-only", *paths], [plugin])
     if code != pytest.ExitCode.OK:
         sys.exit("The tests cannot be collected.")
     return plugin.proven
@@ -67,7 +68,7 @@ def table(proven: dict[str, set[str]]) -> str:
     """Return the table in Markdown; empty is what a front end has no use for."""
     lines = ["", f"| | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
     for name in (*PEOPLE, *NOBODY):
-        useless = {"type", "cancel"} if name in NOBODY else set()
+        useless = {"type", "cancel"} if name in NOBODY else NO_USE.get(name, set())
         cells = (
             "yes" if a in proven[name] else " " if a in useless else "not tested"
             for a in ACTIONS

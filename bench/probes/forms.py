@@ -14,36 +14,14 @@ from typing import Any
 import ipywidgets as w
 
 from serving import serve  # isort: skip - makes its parent's modules known
+from schemas import TEN_FIELDS
 from wire import forgetting, wired
 
 ROOT = Path(__file__).parents[2]
 sys.path[1:1] = [str(ROOT), str(ROOT.parent / "shared" / "corpus")]
 KINDS = {"integer": w.IntText, "number": w.FloatText, "boolean": w.Checkbox}
-SECONDS = (
-    4  # for one form; a recursive schema keeps one of the builders busy for minutes
-)
+SECONDS = 4  # for one form: a recursive schema keeps one of them busy for minutes
 WIRE = wired()
-_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-TEN_FIELDS = {
-    "type": "object",
-    "properties": {
-        "query": {**_TEXT, "description": "What to look for."},
-        "path": {**_TEXT, "description": "Where to start.", "default": "."},
-        "limit": {**_NUMBER, "description": "How many.", "default": 20},
-        "offset": {**_NUMBER, "description": "How many to leave out.", "minimum": 0},
-        "score": {"type": "number", "description": "How good at least."},
-        "deep": {"type": "boolean", "description": "Go down.", "default": False},
-        "sort": {
-            **_TEXT,
-            "enum": ["name", "size", "date"],
-            "description": "In which order.",
-        },
-        "labels": {"type": "array", "items": _TEXT, "description": "All of them."},
-        "since": {**_TEXT, "format": "date", "description": "From this day on."},
-        "note": {**_TEXT, "maxLength": 500, "description": "For the log."},
-    },
-    "required": ["query", "limit", "sort"],
-}
 
 
 class Ours:

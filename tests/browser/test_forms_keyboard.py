@@ -26,12 +26,11 @@ form.widget
 
 def reach(at: FormPage, name: str) -> None:
     """Press Tab until what is called *name* has the cursor."""
-    for _ in range(12):
-        if called(at) == name:
-            return
+    passed = []
+    while called(at) != name:
+        passed.append(called(at))
+        assert len(passed) < 12, f"Tab does not lead to {name!r}, but to {passed}"
         at.keys.press("Tab")
-    msg = f"Tab does not lead to {name!r}."
-    raise AssertionError(msg)
 
 
 def called(at: FormPage) -> str:

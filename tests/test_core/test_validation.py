@@ -9,6 +9,7 @@ from pydantic import (
     AnyUrl,
     BaseModel,
     Field,
+    Json,
     ValidationError,
     create_model,
 )
@@ -215,6 +216,11 @@ class TestNativeProblems:
                 Annotated[str, Field(pattern="^a")],
                 "b",
                 'should match the pattern ^a, not "b"',
+            ),
+            (
+                Json,
+                "{bad",
+                "is not JSON: key must be a string at line 1 column 2",
             ),
             (
                 Annotated[list[int], Field(max_length=1)],

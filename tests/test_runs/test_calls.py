@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from toolbench import Action, Conversation, ToolDefinition, current_run
+from toolbench import Action, Conversation, Observation, ToolDefinition, current_run
 from toolbench.core.registry import ToolNotFoundError
 from toolbench.errors import ArgumentsError
 from toolbench.runs.calls import forget_calls, record_calls
@@ -121,6 +121,35 @@ class TestAwaitedCalls:
         conversation, seen = Conversation(), []
         asyncio.run(make(lambda a, c: seen.append(c)).acall({}, conversation))
         assert seen == [conversation]
+
+
+class Hits(Observation):
+    """Counts as false when there are none."""
+
+    found: list[str]
+
+    def __len__(self):
+        return len(self.found)
+
+
+class TestFalsyObservations:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda tool: tool({}),
+            lambda tool: asyncio.run(tool.acall({})),
+            lambda tool: run_tool(tool, {}),
+            lambda tool: run_tools([(tool, {})])[0],
+        ],
+        ids=["plain", "awaited", "run_tool", "run_tools"],
+    )
+    def test_are_what_came_out(self, call):
+        """An observation that counts as false is not taken for none."""
+        made = make(lambda action: Hits.from_text("nothing", found=[]))
+        seen = call(made)
+        assert not seen
+        assert type(seen) is Hits
+        assert seen.text == "nothing"
 
 
 class TestMistakes:

@@ -1,3 +1,4 @@
+import signal
 import subprocess
 import sys
 import threading
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolbench import ImageContent, TextContent, run_tool
+from toolbench.runs.run import RunCancelled
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor, IPythonTool
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
@@ -133,17 +135,19 @@ class TestFailure:
             ("%nosuchmagic", "UsageError"),
             ("import sys; sys.exit(3)", "SystemExit"),
             ("raise BaseException('all of it')", "BaseException"),
+            ("raise GeneratorExit", "GeneratorExit"),
+            ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+            ("import asyncio\nraise asyncio.CancelledError", "CancelledError"),
         ],
     )
-    def test_of_any_kind_ends_the_cell_only(self, cells, code, error):
+    @pytest.mark.parametrize("awaits", ["", "import asyncio\nawait asyncio.sleep(0)\n"])
+    def test_of_any_kind_ends_the_cell_only(self, cells, awaits, code, error):
         """Nothing a cell raises gets out, and the next one runs."""
-        if error == "BaseException":
-            with pytest.raises(BaseException, match="all of it"):
-                cells.run(code)
-        else:
-            result = cells.run(code)
-            assert (result.is_error, result.error) == (True, error)
+        result = cells.run(awaits + code)
+        assert (result.is_error, result.error) == (True, error)
+        assert not result.timeout
         assert cells.run("1").text == "1"
+        assert cells.run("import asyncio\nawait asyncio.sleep(0)\n2").text == "2"
 
     def test_leaves_what_was_assigned(self, cells):
         """As in a notebook."""
@@ -189,6 +193,20 @@ class TestStopping:
         thread.start()
         thread.join(20)
         assert results[0].timeout
+
+    def test_by_a_signal_is_for_the_whole_cell(self, cells):
+        """Kernel > Interrupt gets out: the loop of an agent around the tool ends too."""
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with pytest.raises(KeyboardInterrupt):
+            cells.run("import signal\nsignal.raise_signal(signal.SIGINT)")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert cells.run("2").text == "2"
+
+    def test_by_a_cancelled_run_gets_out(self, cells):
+        """Who stops the run is told that it ended, not that it failed."""
+        code = "from toolbench.runs.run import RunCancelled\nraise RunCancelled"
+        with pytest.raises(RunCancelled):
+            cells.run(code)
 
 
 class TestOthers:

@@ -237,6 +237,8 @@ def _say(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
             return Problem(path, f"is not an argument of this tool.{hint}".rstrip("."))
         case "json_schema":  # a foreign model's own sentence
             return Problem(path, line["msg"])
+        case "json_invalid":
+            return Problem(path, f"is not JSON: {line['ctx']['error']}")
         case "value_error":
             return Problem(path, str(line["ctx"]["error"]))
         case kind:

@@ -27,6 +27,7 @@ class StderrTail:
         self._lines: deque[str] = deque(maxlen=lines)
         self._lock = Lock()
         self._on_change = on_change
+        self._read = Event()
         self.total = 0
         """Lines written in all, also those no longer kept."""
 
@@ -36,6 +37,11 @@ class StderrTail:
 
     def __len__(self) -> int:
         return len(self._lines)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all that the last process wrote is here, and no more can come."""
+        return self._read.is_set()
 
     @property
     def text(self) -> str:
@@ -61,10 +67,10 @@ class StderrTail:
     def pipe(self) -> Iterator[TextIO]:
         """Give a file for a process to write to; what it wrote is here when the `with` ends.
 
-        A grandchild that lives on may hold the pipe open: that is not waited for.
+        Close it once the process has it, to learn from `is_read` that the process is gone. A grandchild that lives on may hold the pipe open: that is not waited for.
         """
         reading, writing = os.pipe()
-        done = Event()
+        done = self._read = Event()
 
         def drain() -> None:
             with (

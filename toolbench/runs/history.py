@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, overload
@@ -79,7 +80,8 @@ class RunHistory(Sequence[RunRecord]):
 
     def find(self, number: int) -> RunRecord | None:
         """Return the record of run *number*, the newest of that number."""
-        return next((r for r in reversed(list(self)) if r.id == number), None)
+        with self._lock:
+            return next((r for r in reversed(self._records) if r.id == number), None)
 
     def to_json(self) -> str:
         """Return all records as a JSON array."""
@@ -111,8 +113,10 @@ class RunHistory(Sequence[RunRecord]):
     @overload
     def __getitem__(self, index: slice) -> list[RunRecord]: ...
     def __getitem__(self, index: int | slice) -> RunRecord | list[RunRecord]:
-        records = list(self)
-        return records[index]
+        with self._lock:
+            if isinstance(index, slice):
+                return list(self._records)[index]
+            return self._records[index]
 
     def __iter__(self) -> Iterator[RunRecord]:
         with self._lock:
@@ -125,7 +129,8 @@ class RunHistory(Sequence[RunRecord]):
         return self._repr_mimebundle_()["text/plain"]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        records = self[-_SHOWN:]
+        with self._lock:
+            records = list(islice(reversed(self._records), _SHOWN))[::-1]
         if not records:
             return {"text/plain": "No runs yet."}
         table = Table(box=SIMPLE_HEAD, pad_edge=False)

@@ -19,7 +19,7 @@ _RESULT = re.compile(
     r"\b(returns?|returned|returning|results?|outputs?|responses?|responds?|respond with|"
     r"yields?|gives?|provid\w+|includ\w+|contain\w+|consist\w+|list of|lists|array of|"
     r"json|xml|csv|markdown|html|text|details?|information about|metadata|fields?|"
-    r"contents? of|summary|average|number of|price|status of|date of|value of|\w*names?|as an? |image|base64|url|"
+    r"contents?|documentation|summary|average|numbers?|price|status of|date of|value of|\w*names?|as an? |image|base64|url|"
     r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
     re.IGNORECASE | re.DOTALL,
 )

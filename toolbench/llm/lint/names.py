@@ -21,12 +21,13 @@ def verb(subject: Subject) -> Iterator[Finding]:
     """A name says what the tool does."""
     words = subject.words
     if not any(_is_verb(word) for word in words) and "to" not in words[1:-1]:
-        message = f"{subject.name!r} names no action."
+        message = f"No word of {subject.name!r} says what it does."
         yield finding(subject.name, "name-verb", "name", message)
 
 
 def _is_verb(word: str) -> bool:
-    return word in VERBS or (len(word) > 3 and word[1:] in VERBS)  # `hset`, `unset`
+    bare = word.removesuffix("all")  # `getall`
+    return bare in VERBS or (len(bare) > 3 and bare[1:] in VERBS)  # `hset`, `unset`
 
 
 def hints(subject: Subject) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.tap import Direction, Kind
 from toolbench.mcp.wire.texts import WrittenMessage, written
 
+_NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
 
 
@@ -129,6 +130,8 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         raw = await super().send_raw_request(method, *args, **options)
         if (collected := _answers.get()) is not None:
             collected.append(raw)
+            if method == "tools/call" and raw.get("resultType") != "input_required":
+                return _NOTHING  # reading it is for us: the SDK would do it twice
         if method == "tools/list":
             return {**raw, "tools": self._header_tools(raw.get("tools"))}
         return raw

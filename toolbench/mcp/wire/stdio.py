@@ -1,19 +1,23 @@
 """A server as a child process: one JSON message a line on its stdin and stdout."""
 
+import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from asyncio.subprocess import PIPE, Process
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import anyio
+import anyio.lowlevel
 import mcp_types
-from anyio.abc import Process
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
+from mcp.shared.message import SessionMessage
 
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.framing import Lines, mend
@@ -22,12 +26,6 @@ from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.wire.texts import WrittenMessage, written
 
 _CHUNK = 1 << 18  # bytes
-_GONE = (
-    anyio.ClosedResourceError,
-    anyio.BrokenResourceError,
-    anyio.EndOfStream,
-    OSError,
-)
 
 
 @dataclass
@@ -64,46 +62,68 @@ class ProcessTransport(ClientTransport):
         make = (transport_options or TransportOptions()).session_class
         with self.inbox.stderr.pipe() as stderr:
             process = await self._start(stderr)
+            stderr.close()  # the process has its own: with it ends the reading
             self.pid = process.pid
-            to_session, incoming = anyio.create_memory_object_stream[Any](0)
-            outgoing, from_session = anyio.create_memory_object_stream[Any](0)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._read, process, to_session)
-                tasks.start_soon(self._write, process, from_session, to_session)
-                try:
-                    async with make(incoming, outgoing, **session_kwargs) as session:
-                        yield session
-                finally:
-                    with anyio.CancelScope(shield=True):
-                        await self._stop(process)
-                    for stream in (to_session, incoming, outgoing, from_session):
-                        stream.close()
-                    tasks.cancel_scope.cancel()
+            try:
+                incoming, outgoing = _Incoming(self, process), _Outgoing(self, process)
+                async with make(incoming, outgoing, **session_kwargs) as session:
+                    yield session
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._stop(process)
 
     async def _start(self, stderr: Any) -> Process:
         env = get_default_environment() | dict(self.entry.env)
         program = find_program(self.entry.command, env, self.entry.cwd)
-        return await anyio.open_process(
-            guarded(program, self.entry.args),
+        return await asyncio.create_subprocess_exec(
+            *guarded(program, self.entry.args),
             env=env,
             cwd=self.entry.cwd,
+            stdin=PIPE,
+            stdout=PIPE,
             stderr=stderr,
             start_new_session=True,
+            limit=_CHUNK,
         )
 
-    async def _read(self, process: Process, to_session: Any) -> None:
+    async def read(self, process: Process) -> list[WrittenMessage]:
+        """Return what the process said next; nothing if it will say nothing more."""
         stdout: Any = process.stdout
-        with suppress(*_GONE):
-            while True:
-                for line in self.lines.feed(await stdout.receive(_CHUNK)):
-                    text = line.decode("utf-8", "replace")
-                    for message in self._messages(line):
-                        await to_session.send(WrittenMessage(message, text=text))
+        with suppress(OSError):
+            while chunk := await stdout.read(_CHUNK):
+                if messages := list(self._taken(chunk)):
+                    return messages
         self.ended = True
-        await _ended(process, 0.5)  # its exit code is part of why it ended
+        with anyio.move_on_after(0.5):  # its exit code and its last words say why
+            while process.returncode is None or not self.inbox.stderr.is_read:
+                await anyio.sleep(0.01)
         if not self._stopping:
             self.exit_code = process.returncode
-        to_session.close()  # whoever waits for an answer learns that none will come
+        return []
+
+    async def write(self, process: Process, text: str) -> None:
+        """Say *text* to the process.
+
+        Raises:
+            BrokenResourceError: If it does not listen any more; nothing will be read either.
+        """
+        stdin: Any = process.stdin
+        try:
+            stdin.write(text.encode() + b"\n")
+            await stdin.drain()
+        except OSError as error:
+            with anyio.move_on_after(0.5):  # the reader knows more about why it ended
+                while not self.ended:
+                    await anyio.sleep(0.01)
+            if process.stdout is not None:
+                process.stdout.feed_eof()
+            raise anyio.BrokenResourceError from error
+
+    def _taken(self, chunk: bytes) -> Iterator[WrittenMessage]:
+        for line in self.lines.feed(chunk):
+            text = line.decode("utf-8", "replace")
+            for message in self._messages(line):
+                yield WrittenMessage(message, text=text)
 
     def _messages(self, line: bytes) -> list[Any]:
         read = mcp_types.jsonrpc_message_adapter
@@ -117,24 +137,10 @@ class ProcessTransport(ClientTransport):
             self.inbox.note_noise(line.decode("utf-8", "replace"))
             return []
 
-    async def _write(
-        self, process: Process, from_session: Any, to_session: Any
-    ) -> None:
-        stdin: Any = process.stdin
-        with suppress(*_GONE):
-            async for item in from_session:
-                await stdin.send(written(item).text.encode() + b"\n")
-        with anyio.move_on_after(0.5):  # the reader knows more about why it ended
-            while not self.ended:
-                await anyio.sleep(0.01)
-            await _ended(process, 0.5)
-        to_session.close()
-
     async def _stop(self, process: Process) -> None:
         self._stopping = True
         stdin: Any = process.stdin
-        with suppress(*_GONE):
-            await stdin.aclose()
+        stdin.close()
         for seconds, signum in (
             (self.patience.after_eof, signal.SIGTERM),
             (self.patience.after_sigterm, signal.SIGKILL),
@@ -144,7 +150,55 @@ class ProcessTransport(ClientTransport):
             _signal_group(process, signum)
         await _ended(process, 1.0)
         _signal_group(process, signal.SIGKILL)  # children it left behind
-        await process.aclose()
+
+
+@dataclass
+class _Way:
+    """One way to or from a process, as the SDK's session wants it: no task of its own."""
+
+    transport: ProcessTransport
+    process: Process
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Leave the pipe to the transport, which closes it with the process."""
+
+
+@dataclass
+class _Incoming(_Way):
+    waiting: deque[WrittenMessage] = field(default_factory=deque)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> WrittenMessage:
+        with suppress(anyio.EndOfStream):
+            return await self.receive()
+        raise StopAsyncIteration
+
+    async def receive(self) -> WrittenMessage:
+        """Return the next message.
+
+        Raises:
+            EndOfStream: If there will be none.
+        """
+        if self.waiting:
+            await anyio.lowlevel.checkpoint()  # others work on between those of a flood
+        else:
+            self.waiting.extend(await self.transport.read(self.process))
+        if not self.waiting:
+            raise anyio.EndOfStream
+        return self.waiting.popleft()
+
+
+class _Outgoing(_Way):
+    async def send(self, item: SessionMessage, /) -> None:
+        await self.transport.write(self.process, written(item).text)
 
 
 async def _ended(process: Process, seconds: float) -> bool:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 _SOON = 100_000  # rounds of a loop; an interrupt that was sent comes with the first
@@ -21,12 +22,16 @@ class Breaker:
         self._future: Future[Any] | None = None
         self.reason = ""
         """Why the work was broken off; empty if it was not."""
+        self.interrupted = False
+        """Whether a KeyboardInterrupt is for all that goes on in the main thread."""
+        self._signalled = partial(_note, self)
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
         """Let what is done inside be broken off, at the latest after *timeout* seconds."""
         with self._lock:
             self._thread, self.reason = threading.get_ident(), ""
+        self._listen()
         timer = threading.Timer(timeout or 0, self.break_off, ("timeout",))
         timer.daemon = True
         if timeout is not None:
@@ -34,9 +39,20 @@ class Breaker:
         try:
             yield
         except CancelledError as error:
+            if not self.reason:
+                raise
             raise KeyboardInterrupt from error
         finally:
             self._end(timer)
+
+    def _listen(self) -> None:
+        """Learn of a SIGINT: what is done inside may raise KeyboardInterrupt as well."""
+        self.interrupted = False
+        if threading.current_thread() is threading.main_thread():
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, self._signalled)
+            else:  # whose handler it is, and when it raises, is not known
+                self.interrupted = True
 
     def _end(self, timer: threading.Timer) -> None:
         """From here on nothing is broken off; what was on its way has no effect any more."""
@@ -46,6 +62,8 @@ class Breaker:
                 if self.reason:
                     for _ in range(_SOON):
                         pass
+                if signal.getsignal(signal.SIGINT) is self._signalled:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                 self._thread = None
 
     def await_(self, future: "Future[Any]") -> Any:
@@ -69,18 +87,23 @@ class Breaker:
             self.reason = self.reason or reason
             if self._future is not None:
                 self._future.cancel()
-            elif _is_signalled(self._thread):
+            elif self._is_signalled():
                 signal.pthread_kill(self._thread, signal.SIGINT)  # also out of a sleep
             else:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread), ctypes.py_object(KeyboardInterrupt)
                 )
 
+    def _is_signalled(self) -> bool:
+        """Whether a SIGINT would raise KeyboardInterrupt in the thread."""
+        return (
+            self._thread == threading.main_thread().ident
+            and signal.getsignal(signal.SIGINT) is self._signalled
+            and hasattr(signal, "pthread_kill")
+        )
 
-def _is_signalled(thread: int) -> bool:
-    """Whether a SIGINT would raise KeyboardInterrupt in *thread*."""
-    return (
-        thread == threading.main_thread().ident
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        and hasattr(signal, "pthread_kill")
-    )
+
+def _note(breaker: Breaker, number: int, frame: Any) -> None:
+    """Handle SIGINT as Python does."""
+    breaker.interrupted = not breaker.reason
+    signal.default_int_handler(number, frame)

@@ -10,6 +10,8 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from toolbench.tools.ipython import breaker
+
 Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
@@ -68,4 +70,6 @@ def explain(error: BaseException, name: str) -> str:
         trace = trace.tb_next
     if trace is None or isinstance(error, UsageError):
         return "".join(traceback.format_exception_only(error)).rstrip()
-    return "".join(traceback.format_exception(type(error), error, trace)).rstrip()
+    told = traceback.TracebackException(type(error), error, trace)
+    told.stack[:] = [at for at in told.stack if at.filename != breaker.__file__]
+    return "".join(told.format()).rstrip()

@@ -1,5 +1,6 @@
 """Python cells at work: run the code, collect what it shows, say how it went."""
 
+from asyncio import CancelledError
 from collections.abc import Coroutine
 from itertools import count
 from threading import RLock
@@ -8,6 +9,7 @@ from typing import Any, Literal
 from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.portal import Portal
+from toolbench.runs.run import RunCancelled
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured
 from toolbench.tools.ipython.cell import explain, run_cell
@@ -72,11 +74,15 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
                     bundle, _ = shell.display_formatter.format(value)
                     if bundle:
                         output.show(bundle)
+        except RunCancelled:
+            raise
         except KeyboardInterrupt as error:
-            if not self._breaker.reason:  # Kernel > Interrupt is for the whole cell
+            if self._breaker.reason:
+                return error, self._interrupted(error, action.timeout, name)
+            if self._breaker.interrupted:  # Kernel > Interrupt is for the whole cell
                 raise
-            return error, self._interrupted(error, action.timeout, name)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a cell may raise anything: the model is told
+            return error, explain(error, name)
+        except BaseException as error:  # noqa: BLE001 - a cell may raise anything: the model is told
             return error, explain(error, name)
         return None, ""
 
@@ -90,10 +96,18 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         return f"{explain(error, name)}\n{why} What it assigned so far is kept."
 
     def _wait(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        async def awaited() -> Any:
-            return await coroutine
+        async def awaited() -> tuple[Any, BaseException | None]:
+            try:
+                return await coroutine, None
+            except (Exception, CancelledError):
+                raise
+            except BaseException as error:  # noqa: BLE001 - it would end the loop of all cells
+                return None, error
 
-        return self._breaker.await_(self._loop.start(awaited))
+        value, error = self._breaker.await_(self._loop.start(awaited))
+        if error is not None:
+            raise error
+        return value
 
     def _shell(self) -> Any:
         if self.namespace == "kernel" and (shell := kernel_shell()) is not None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from toolbench.core.executor import ToolExecutor
+from toolbench.core.validation import pydantic_problems
 from toolbench.tools.failure import RunError, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.task_tracker.definition import (
@@ -94,7 +95,7 @@ def _load(file: Path) -> _Loaded:
         return _Loaded(_TASKS.validate_json(found.data), found.stamp)
     except ValidationError as error:
         aside = _set_aside(file)
-        why = error.errors(include_url=False)[0]["msg"]
+        why = pydantic_problems(error)[0]
         note = f"{file} held no task list ({why}); it is kept as {aside}. "
         return _Loaded([], note=note)
 

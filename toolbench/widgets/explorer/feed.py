@@ -35,10 +35,10 @@ class Feed(Generic[T]):
 
     def restart(self, items: Sequence[T]) -> None:
         """Show *items* in place of what was shown."""
-        self._parts.drop(self._widgets)
+        old = self._widgets
         self._pieces, self._widgets, self._gone = [], [], 0
-        self._box.children = ()
-        self.add(items)
+        self.add(items)  # the new ones take the place of the old in one go
+        self._parts.drop(old)
 
     def add(self, items: Sequence[T]) -> None:
         """Show *items* below what is shown; only they are sent, and the piece they end up in."""

@@ -46,7 +46,8 @@ class TrafficPane(Pane):
             w.Text,
             "toolbench-field",
             description="Containing",
-            placeholder="a method, an id, any text",
+            placeholder="any text; then Enter",
+            continuous_update=False,
         )
         self._feed: Feed[Message] = Feed(
             parts, message_html, nothing="No message matches."
