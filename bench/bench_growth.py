@@ -1,12 +1,11 @@
 """How cost grows: ten times the tools, records or fields may cost ten times as much."""
 
-import time
 from datetime import UTC, datetime
 
 import comm
 import ipywidgets
 import pytest
-from measuring import Cold, by_turns, timed
+from measuring import CPU, Cold, by_turns, timed
 from pydantic import Field, create_model
 from wire import Wire, forgetting
 
@@ -63,12 +62,16 @@ def listed(count: int) -> Catalog:
     return Catalog({tool.name: tool for tool in ALL[:count]}, lambda: None)
 
 
-def curve(ledger, work, make, sizes, order=1, rounds=ROUNDS, note=""):
+def cost(make, sizes):
     """Time what *make* returns for each size, by turns."""
-    watches = [timed(make(size), time.process_time) for size in sizes]
-    seconds = by_turns(watches, rounds)
-    points = dict(zip(sizes, seconds, strict=True))
-    ledger.curve(work, points, order=order, note=note)
+    watches = [timed(make(size), CPU) for size in sizes]
+    return dict(zip(sizes, by_turns(watches, ROUNDS), strict=True))
+
+
+def curve(ledger, work, make, sizes, order=1, plain=None):
+    """Enter the cost of what *make* returns; *plain* makes the same without us."""
+    beside = plain and cost(plain, sizes)
+    ledger.curve(work, cost(make, sizes), order=order, plain=beside)
 
 
 class TestTools:
@@ -120,7 +123,16 @@ class TestTools:
             catalog = listed(count)
             return lambda: catalog.find("tool_5")
 
-        curve(ledger, "one tool found by %tool among so many", make, TOOLS)
+        def plain(count):
+            namespace = {tool.name: tool for tool in ALL[:count]}
+            return lambda: [
+                (name, tool.name, tool.description)
+                for name, tool in namespace.items()
+                if isinstance(tool, ToolDefinition)
+            ]
+
+        work = "one tool found by %tool among so many"
+        curve(ledger, work, make, TOOLS, plain=plain)
 
         def parsed(count):
             call = PAYLOADS["openai"](ALL[5], {"path": "x"})
@@ -256,7 +268,11 @@ class TestHistory:
             history = self.filled(count)
             return lambda: list(history)
 
-        curve(ledger, "records listed", listed, RECORDS)
+        def plain(count):
+            records = self.records[:count]
+            return records.copy
+
+        curve(ledger, "records listed", listed, RECORDS, plain=plain)
         curve(ledger, "the newest of so many records", newest, RECORDS, order=0)
         curve(ledger, "the history of so many records shown", shown, RECORDS, order=0)
 
@@ -265,7 +281,12 @@ class TestHistory:
             history = self.filled(count)
             return lambda: history.find(1)
 
-        curve(ledger, "an old record found by its number", make, RECORDS)
+        def plain(count):
+            records = self.records[:count]
+            return lambda: [None for each in records if each.id == 1]
+
+        work = "an old record found by its number"
+        curve(ledger, work, make, RECORDS, plain=plain)
 
 
 def schema_of(count: int) -> dict:

@@ -158,13 +158,18 @@ class Ledger:
         *,
         unit: str = "s CPU",
         order: float = 1,
-        note: str = "",
+        plain: Mapping[int, float] | None = None,
     ) -> Row:
-        """Enter what *points* many items cost in all; the cost grows as their power *order*."""
-        small, large = sorted(points)[-2:]
-        growth = math.log(max(points[large], 1e-9) / max(points[small], 1e-9))
-        steepness = growth / math.log(large / small)
-        row = self._row(work, "curve", unit, steepness, order, note)
+        """Enter what *points* many items cost in all; the cost grows as their power *order*.
+
+        Where *plain* Python's cost for the same walk grows faster than that, as when the items
+        leave the processor's cache, it is the measure.
+        """
+        goal, note = order, ""
+        if plain is not None:
+            goal = max(order, steepness(plain))
+            note = f"the same in plain Python: n^{steepness(plain):.2f}"
+        row = self._row(work, "curve", unit, steepness(points), goal, note)
         row.points = {str(n): value / n**order for n, value in points.items()}
         return self._enter(row)
 
@@ -190,6 +195,13 @@ class Ledger:
             with Path(sink).open("a", encoding="utf-8") as file:
                 file.write(row.dump() + "\n")
         return row
+
+
+def steepness(points: Mapping[int, float]) -> float:
+    """Return the power of the number of items with which the cost grows at last."""
+    small, large = sorted(points)[-2:]
+    growth = math.log(max(points[large], 1e-9) / max(points[small], 1e-9))
+    return growth / math.log(large / small)
 
 
 def _unit(clock: Clock) -> str:

@@ -53,8 +53,12 @@ def test_lines_by_keyboard(front: str, nbroot: Path, request: pytest.FixtureRequ
     notebook: NotebookPage = request.getfixturevalue(front)
     at = FormPage(notebook, nbroot / f"keyboard-{front}.ipynb", FORM, ASK)
     at.field("size").focus()
+    at.keys.press(
+        "Space"
+    )  # the arrows of a closed list are JupyterLab's (ipywidgets #3912)
     at.keys.press("ArrowDown")
     at.keys.press("ArrowDown")
+    at.keys.press("Enter")
     reach(at, "lines")
     at.keys.press("Space")
     expect(at.form.get_by_role("button", name="Add to lines")).to_be_visible()
@@ -67,7 +71,7 @@ def test_lines_by_keyboard(front: str, nbroot: Path, request: pytest.FixtureRequ
     at.field("what").nth(1).focus()
     reach(at, "Move up lines[1]")
     at.keys.press("Enter")
-    arrives(at, "Move up lines[0]")
+    arrives(at, "what")
     at.holds({"size": "large", "lines": [{"what": "two"}, {"what": "one"}]})
     at.field("what").nth(0).focus()
     reach(at, "Remove lines[0]")

@@ -201,7 +201,7 @@ class TestSchemasThatCannotBeUsed:
             ({"properties": {"a": {"default": object()}}}, "not JSON"),
             (
                 {"$ref": "https://example.org/x.json"},
-                "other documents are not followed",
+                "not valid: references to other documents are not followed",
             ),
             ({"$ref": "file:///etc/passwd"}, "other documents are not followed"),
         ],

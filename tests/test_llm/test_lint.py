@@ -105,7 +105,7 @@ class TestFindings:
         assert found.fix
         assert found.source
         assert str(found).startswith(
-            "weather_data.name: 'weather_data' names no action."
+            "weather_data.name: No word of 'weather_data' says what it does."
         )
 
     def test_rules(self):

@@ -13,6 +13,7 @@ KEPT_AND_BROKEN = {
         (named("weather_data"), named("get_weather_data")),
         (named("article_searcher"), named("search_articles")),
         (named("jira.project"), named("jira_get_project")),
+        (named("lrange"), named("hgetall")),
     ],
     "description-missing": [
         (named("get_it", ""), named("get_it")),
@@ -31,7 +32,11 @@ KEPT_AND_BROKEN = {
             named(
                 "list_branches", "List the branches: name, commit and author of each."
             ),
-        )
+        ),
+        (
+            named("list_directory", "List what a directory has, with a filter."),
+            named("list_directory", "List the contents of it, with a filter."),
+        ),
     ],
     "description-limits": [
         (

@@ -112,6 +112,16 @@ class TestTheCursor:
         click(named(form.widget, "Remove"))
         assert self._focused(wire) == [named(form.widget, "Add to m").model_id]
 
+    def test_it_goes_along_with_a_row_that_is_moved(self, wire):
+        """The page draws the moved lines anew: without this the cursor would be gone."""
+        item = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        form = _form({"r": [{"n": 1}, {"n": 2}]}, r={"type": "array", "items": item})
+        bars = [x for x in walk(form.widget) if isinstance(x, w.ToggleButtons)]
+        boxes = [x for x in walk(form.widget) if getattr(x, "description", "") == "n"]
+        press(bars[1], "Move up")
+        press(bars[1], "Move down")
+        assert self._focused(wire) == [boxes[1].model_id] * 2
+
     def test_it_goes_into_a_field_that_was_searched(self, wire):
         """One asks for a field in order to fill it in."""
         form = _form(**{f"f{i}": {"type": "string"} for i in range(30)})

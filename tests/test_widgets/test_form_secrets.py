@@ -107,6 +107,74 @@ class TestNothingShows:
         assert _SECRET not in wire.text()
 
 
+_AS_JSON = [
+    pytest.param({"type": "array", "items": _PASSWORD}, [_SECRET], id="list"),
+    pytest.param(
+        {"type": "array", "items": _object(x=_PASSWORD)}, [{"x": _SECRET}], id="rows"
+    ),
+    pytest.param(
+        {"type": "array", "prefixItems": [_PASSWORD, {}]}, [_SECRET, 1], id="tuple"
+    ),
+    pytest.param({"additionalProperties": _PASSWORD}, {"k": _SECRET}, id="map"),
+    pytest.param({"patternProperties": {"^k": _PASSWORD}}, {"k": _SECRET}, id="pattern"),
+    pytest.param(
+        _object(x={"anyOf": [_PASSWORD, {"type": "null"}]}), {"x": _SECRET}, id="or null"
+    ),
+    pytest.param(
+        {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]},
+        {"x": _SECRET},
+        id="union",
+    ),
+    pytest.param(_object(x={"$ref": "#/$defs/P"}), {"x": _SECRET}, id="reference"),
+    pytest.param(
+        _object(x={"allOf": [_PASSWORD, {"minLength": 2}]}), {"x": _SECRET}, id="allOf"
+    ),
+]
+_UNFITTING = [
+    pytest.param({"type": "array", "items": _PASSWORD}, _SECRET, id="no list"),
+    pytest.param(
+        {"type": "array", "items": _object(x=_PASSWORD)}, {"x": _SECRET}, id="one row"
+    ),
+    pytest.param(_object(x=_PASSWORD), [{"x": _SECRET}], id="no object"),
+    pytest.param(
+        {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]}, [_SECRET], id="no branch"
+    ),
+    pytest.param(
+        {"type": "array", "prefixItems": [_PASSWORD]}, ["a", _SECRET], id="one too many"
+    ),
+]
+
+
+class TestAsJson:
+    @pytest.mark.parametrize(("schema", "value"), _AS_JSON)
+    def test_a_field_as_json_hides_what_the_schema_calls_secret(
+        self, schema, value, wire
+    ):
+        """However deep it stands, and through references, unions, lists and maps."""
+        whole = {**_object(o=schema), "$defs": {"P": _PASSWORD}}
+        form = SchemaForm(whole, {"o": value})
+        click(named(form.widget, "Field options…"))
+        pick(named(form.widget, "Field"), "o")
+        pick(named(form.widget, "Send"), "JSON text")
+        assert "••••••" in named(form.widget, "o", w.Textarea).value
+        self._keeps_it(form, value, wire)
+
+    @pytest.mark.parametrize(("schema", "value"), _UNFITTING)
+    def test_what_fits_no_secret_place_is_hidden_whole(self, schema, value, wire):
+        """A value of another kind is shown as JSON: nobody can tell where its secret is."""
+        form = SchemaForm(_object(o=schema), {"o": value})
+        self._keeps_it(form, value, wire)
+
+    @staticmethod
+    def _keeps_it(form: SchemaForm, value: Any, wire: Any) -> None:
+        assert form.json_widget is not None
+        assert form.widget is not None
+        assert _SECRET not in wire.text() + form.json + repr(form.masked)
+        assert _SECRET in form.secrets
+        form.json = form.json + " "
+        assert form.value == {"o": value}
+
+
 class TestTyping:
     def test_the_box_is_emptied_when_the_secret_has_arrived(self):
         """So no front end can save it with the notebook."""

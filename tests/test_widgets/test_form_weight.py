@@ -103,12 +103,44 @@ class TestClose:
             pick(bar, "Remove")
         assert len(wire.live) == before
 
-    def test_the_value_outlives_the_widgets(self):
-        """A closed form can still be read."""
-        form = SchemaForm(_TEN, {"query": "x"})
+    @pytest.mark.parametrize("shown", [False, True])
+    def test_the_value_outlives_the_widgets(self, shown, wire):
+        """A closed form can still be read, rows and chosen branches included."""
+        value = {"kids": [{"name": "a"}], "either": "x", "map": {"k": {}}, "zz": 1}
+        form = SchemaForm(_deep(), value)
+        if shown:
+            form.widget  # noqa: B018
+        form.close()
+        assert form.value == value
+        assert wire.live == set()
+
+    def test_a_branch_nobody_opened_is_closed_as_well(self, wire):
+        """Nothing was built of it, and nothing is left of what was chosen before."""
+        branch = {"type": "object", "properties": {"a": {"type": "string"}}}
+        schema = {
+            "type": "object",
+            "properties": {"u": {"anyOf": [{"type": "integer"}, branch]}},
+        }
+        form = SchemaForm(schema)
+        pick(named(form.widget, "u"), "object")
+        pick(named(form.widget, "u"), "integer")
+        form.close()
+        assert wire.live == set()
+        untouched = SchemaForm(schema)
+        untouched.widget  # noqa: B018
+        untouched.close()
+        assert wire.live == set()
+
+    def test_a_closed_form_builds_no_widget(self, wire):
+        """Asked for a part nobody saw before, it has none: nothing would ever close it."""
+        form = SchemaForm(_TEN)
         form.widget  # noqa: B018
         form.close()
-        assert form.value == {"query": "x"}
+        for closed in (form, SchemaForm(_TEN)):
+            closed.close()
+            with pytest.raises(ClosedError, match="This form is closed"):
+                closed.json_widget  # noqa: B018
+        assert wire.live == set()
 
     def test_nothing_is_drawn_on_a_closed_form(self, wire):
         """A value may still be set; no widget comes back for it."""

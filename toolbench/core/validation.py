@@ -92,6 +92,7 @@ def _compile(schema: JsonSchema) -> "jsonschema_rs.Validator":
         TypeError,
     ) as error:  # jsonschema_rs.ValidationError is a ValueError
         reason = getattr(error, "message", None) or str(error)
+        reason = reason.rpartition("LookupError: ")[2]  # our own, if we refused
         where = "/".join(str(p) for p in getattr(error, "instance_path", ()))
         msg = (
             f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."

@@ -12,10 +12,6 @@ _ARROW = (
     "linear-gradient(-45deg,transparent 50%,currentColor 50%) no-repeat right 8px center/6px 5px,"
     "var(--jp-layout-color1,Field)"
 )
-# JupyterLab keeps its hands off the keys of what is editable; in a list that is not, an
-# arrow would move to the next cell and "dd" delete this one (ipywidgets issue 3912)
-_TAKES_KEYS = "-webkit-user-modify:read-write"
-
 STYLE = f"""
 .tb-form{{max-width:52em;padding:0 2px;overflow:visible}}
 .tb-form .widget-html{{line-height:1.4}}
@@ -81,7 +77,6 @@ STYLE = f"""
 .tb-form .tb-map .tb-area>textarea{{min-height:3.4em}}
 .tb-form .tb-marks>select{{height:auto;flex:none;padding:2px}}
 .tb-form .widget-dropdown>select{{appearance:none;background:{_ARROW}}}
-.tb-form select{{{_TAKES_KEYS}}}
 .tb-grid>.tb-grid+.tb-actions{{align-self:start}}
 .tb-head{{padding-bottom:2px}}
 .tb-map>.tb-key{{grid-column:1}}

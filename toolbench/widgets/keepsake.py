@@ -1,17 +1,28 @@
-"""Keep the last run of a panel in the notebook, where no kernel and no widget is needed to read it.
+"""Keep a panel and its runs in the notebook, where no kernel and no widget is needed to read them.
 
-A widget's state is not saved by JupyterLab and Notebook. So the cell that shows the panel gets
-one more output, hidden by the panel while that is alive, and seen when the notebook is
-opened again, converted, or looked at elsewhere.
+A widget's state is not saved by JupyterLab and Notebook: opened again, they show an error in its
+place. So the cell that shows a panel gets one more output before it. What the panel itself
+shows as HTML is hidden in there, until it stands beside a widget that is not drawn; runs that
+came later are hidden beside one that is.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from toolbench.display.escape import Html
+from toolbench.runs.prompt import somebody_there
 from toolbench.runs.record import RunRecord
+
+_OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
+_WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
+_DRAWN = f"{_WIDGET} > :not(script)"  # one that is not has a sentence, or a script
+_STYLE = Html(f"""<style>
+{_OUTPUT}:has(+ {_OUTPUT} {_WIDGET}):not(:has(+ {_OUTPUT} {_DRAWN})) .toolbench-still {{ display: block; }}
+{_OUTPUT}:has(.toolbench-kept) + {_OUTPUT}:has({_WIDGET}):not(:has({_DRAWN})),
+{_OUTPUT}:has(.toolbench-kept):has(+ {_OUTPUT} {_DRAWN}) {{ display: none; }}
+</style>""")
 
 
 class Keepsake:
@@ -19,48 +30,57 @@ class Keepsake:
 
     def __init__(self) -> None:
         """Belong to no cell yet."""
-        self._name = f"toolbench-kept-{uuid4().hex[:12]}"
         self._cell: Mapping[str, Any] | None = None
-        self._is_there = False
+        self._name = ""
+        self._seen: frozenset[int] = frozenset()
 
-    @property
-    def style(self) -> Html:
-        """The style sheet that hides the output, for the panel to contain."""
-        output = ".jp-OutputArea-child, .output_area, .jp-OutputArea-output"
-        return Html(
-            f"<style>.{self._name}, :is({output}):has(.{self._name})"
-            " { display: none; }</style>"
-        )
+    def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
+        """Put the output into the cell that is running; the panel follows it there.
 
-    def remember_cell(self) -> None:
-        """Note the cell that is running: the panel is shown there."""
+        Args:
+            still: What the panel shows as HTML.
+            records: The runs that are part of that.
+        """
         publisher = _publisher()
-        if publisher is not None:
-            self._cell, self._is_there = dict(publisher.parent_header), False
-
-    def keep(self, record: RunRecord) -> None:
-        """Have the output hold *record*; from any thread, does nothing outside a kernel."""
-        publisher = _publisher()
-        if publisher is None or not self._cell:
+        if publisher is None:
             return
-        content = {
-            "data": {
-                "text/plain": record.to_text(),
-                "text/html": f'<div class="{self._name}">{record.to_html()}</div>',
-            },
-            "metadata": {},
-            "transient": {"display_id": self._name},
-        }
-        kind = "update_display_data" if self._is_there else "display_data"
-        # as display() would in that cell, which is over by now
+        self._cell = dict(publisher.parent_header)
+        self._name = f"toolbench-{uuid4().hex}"
+        self._seen = frozenset(record.id for record in records)
+        publisher.publish(_content(still, ()), transient={"display_id": self._name})
+
+    def keep(self, still: str, records: Sequence[RunRecord]) -> None:
+        """Have the output hold the later *records*; from any thread.
+
+        Does nothing outside a kernel, and where nobody is there: such a notebook is compared
+        with what it was.
+        """
+        publisher = _publisher()
+        news = [record for record in records if record.id not in self._seen]
+        if publisher is None or not self._cell or not news or not somebody_there():
+            return
+        # as update_display() would in that cell, which is over by now
         publisher.session.send(
             publisher.pub_socket,
-            kind,
-            content,
+            "update_display_data",
+            {
+                "data": _content(still, news),
+                "metadata": {},
+                "transient": {"display_id": self._name},
+            },
             parent=dict(self._cell),
             ident=publisher.topic,
         )
-        self._is_there = True
+
+
+def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
+    ran = "".join(record.to_html() for record in records)
+    text = "\n\n".join(record.to_text() for record in records)
+    html = (
+        f'<div class="toolbench-kept">{_STYLE}'
+        f'<div class="toolbench-still" hidden>{still}</div>{ran}</div>'
+    )
+    return {**({"text/plain": text} if text else {}), "text/html": html}
 
 
 def _publisher() -> Any:

@@ -61,6 +61,8 @@ class ToolPanel(w.VBox):
         self._record: RunRecord | None = None
         self._quiet = Quiet()
         self._keepsake = Keepsake()
+        self.when_over: Callable[[], object] = self._keep
+        """Is called when a run is over and shown."""
         self._head = parts.html()
         self._stale = parts.row()
         self._run_button = parts.button("Run", look="primary")
@@ -106,6 +108,14 @@ class ToolPanel(w.VBox):
         """What the last run observed, once it ended."""
         return self._run.observation if self._run is not None else None
 
+    @property
+    def record(self) -> RunRecord | None:
+        """What is recorded of the last run that ended."""
+        run, record = self._run, self._record
+        if run is None or not run.done.is_set():
+            return record
+        return record if record and record.id == run.id else _record_of(run)
+
     def _show(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None
     ) -> None:
@@ -116,7 +126,7 @@ class ToolPanel(w.VBox):
             validate=tool.problems,
         )
         self._form.observe(lambda _: self._edited())
-        self._head.value = STYLE + self._keepsake.style + tool_html(tool, self._risk)
+        self._head.value = STYLE + tool_html(tool, self._risk)
         for view in self._views.values():
             view.close()
         self._views.clear()
@@ -256,8 +266,13 @@ class ToolPanel(w.VBox):
             self._form.show_problems(list(run.problems))
         if "History" in self._views:
             self._views["History"].refresh()
-        self._record = history().find(run.id) or RunRecord.of(run)
-        self._keepsake.keep(self._record)
+        self._record = _record_of(run)
+        self.when_over()
+
+    def _keep(self) -> None:
+        if self._record is not None:
+            still = tool_bundle(self._tool)["text/html"]
+            self._keepsake.keep(still, [self._record])
 
     def _settle(self) -> None:
         going_on = self._run is not None and not self._run.done.is_set()
@@ -302,9 +317,12 @@ class ToolPanel(w.VBox):
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        self._keepsake.remember_cell()
-        view = super()._repr_mimebundle_(**options)
         static = tool_bundle(self._tool, self._form.masked)
-        if self._record is not None:
-            static["text/html"] += self._record.to_html()
-        return {**(view or {}), **static}
+        records = [record] if (record := self.record) else []
+        static["text/html"] += "".join(record.to_html() for record in records)
+        self._keepsake.show(static["text/html"], records)
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+
+def _record_of(run: Run) -> RunRecord:
+    return history().find(run.id) or RunRecord.of(run)

@@ -10,7 +10,9 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.page import notice
 from toolbench.llm.reading import NO_CALL, call_answer, call_head, calls_bundle
 from toolbench.llm.toolcall import ToolCall
+from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
+from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.parts import STYLE, Parts
 
@@ -27,10 +29,6 @@ class CallPanel(ToolPanel):
         self.set_trait("children", (head, *self.children, self._answer))
         if call.error is not None:
             self.form.reveal_errors()
-
-    def remember_cell(self) -> None:
-        """Note the cell that is running: what a run came to is kept there."""
-        self._keepsake.remember_cell()
 
     def _finish(self, run: Run) -> None:
         super()._finish(run)
@@ -50,6 +48,9 @@ class CallsView(w.VBox):
             else parts.html(call_head(call) + call_answer(call))
             for call in self.calls
         ]
+        self._keepsake = Keepsake()
+        for panel in self.panels:
+            panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
         super().__init__(
             [parts.html(STYLE), *self._shown, *nothing],
@@ -71,10 +72,17 @@ class CallsView(w.VBox):
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        for panel in self.panels:
-            panel.remember_cell()
-        view = super()._repr_mimebundle_(**options)
-        return {**(view or {}), **calls_bundle(self.calls, self._seen)}
+        static = calls_bundle(self.calls, self._seen)
+        self._keepsake.show(static["text/html"], self._records)
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+    def _keep(self) -> None:
+        still = calls_bundle(self.calls, [None] * len(self.calls))["text/html"]
+        self._keepsake.keep(still, self._records)
+
+    @property
+    def _records(self) -> list[RunRecord]:
+        return [panel.record for panel in self.panels if panel.record is not None]
 
     @property
     def _seen(self) -> list[Observation | None]:

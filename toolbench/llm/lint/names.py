@@ -26,8 +26,11 @@ def verb(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_verb(word: str) -> bool:
-    bare = word.removesuffix("all")  # `getall`
-    return bare in VERBS or (len(bare) > 3 and bare[1:] in VERBS)  # `hset`, `unset`
+    forms = (word, word.removesuffix("all"))  # `getall`
+    return any(
+        form in VERBS or (len(form) > 3 and form[1:] in VERBS)  # `hset`, `unset`
+        for form in forms
+    )
 
 
 def hints(subject: Subject) -> Iterator[Finding]:

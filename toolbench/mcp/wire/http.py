@@ -57,10 +57,13 @@ def http_client(
     A call has its own time limit, so reading has none here.
     """
 
+    endpoint = str(httpx2.URL(entry.url))  # to compare URLs is to read them anew
+
     async def look(response: httpx2.Response) -> None:
-        if response.request.method == "POST" and response.request.url == entry.url:
+        asked = response.request
+        if asked.method == "POST" and str(asked.url) == endpoint:
             inbox.note_http_failure(await _failure(response))
-            if response.status_code < 300 and _kind(response) == "application/json":
+            if response.status_code < 300:
                 await _mend_body(response)
 
     settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}

@@ -86,11 +86,16 @@ class Rows(Listing):
         if action == _REMOVE:
             self.take_out(row)
         elif action is not None:
-            goal = place - 1 if action == _UP else place + 1
-            self.rows.insert(max(goal, 0), self.rows.pop(place))
+            self._move(row, max(place - 1, 0) if action == _UP else place + 1)
         for place, slot in enumerate(self.rows):
             slot.rename(place, f"{self.slot.label}[{place}]")
         self.slot.open()
+
+    def _move(self, row: Slot, place: int) -> None:
+        """Put *row* at *place*; the cursor goes along, for the page draws both lines anew."""
+        self.rows.remove(row)
+        self.rows.insert(place, row)
+        self.frame.focus(lambda: self.line(row).cells)
 
     def forget(self, row: Slot) -> None:
         """Close the buttons of *row*."""
