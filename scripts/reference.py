@@ -135,7 +135,7 @@ def sentences(member: griffe.Object) -> Iterator[str]:
         return
     for section in member.docstring.parse("google", warnings=False):
         if section.kind is griffe.DocstringSectionKind.text:
-            yield f"{section.value}\n"
+            yield f"{fenced(section.value)}\n"
         elif section.kind is griffe.DocstringSectionKind.examples:
             for _, text in section.value:
                 yield f"```text\n{text}\n```\n"
@@ -145,6 +145,15 @@ def sentences(member: griffe.Object) -> Iterator[str]:
                 name = getattr(item, "name", "") or getattr(item, "annotation", "")
                 yield f"- `{name}`: {' '.join(item.description.split())}"
             yield ""
+
+
+def fenced(text: str) -> str:
+    """Return *text* with what somebody typed at a prompt set as code."""
+    paragraphs = (
+        f"```text\n{paragraph}\n```" if paragraph.startswith(">>>") else paragraph
+        for paragraph in text.split("\n\n")
+    )
+    return "\n\n".join(paragraphs)
 
 
 if __name__ == "__main__":

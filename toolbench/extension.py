@@ -6,11 +6,10 @@ from weakref import WeakKeyDictionary
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
-from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import IDENTIFIER, matcher_for
-from toolbench.magics.mcp_magics import COMMANDS, MCPMagics
+from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.active import active
 from toolbench.runs.calls import forget_calls, record_calls
@@ -45,8 +44,8 @@ class Workbench:
         self._named_formats: dict[
             tuple[str, str], Any
         ] = {  # of modules that are loaded with the first server
-            ("toolbench.mcp.session", "MCPServerSession"): server_bundle,
-            ("toolbench.mcp.client", "MCPClient"): client_bundle,
+            ("toolbench.mcp.session", "MCPServerSession"): _show_server,
+            ("toolbench.mcp.client", "MCPClient"): _show_client,
         }
         self._displaced: dict[Any, Any] = {}
         self._covered: list[tuple[str, str, Any]] = []
@@ -127,6 +126,20 @@ def _showing(bundle: Any) -> Any:
     return lambda thing, **options: bundle(thing)
 
 
+def _show_client(client: Any, **options: Any) -> Any:
+    """The servers of a client as a cell's last expression: the explorer."""
+    from toolbench.widgets import explorer  # noqa: PLC0415 - brings toolbench.mcp
+
+    return explorer.client_view(client, **options)
+
+
+def _show_server(session: Any, **options: Any) -> Any:
+    """One server as a cell's last expression: the explorer with only that."""
+    from toolbench.widgets import explorer  # noqa: PLC0415 - as above
+
+    return explorer.server_view(session, **options)
+
+
 def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
@@ -142,6 +155,7 @@ def _after_cell(result: Any = None) -> None:
         active.stop_all("interrupted")
     for panel in list(open_panels):
         panel.look_for_news()
+    refresh_explorers()
 
 
 _loaded: WeakKeyDictionary[Any, Workbench] = WeakKeyDictionary()

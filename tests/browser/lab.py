@@ -46,7 +46,8 @@ class Hands:
 
     def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
         """Wait until a text can be seen; it must not be one that was there before."""
-        self._place(within).get_by_text(text).first.wait_for()
+        seen = self._place(within).get_by_text(text).locator("visible=true")
+        seen.first.wait_for()
 
     def screenshot(self, name: str) -> Path:
         """Write what the window shows to build/screenshots/<name>.png."""

@@ -57,6 +57,11 @@ filled.json = json.dumps({**value, "number": 0}) + "}"
 VBox([filled.widget, filled.json_widget, empty.widget])
 """
 
+TWO = """
+from toolbench.widgets.form import SchemaForm
+SchemaForm({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1, 2]}}}).widget
+"""
+
 
 def heard(form: Locator) -> list[str]:
     """What Chromium tells a screen reader of every control of a form."""
@@ -88,6 +93,7 @@ class TestAccessibility:
         for theme in reversed(THEMES):  # the last one stays for other tests
             use_theme(at.page, theme)
             assert violations(at.page, ".jp-OutputArea-output .tb-form") == []
+            assert unlabelled(at) == []
             for width in (1280, 700, 640):  # 640 is what 200 % leaves of 1280
                 at.page.set_viewport_size({"width": width, "height": 2400})
                 poll(lambda: not cut_off(at), until="all of it fits", seconds=10)
@@ -101,6 +107,30 @@ class TestAccessibility:
         )
         assert "line required. Help of line." in names
         assert lab.tab.console_errors == []
+
+    def test_a_lost_name_is_noticed(self, notebook7: NotebookPage, nbroot: Path):
+        """What the other test looks with sees: take away a name, and it says whose.
+
+        Axe-core counts a placeholder as a name, so it is not asked alone.
+        """
+        at = FormPage(notebook7, nbroot / "nameless.ipynb", TWO)
+        assert violations(at.page, ".tb-form") == []
+        assert unlabelled(at) == []
+        at.form.evaluate(
+            "form => form.querySelectorAll('label').forEach(l => l.remove())"
+        )
+        assert any("select-name" in v for v in violations(at.page, ".tb-form"))
+        assert unlabelled(at) == ["INPUT", "SELECT"]
+
+
+def unlabelled(at: FormPage) -> list[str]:
+    """The inputs that no label names."""
+    found: list[str] = at.form.evaluate(
+        """form => [...form.querySelectorAll("input, select, textarea")]
+          .filter(e => e.offsetWidth && ![...e.labels].some(l => l.textContent.trim()))
+          .map(e => e.tagName)"""
+    )
+    return found
 
 
 def cut_off(at: FormPage) -> list[str]:

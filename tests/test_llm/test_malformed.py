@@ -36,6 +36,8 @@ BAD_TEXT = [
     '{"pattern": "say "x" twice"}',
     '{"pattern": undefined}',
     '{"pattern": NaN}',
+    '{"pattern": "x", "pattern": "y"}',
+    '{"pattern": "x", "globs": [{"a": 1, "a": 1}]}',
     '{"pattern": Infinity}',
     '{"pattern": 1 + 1}',
     '{"pattern": "\\u12"}',

@@ -6,6 +6,7 @@ import sys
 from json import dumps
 
 import pytest
+from fastmcp import FastMCP
 from IPython.core.error import UsageError
 from test_mcp.peers import good, light, misbehaving
 
@@ -41,6 +42,29 @@ class TestServers:
     def test_use_the_kernels_own_python(self, mcp):
         """`python` is the kernel's: a server installed beside toolbench is found."""
         assert len(mcp(CONNECT)) == 2
+
+    @pytest.mark.parametrize("written", ["library", "${library}"])
+    def test_may_be_objects_of_the_notebook(self, shell, mcp, written):
+        """A FastMCP object is connected by its name, as a URL would be."""
+        library = FastMCP("library")
+        library.tool(lambda title: title.upper(), name="find", description="Find.")
+        shell.user_ns["library"] = library
+        assert [row[0] for row in mcp(f"connect books {written}").rows] == ["find"]
+        assert shell.run_line_magic("tool", "find title=emma").text == "EMMA"
+
+    def test_may_be_in_a_module(self, mcp, tmp_path, monkeypatch):
+        """`module:name` is imported here and served in this kernel."""
+        source = "from fastmcp import FastMCP\nserver = FastMCP('it')\n"
+        source += "@server.tool\ndef find() -> str:\n    'Find.'\n    return 'it'\n"
+        (tmp_path / "a_server_module.py").write_text(source)
+        monkeypatch.syspath_prepend(tmp_path)
+        assert len(mcp("connect it a_server_module:server")) == 1
+
+    def test_are_not_any_object(self, shell, mcp):
+        """An object that serves nothing is refused in a sentence."""
+        shell.user_ns["number"] = 7
+        with pytest.raises(ServerError, match="int is no MCP server"):
+            mcp("connect it number")
 
     def test_can_be_connected_again(self, mcp):
         """The cell that connects can be run twice: the new session takes the old one's place."""

@@ -8,7 +8,7 @@ from mcp.server.mcpserver.resolve import Elicit, ListRoots, Sample
 from mcp_types import CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
-from test_mcp.peers import misbehaving
+from test_mcp.peers import good, misbehaving
 from toolbench.mcp import MCPClient
 from toolbench.mcp.handlers import (
     Answer,
@@ -113,6 +113,27 @@ class TestQuestions:
     def test_for_roots_are_answered_by_the_client(self, server):
         """What the client was made with is told, without asking anybody."""
         assert server.tool("where")({}).text == "file:///work"
+
+
+class TestTheOlderWay:
+    def test_of_asking_says_how_to_reconnect(self, client):
+        """A server that asks by requests of its own, connected in the newer protocol, says how."""
+        session = client.connect("curious", curious())
+        observation = session.tool("visit")({})
+        assert observation.is_error
+        assert observation.warnings == [
+            "This server asks in the older way: `%mcp reconnect curious --mode legacy`."
+        ]
+        session.reconnect("legacy")
+        with answering(lambda question: Answer("accept")):
+            assert session.tool("visit")({}).text == "accept"
+
+    def test_of_fastmcp_is_known_too(self, client):
+        """`ctx.elicit` of FastMCP fails in words of its own."""
+        session = client.connect("good", good())
+        observation = session.tool("ask")({})
+        assert "--mode legacy" in observation.warnings[0]
+        assert "--mode legacy" not in str(observation.to_llm_content)
 
 
 class TestForms:

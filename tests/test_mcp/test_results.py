@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_mcp.test_listing import json_values
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.validation import validator_of
-from toolbench.mcp.results import tool_observation
+from toolbench.mcp.results import tool_observation, with_way_back
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....").decode()
 NUMBER = validator_of(
@@ -130,10 +130,17 @@ class TestMisfits:
             in tool_observation("t", {"content": [], "isError": True}).text
         )
 
-    def test_a_tool_of_the_other_era_says_how_to_reach_it(self):
-        """What only the older protocol can do names the way there."""
+    def test_the_way_to_the_older_protocol_is_for_the_person(self):
+        """Who asks by requests of its own can be reached in the other era; a model cannot do that."""
         said = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
-        assert "'legacy'" in tool_observation("t", text(said, isError=True)).warnings[0]
+        failed = with_way_back(tool_observation("t", text(said, isError=True)), "a b")
+        assert failed.warnings == [
+            "This server asks in the older way: `%mcp reconnect 'a b' --mode legacy`."
+        ]
+        assert failed.text == said
+        for other in (text("no", isError=True), text(said)):
+            observation = tool_observation("t", other)
+            assert with_way_back(observation, "s") is observation
 
 
 class TestData:

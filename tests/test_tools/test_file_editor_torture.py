@@ -93,6 +93,13 @@ class TestBytes:
             assert path.read_bytes() == ("Привет\n" + text).encode("cp1251")
             assert "cp1251" in edit(command="view").text
 
+    def test_a_few_accents(self):
+        """Too little to tell a language by is read as the commonest encoding."""
+        with editing("naïve café\nx\n".encode("cp1252")) as (path, edit):
+            assert "naïve café" in edit(command="view").text
+            edit(command="str_replace", old_str="café", new_str="thé")
+            assert path.read_bytes() == "naïve thé\nx\n".encode("cp1252")
+
     def test_character_the_encoding_lacks(self):
         """A character the encoding has no place for is refused, and nothing changes."""
         data = "Съешь же ещё этих мягких французских булок\n".encode("cp1251") * 3

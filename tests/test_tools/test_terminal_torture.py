@@ -5,11 +5,14 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from test_tools.terminal_parts import Terminal, alive, eventually
+from toolbench.tools.terminal import TerminalTool
+from toolbench.widgets.panel import ToolPanel
 
 BOMB = """
 import os
@@ -232,6 +235,27 @@ class TestTwo:
         assert results == {
             name: [f"{name} {n} {name}" for n in range(30)] for name in "abcd"
         }
+
+    @pytest.mark.parametrize("shells", [1, 2])
+    def test_panels_never_mix(self, tmp_path, shells):
+        """Two panels that run at once show their own output, with a shell each or with one."""
+        tools = [TerminalTool.create(working_dir=tmp_path)[0] for _ in range(shells)]
+        panels = [
+            ToolPanel(
+                tool,
+                {"command": f"for n in {{1..60}}; do echo {name}$n; sleep 0.002; done"},
+            )
+            for tool, name in zip(cycle(tools), "ab", strict=False)
+        ]
+        for panel in panels:
+            panel.run(confirm=False)
+        for panel, name in zip(panels, "ab", strict=True):
+            assert panel._run.done.wait(30)
+            seen = panel._run.observation.text.split()
+            assert seen == [f"{name}{n}" for n in range(1, 61)]
+            panel.close()
+        for tool in tools:
+            tool.executor.close()
 
     def test_calls_of_one_wait_for_each_other(self, terminal):
         """Commands from several threads run one after the other, none in another's midst."""

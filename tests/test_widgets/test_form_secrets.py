@@ -116,9 +116,13 @@ _AS_JSON = [
         {"type": "array", "prefixItems": [_PASSWORD, {}]}, [_SECRET, 1], id="tuple"
     ),
     pytest.param({"additionalProperties": _PASSWORD}, {"k": _SECRET}, id="map"),
-    pytest.param({"patternProperties": {"^k": _PASSWORD}}, {"k": _SECRET}, id="pattern"),
     pytest.param(
-        _object(x={"anyOf": [_PASSWORD, {"type": "null"}]}), {"x": _SECRET}, id="or null"
+        {"patternProperties": {"^k": _PASSWORD}}, {"k": _SECRET}, id="pattern"
+    ),
+    pytest.param(
+        _object(x={"anyOf": [_PASSWORD, {"type": "null"}]}),
+        {"x": _SECRET},
+        id="or null",
     ),
     pytest.param(
         {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]},
@@ -137,7 +141,9 @@ _UNFITTING = [
     ),
     pytest.param(_object(x=_PASSWORD), [{"x": _SECRET}], id="no object"),
     pytest.param(
-        {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]}, [_SECRET], id="no branch"
+        {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]},
+        [_SECRET],
+        id="no branch",
     ),
     pytest.param(
         {"type": "array", "prefixItems": [_PASSWORD]}, ["a", _SECRET], id="one too many"

@@ -5,7 +5,7 @@ import re
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import named, type_into, walk
+from test_widgets.front import named, page, type_into, walk
 from toolbench.widgets.form import SchemaForm
 
 _RULE = re.compile(
@@ -34,6 +34,22 @@ class TestHeard:
         """As do the words for the star."""
         form = _form(type="integer", description="How many.", minimum=3)
         assert _heard(form) == {"n": " required. How many. at least 3."}
+
+    @pytest.mark.parametrize(
+        ("limits", "said"),
+        [
+            ({"minLength": 1}, "At least 1 character."),
+            ({"minLength": 2}, "At least 2 characters."),
+            ({"maxLength": 1}, "At most 1 character."),
+            ({"minItems": 1, "maxItems": 0}, "At least 1 item, at most 0 items."),
+            ({"minimum": 2}, "At least 2."),
+        ],
+    )
+    def test_one_is_one(self, limits, said):
+        """A limit of one counts one character, not "1 characters"."""
+        kind = "array" if "minItems" in limits else "string"
+        form = _form(type=kind, items={"type": "string"}, **limits)
+        assert f">{said}<" in page(form.widget)
 
     def test_an_error_is_heard_at_its_field(self):
         """It comes first, and goes when it is mended."""

@@ -131,17 +131,6 @@ class TestClose:
         untouched.close()
         assert wire.live == set()
 
-    def test_a_closed_form_builds_no_widget(self, wire):
-        """Asked for a part nobody saw before, it has none: nothing would ever close it."""
-        form = SchemaForm(_TEN)
-        form.widget  # noqa: B018
-        form.close()
-        for closed in (form, SchemaForm(_TEN)):
-            closed.close()
-            with pytest.raises(ClosedError, match="This form is closed"):
-                closed.json_widget  # noqa: B018
-        assert wire.live == set()
-
     def test_nothing_is_drawn_on_a_closed_form(self, wire):
         """A value may still be set; no widget comes back for it."""
         form = SchemaForm(_deep(), {"kids": []})

@@ -20,8 +20,20 @@ def _no_constant(name: str) -> NoReturn:
     raise NotJsonError(msg)
 
 
-_exact = json.JSONDecoder(parse_constant=_no_constant)
-_lenient = json.JSONDecoder(parse_constant=_no_constant, strict=False)
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"the key {twice!r} stands twice in one object"
+        raise NotJsonError(msg)
+    return value
+
+
+_exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
+_lenient = json.JSONDecoder(
+    parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False
+)
 
 
 def read_json(text: str) -> tuple[Any, list[str]]:

@@ -23,7 +23,7 @@ def call_head(call: ToolCall) -> Html:
     told = "".join(notice(words, tone) for words, tone in _remarks(call))
     thought = notice(f"Thought: {call.thought}", "neutral") if call.thought else ""
     return Html(
-        f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div style="margin:0 0 6px">'
+        f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div style="margin:14px 0 6px">'
         f"<strong>{escape(_title(call))}</strong></div>{thought}{told}</div>"
     )
 

@@ -1,5 +1,6 @@
 """%mcp: connect servers, look at them, disconnect."""
 
+import re
 import shlex
 import shutil
 import sys
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
 _MODES = ("auto", "legacy")
+_IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
 def _parser() -> LineParser:
@@ -30,10 +32,12 @@ def _parser() -> LineParser:
     explore = commands.add_parser("explore", help="see and try all they offer")
     explore.add_argument("name", nargs="?")
     connect = commands.add_parser(
-        "connect", help="NAME URL, NAME -- COMMAND ARG..., or --config"
+        "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
     )
     connect.add_argument("name", nargs="?")
-    connect.add_argument("url", nargs="?")
+    connect.add_argument(
+        "target", nargs="?", help="a URL, an object of the notebook, or module:name"
+    )
     connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
     connect.add_argument("--only", default="", help="names out of the file, by commas")
     connect.add_argument("--mode", choices=_MODES, default=None)
@@ -64,6 +68,7 @@ class MCPMagics(Magics):
     def __init__(self, shell: Any, client: "Callable[[], MCPClient]") -> None:
         """Work on the servers of what *client* returns."""
         super().__init__(shell)
+        self._names: dict[str, Any] = shell.user_ns
         self._client = client
         self._warming: Thread | None = None
 
@@ -72,7 +77,7 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        _check_url(split(head))
+        _check_target(split(head), self._names)
         try:
             wanted = MCP.parse_line(head)
         except HelpWanted as text:
@@ -85,7 +90,7 @@ class MCPMagics(Magics):
             shown = LOOKS[wanted.command][1](self._server(wanted.name))
         else:
             shown = getattr(self, f"_{wanted.command or 'explore'}")(wanted)
-        _refresh_explorers()
+        refresh_explorers()
         return shown
 
     def _warm(self) -> None:
@@ -125,7 +130,7 @@ class MCPMagics(Magics):
             only = wanted.only.split(",") if wanted.only else None
             client.add(wanted.config, only=only)
             return mcp_listing.servers(client.servers.values())
-        entry = _entry(wanted, command)
+        entry = _entry(wanted, command, self._names)
         return mcp_listing.tools(client.connect(wanted.name, entry, mode=wanted.mode))
 
     def _list(self, wanted: Any) -> Listing:
@@ -151,8 +156,8 @@ class MCPMagics(Magics):
         return mcp_listing.found(discover())
 
 
-def _check_url(words: list[str]) -> None:
-    """Explain what is wrong with `connect NAME FOO`, where FOO is no URL.
+def _check_target(words: list[str], names: dict[str, Any]) -> None:
+    """Explain what is wrong with `connect NAME FOO`, where FOO is nothing to connect to.
 
     Raises:
         UsageError: It says how a command is given, if FOO looks like one.
@@ -162,8 +167,12 @@ def _check_url(words: list[str]) -> None:
     name, target = words[1:2], words[2:]
     if not target or target[0].startswith(("http://", "https://")):
         return
+    if len(target) == 1 and (
+        _bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])
+    ):
+        return
     line = f"%mcp connect {name[0]} -- "
-    msg = f"{target[0]!r} is no URL (http://… or https://…). "
+    msg = f"{target[0]!r} is no URL (http://… or https://…) and no object of this notebook. "
     if target[0].endswith(".py"):
         msg += f"To start it: {line}python {shlex.join(target)}"
     elif len(target) > 1 or _is_program(target[0]):
@@ -173,14 +182,20 @@ def _check_url(words: list[str]) -> None:
     raise UsageError(msg)
 
 
-def _entry(wanted: Any, command: list[str]) -> dict[str, Any]:
+def _bare(word: str) -> str:
+    """The name of a variable, which may be written as elsewhere: `${name}`."""
+    return word.removeprefix("${").removesuffix("}")
+
+
+def _entry(wanted: Any, command: list[str], names: dict[str, Any]) -> Any:
+    """What `connect` connects to: a command, a URL, or an object that serves."""
     if not wanted.name:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
-    if command and wanted.url is None:
+    if command and wanted.target is None:
         return {"command": _own_program(command[0]), "args": command[1:]}
-    if wanted.url and not command:
-        return {"url": wanted.url}
+    if wanted.target and not command:
+        return names.get(_bare(wanted.target), wanted.target)
     msg = f"Where is {wanted.name!r}? Give a URL, or -- and the command that starts it."
     raise UsageError(msg)
 
@@ -195,7 +210,7 @@ def _is_program(name: str) -> bool:
     return shutil.which(_own_program(name)) is not None
 
 
-def _refresh_explorers() -> None:
+def refresh_explorers() -> None:
     """Have the explorers that are open show which servers there are now."""
     module = sys.modules.get("toolbench.widgets.explorer.explorer")
     for explorer in list(module.open_explorers) if module is not None else ():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.portal import portal
@@ -24,6 +24,7 @@ from toolbench.mcp.results import (
     MCPToolObservation,
     failed_observation,
     tool_observation,
+    with_way_back,
 )
 from toolbench.mcp.waiting import Waiting
 
@@ -33,8 +34,14 @@ _CANCELLED = "The call was cancelled, and the server was told."
 class Caller(Protocol):
     """What sends a call to its server."""
 
+    name: str
+    """What the server is called here."""
     answerer: Answerer | None
     """Who answers the server's questions where nobody is named here."""
+
+    @property
+    def era(self) -> Literal["modern", "legacy"] | None:
+        """Which of the two protocols is spoken."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
@@ -173,8 +180,11 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 self._tool, action.data, on_progress=on_progress, answerer=answerer
             )
         except CallFailedError as error:
-            return failed_observation(self._tool, str(error))
-        return tool_observation(self._tool, result, self._promise)
+            observation = failed_observation(self._tool, str(error))
+        else:
+            observation = tool_observation(self._tool, result, self._promise)
+        modern = observation.is_error and self._caller.era == "modern"
+        return with_way_back(observation, self._caller.name) if modern else observation
 
     @cached_property
     def _promise(self) -> SchemaValidator | None:

@@ -3,6 +3,7 @@
 from base64 import b64decode
 from collections.abc import Mapping
 from json import loads
+from shlex import quote
 from typing import Any
 
 from pydantic import Field
@@ -14,8 +15,9 @@ from toolbench.core.validation import SchemaValidator, clip
 from toolbench.errors import MissingExtraError
 
 _EXTRA = "pandas"
-_OTHER_ERA = (
-    "is unavailable on 2026-07-28 connections"  # what the Python SDK's servers say
+_OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
+    "via server-initiated requests is unavailable on 2026-07-28 connections",
+    "has no back-channel for server-initiated requests",
 )
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -101,10 +103,6 @@ def tool_observation(
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
-    if is_error and _OTHER_ERA in str(content):
-        warnings.append(
-            "The tool needs the older protocol: reconnect in mode 'legacy'."
-        )
     meta = result.get("_meta")
     return MCPToolObservation(
         tool_name=tool,
@@ -122,6 +120,20 @@ def failed_observation(tool: str, text: str) -> MCPToolObservation:
     return MCPToolObservation(
         tool_name=tool, content=[TextContent(text=text)], is_error=True
     )
+
+
+def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
+    """Return *observation*, with the way to the older protocol if *server* failed without it.
+
+    A server that asks by requests of its own cannot do that in the newer one. The person is
+    told how to reconnect; the model, which cannot, is not.
+    """
+    text = observation.text if observation.is_error else ""
+    if not any(said in text for said in _OLDER_WAY):
+        return observation
+    command = f"%mcp reconnect {quote(server)} --mode legacy"
+    warning = f"This server asks in the older way: `{command}`."
+    return observation.model_copy(update={"warnings": [*observation.warnings, warning]})
 
 
 def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:

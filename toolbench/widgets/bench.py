@@ -11,8 +11,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.page import notice
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
+from toolbench.runs.record import RunRecord
+from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.parts import STYLE, Parts
+from toolbench.widgets.parts import HIDDEN, STYLE, Parts
 
 SHOWN = 200  # names the list holds at most
 
@@ -62,22 +64,47 @@ class Bench(w.VBox):
             description="Search",
             placeholder=f"{len(self.tools):,} tools: part of a name or description",
         )
-        self._list = parts.make(
-            w.Select,
-            "toolbench-field",
-            "toolbench-list",
-            description="Tools",
-            rows=min(12, len(self.tools)),
-        )
+        self._lists = [self._new_list(), self._new_list()]
+        self._keepsake = Keepsake()
         self._count = parts.html()
         self._open = parts.column()
         super().__init__(
-            [parts.html(STYLE), self._search, self._list, self._count, self._open],
+            [
+                *(parts.html(STYLE), self._search, *self._lists),
+                *(self._count, self._open),
+            ],
             _dom_classes=("toolbench-box",),
         )
         self._filter()
         self._search.observe(lambda _: self._filter(), "value")
-        self._list.observe(lambda _: self._pick(), "index")
+
+    def _new_list(self) -> Any:
+        shown = self._parts.make(
+            w.Select,
+            *("toolbench-field", "toolbench-list", HIDDEN),
+            description="Tools",
+            rows=min(12, len(self.tools)),
+        )
+        shown.observe(lambda _: self._pick(shown.value), "index")
+        return shown
+
+    @property
+    def _list(self) -> Any:
+        """The list that is seen."""
+        return self._lists[0]
+
+    def _fill(self, options: list[tuple[str, int]]) -> None:
+        """Show *options* in the other list.
+
+        A click says only which line it was on. One that is still under way when the list
+        changes is on a line of the list it was made in, and that stays as it is.
+        """
+        fresh, old = reversed(self._lists)
+        fresh.index = None  # or the first option would be picked
+        fresh.options = options
+        fresh.remove_class(HIDDEN)
+        old.add_class(HIDDEN)
+        self._lists = [fresh, old]
 
     def _filter(self) -> None:
         words = self._search.value.lower().split()
@@ -87,8 +114,7 @@ class Bench(w.VBox):
             if all(word in _haystack(tool) for word in words)
         ]
         options = [(_label(self.tools[n]), n) for n in found[:SHOWN]]
-        self._list.options = options
-        self._list.index = None
+        self._fill(options)
         hidden = len(found) - len(options)
         if not found:
             self._count.value = notice("No tool matches.", "neutral")
@@ -97,12 +123,12 @@ class Bench(w.VBox):
                 f"{hidden:,} more: type to narrow the list" if hidden else ""
             )
 
-    def _pick(self) -> None:
-        number = self._list.value
+    def _pick(self, number: int | None) -> None:
         if number is None:
             return
         if number not in self._panels:
-            self._panels[number] = ToolPanel(self.tools[number])
+            self._panels[number] = panel = ToolPanel(self.tools[number])
+            panel.when_over = self._keep
         self._open.children = [self._panels[number]]
 
     def close(self) -> None:
@@ -116,9 +142,23 @@ class Bench(w.VBox):
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        shown = super()._repr_mimebundle_(**options)
+        static = self._static()
+        ran = "".join(record.to_html() for record in self._records)
+        static["text/html"] += ran
+        self._keepsake.show(static["text/html"], self._records)
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+    def _static(self) -> dict[str, Any]:
         lines = "\n".join(_label(tool) for tool in self.tools[:SHOWN])
-        return {**(shown or {}), **bundle(f"{len(self.tools)} tools\n{lines}")}
+        return bundle(f"{len(self.tools)} tools\n{lines}")
+
+    def _keep(self) -> None:
+        self._keepsake.keep(self._static()["text/html"], self._records)
+
+    @property
+    def _records(self) -> list[RunRecord]:
+        panels = self._panels.values()
+        return [panel.record for panel in panels if panel.record is not None]
 
 
 def _haystack(tool: AnyTool) -> str:

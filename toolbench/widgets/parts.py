@@ -8,6 +8,9 @@ from toolbench.display.css import PRE
 from toolbench.display.escape import Html
 from toolbench.widgets.pool import Pool
 
+HIDDEN = "toolbench-hidden"
+"""The style of what is there and not seen."""
+
 STYLE = Html(f"""<style>
 .toolbench-box {{ width: 100%; overflow: visible; min-width: 0; }}
 .toolbench-row {{ width: 100%; overflow: visible; flex-flow: row wrap; align-items: center; gap: 2px 6px; }}

@@ -15,7 +15,7 @@ from toolbench.display.render import to_html
 from toolbench.runs.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Progress, Run, State
 from toolbench.widgets.log import LIVE, REST, LogView
-from toolbench.widgets.parts import Parts
+from toolbench.widgets.parts import HIDDEN, Parts
 
 EVERYTHING = 5_000_000  # characters shown when a person asks for all
 _WORDS: dict[State, str] = {
@@ -30,7 +30,6 @@ _WORDS: dict[State, str] = {
 }
 _TONES: dict[State, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 _BAR = ("toolbench-bar",)
-_HIDDEN = "toolbench-hidden"
 _TENTHS = 10.0  # seconds shown with a decimal; later ones are whole
 
 
@@ -39,14 +38,14 @@ class RunReport:
 
     def __init__(self, parts: Parts) -> None:
         """Make the widgets, with nothing to show."""
-        self._bar = parts.make(w.FloatProgress, *_BAR, _HIDDEN, min=0, max=1)
+        self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
         self._state = parts.html()
         self._clock = parts.html()
         self._log = LogView(parts)
         self._result = parts.html()
         self._more = parts.button("Show everything")
         self._more.on_click(lambda _: self._show_everything())
-        self._more._dom_classes = (*self._more._dom_classes, _HIDDEN)
+        self._more._dom_classes = (*self._more._dom_classes, HIDDEN)
         self._run: Run | None = None
         self._rendered: tuple[Run, Html] | None = None
         self._seen: tuple[int, bool] | None = None
@@ -113,8 +112,8 @@ def _put(widget: w.Widget, html: Html) -> None:
 
 
 def _show_if(widget: w.Widget, *, wanted: bool) -> None:
-    classes = tuple(name for name in widget._dom_classes if name != _HIDDEN)
-    classes = classes if wanted else (*classes, _HIDDEN)
+    classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
+    classes = classes if wanted else (*classes, HIDDEN)
     if widget._dom_classes != classes:
         widget._dom_classes = classes
 

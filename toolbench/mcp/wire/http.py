@@ -56,7 +56,6 @@ def http_client(
 
     A call has its own time limit, so reading has none here.
     """
-
     endpoint = str(httpx2.URL(entry.url))  # to compare URLs is to read them anew
 
     async def look(response: httpx2.Response) -> None:

@@ -15,6 +15,8 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
 )
 _ASCII = "".join(map(chr, range(128)))
 _SAMPLE = 64 * 1024
+_FEW = 30  # words with accents that say little of the language
+_HIGH = re.compile(rb"[\x80-\xff]+")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _FOREIGN = re.compile("[^\0-\x7f\udc80-\udcff]")
 
@@ -109,8 +111,19 @@ def _guess(data: bytes) -> str:
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )
+    from charset_normalizer.utils import (  # noqa: PLC0415 - the same
+        is_multi_byte_encoding,
+    )
 
     best = from_bytes(data[:_SAMPLE]).best()
     likely = "latin-1" if best is None else best.encoding
+    if not is_multi_byte_encoding(likely) and _is_sprinkled(data[:_SAMPLE]):
+        return "cp1252"  # too few accents to tell by: the commonest
     contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()
     return likely if contains_ascii else "latin-1"  # few bytes may look like UTF-16
+
+
+def _is_sprinkled(data: bytes) -> bool:
+    """Whether *data* is ASCII but for some letters that stand almost alone."""
+    runs = _HIGH.findall(data)
+    return len(runs) < _FEW and max(map(len, runs), default=0) <= 2

@@ -18,12 +18,13 @@ _LIMITS = (
     ("maximum", "at most {}"),
     ("exclusiveMaximum", "less than {}"),
     ("multipleOf", "a multiple of {}"),
-    ("minLength", "at least {} characters"),
-    ("maxLength", "at most {} characters"),
-    ("minItems", "at least {} items"),
-    ("maxItems", "at most {} items"),
+    ("minLength", "at least {} character"),
+    ("maxLength", "at most {} character"),
+    ("minItems", "at least {} item"),
+    ("maxItems", "at most {} item"),
     ("pattern", "matches {}"),
 )
+_COUNTED = ("character", "item")  # of which there is one, or many
 _FLAGS = (("uniqueItems", "no item twice"), ("deprecated", "deprecated"))
 
 
@@ -112,6 +113,7 @@ def facts(slot: "Slot") -> list[str]:
     for key, words in _LIMITS:
         limit = schema.get(key)
         if isinstance(limit, int | float | str) and not isinstance(limit, bool):
-            said.append(words.format(limit))
+            plural = "s" if words.endswith(_COUNTED) and limit != 1 else ""
+            said.append(words.format(limit) + plural)
     said += [words for key, words in _FLAGS if schema.get(key) is True]
     return said
