@@ -66,7 +66,7 @@ constraints: .venv/.ready   ## resolve the newest versions of everything (no dow
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "toolbench needs Python 3.11 or newer, this is %d.%d: make PYTHON=/path/to/python3.11" % v[:2])'
 	$(PYTHON) -m pip install -q --disable-pip-version-check --upgrade --target .venv/.uv uv
 	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
-	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,pandas,web]' --group dev
+	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,pandas,ripgrep,tokens,web]' --group dev
 	@touch $@
 
 clean:

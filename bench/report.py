@@ -34,7 +34,9 @@ def written(rows: Sequence[Row], about: Iterable[str]) -> str:
         parts += [f"## {section}", "\n".join([_HEAD, *map(_line, entries)])]
     parts += ["## How cost grows", _CURVES, *_tables(curves)] if curves else []
     for kind, title in (("absent", "Not measured"), ("error", "Failed")):
-        lines = [f"{row.work}: {row.note}" for row in rows if row.kind == kind]
+        lines = [
+            _escaped(f"{row.work}: {row.note}") for row in rows if row.kind == kind
+        ]
         parts += [f"## {title}", _list(lines)] if lines else []
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
@@ -82,16 +84,17 @@ def _missed(rows: Sequence[Row]) -> list[str]:
     parts = ["## Missed"] if rows else []
     for row in rows:
         reason = why.get(row.work, "Not explained yet.")
-        parts.append(f"**{row.work}** ({_result(row).replace('*', '')}). {reason}")
+        parts.append(
+            f"**{_escaped(row.work)}** ({_result(row).replace('*', '')}). {reason}"
+        )
         if row.profile:
             parts.append(f"```\n{row.profile}\n```")
     return parts
 
 
 def _line(row: Row) -> str:
-    work = f"{row.work} ({row.note})" if row.note else row.work
     cells = (
-        work,
+        _named(row),
         amount(row.ours, row.unit),
         _beside(row),
         _ratio(row),
@@ -99,6 +102,14 @@ def _line(row: Row) -> str:
         _result(row),
     )
     return f"| {' | '.join(cells)} |".replace("\n", " ")
+
+
+def _named(row: Row) -> str:
+    return _escaped(f"{row.work} ({row.note})" if row.note else row.work)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("*", r"\*").replace("|", r"\|")
 
 
 def _beside(row: Row) -> str:
@@ -143,8 +154,7 @@ def _tables(rows: Sequence[Row]) -> list[str]:
 
 def _curve(row: Row) -> str:
     costs = [amount(value, row.unit) for value in row.points.values()]
-    work = f"{row.work} ({row.note})" if row.note else row.work
-    cells = [work, *costs, f"n^{row.goal:g}", f"n^{row.ours:.2f}", _result(row)]
+    cells = [_named(row), *costs, f"n^{row.goal:g}", f"n^{row.ours:.2f}", _result(row)]
     return f"| {' | '.join(cells)} |"
 
 

@@ -20,7 +20,7 @@ from wire import forgetting, wired
 ROOT = Path(__file__).parents[2]
 sys.path[1:1] = [str(ROOT), str(ROOT.parent / "shared" / "corpus")]
 KINDS = {"integer": w.IntText, "number": w.FloatText, "boolean": w.Checkbox}
-SECONDS = 4  # for one form: a recursive schema keeps one of them busy for minutes
+SECONDS = 4  # of CPU, for a form: a recursive schema keeps one of them busy for long
 WIRE = wired()
 
 
@@ -98,13 +98,13 @@ def in_time() -> Iterator[None]:
     def stop(*_):
         raise TooLongError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def quietly(work: Callable[[], Any], otherwise: Any = None) -> Any:

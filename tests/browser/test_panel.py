@@ -75,6 +75,13 @@ from toolbench import ToolDefinition
 bench(index, erase, [ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.",
                                     action_type=Action) for n in range(1000)])
 """
+PICK_FIRST = """output => {
+  const lists = [...output.querySelectorAll(".toolbench-list select")];
+  const seen = lists.find(list => list.offsetParent);
+  seen.selectedIndex = 0;
+  seen.dispatchEvent(new Event("change", {bubbles: true}));
+  return seen.value;
+}"""
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 WIDTHS = (1280, 700)
 PANEL, ERASING, BENCHED = 1, 2, 3
@@ -126,6 +133,7 @@ class TestPanel:
         self.runs(lab)
         self.asks(lab)
         self.shows_every_tab(lab)
+        self.names_its_tabs(lab)
         self.reloads(lab)
         self.searches(lab)
         assert lab.tab.foreign_requests == []
@@ -191,6 +199,20 @@ class TestPanel:
             "f => f.value === '/srv/data'", arg=folder.element_handle()
         )
 
+    def names_its_tabs(self, lab: NotebookPage) -> None:
+        """Every word of them is whole, where the sidebar leaves little room too."""
+        toggle = "window.jupyterapp.commands.execute('application:toggle-left-area')"
+        lab.tab.page.evaluate(toggle)
+        lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
+        tabs = lab.output(PANEL).get_by_role("tab")
+        lab.screenshot("tabs-beside-sidebar-700")
+        cut = "tabs => tabs.filter(t => t.scrollWidth > t.clientWidth).map(t => t.innerText)"
+        labels = lab.output(PANEL).locator(".toolbench-tabs .lm-TabBar-tabLabel")
+        assert tabs.count() == labels.count()
+        poll(lambda: not labels.evaluate_all(cut), until="all can be read", seconds=10)
+        lab.tab.page.evaluate(toggle)
+        lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+
     def reloads(self, lab: NotebookPage) -> None:
         """Defining the tool again says so in the panel; Reload keeps what was entered."""
         panel = lab.output(PANEL)
@@ -217,8 +239,16 @@ class TestPanel:
         poll(lambda: not overflowing(lab, BENCHED), until="all of it fits", seconds=10)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
         lab.type_into("Search", "eras", within=benched)
-        benched.get_by_role("option", name="erase").click()
+        options = benched.get_by_role("option")
+        poll(lambda: options.count() == 1, until="the list is short", seconds=10)
+        options.click()
         lab.wait_for_text("Erase a file.", within=benched)
+        for word in ("ind", "tool_10", "eras"):  # a click overtakes the last filter
+            search = benched.get_by_label("Search", exact=True)
+            search.fill("")
+            search.press_sequentially(word)
+            about = benched.evaluate(PICK_FIRST).partition(" — ")[2]
+            benched.locator("p", has_text=about).first.wait_for()
         lab.click("Run", within=benched)
         lab.wait_for_text("One field needs attention", within=benched)
 

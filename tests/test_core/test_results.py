@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from types import ModuleType
 
+import pandas
 import PIL.Image
 import pytest
 from matplotlib.figure import Figure
@@ -104,6 +105,23 @@ class TestWithoutAType:
         seen = observation_of({"content": blocks, "is_error": True}, None, "t")
         assert (seen.text, seen.is_error) == ("bad", True)
         assert observation_of({"content": "just text"}, None, "t").text.startswith("{")
+
+
+class TestTables:
+    def test_are_read_as_csv(self):
+        """Names and values, no quoting of the whole; row numbers say nothing and are left out."""
+        frame = pandas.DataFrame({"file": ["a", "b,c"], "words": [4, 8]})
+        assert text_of(frame) == 'file,words\na,4\n"b,c",8'
+        assert text_of(frame["words"]) == "words\n4\n8"
+        assert text_of(frame.set_index("file")["words"]) == 'file,words\na,4\n"b,c",8'
+        assert "Empty DataFrame" in text_of(pandas.DataFrame())
+
+    def test_that_are_long_say_how_long(self):
+        """A model reads the start and is told of the rest."""
+        lines = text_of(pandas.DataFrame({"n": range(2_000)})).splitlines()
+        assert lines[:2] == ["n", "0"]
+        assert lines[-1] == "… 1,500 more rows of 2,000"
+        assert len(lines) == 502
 
 
 class TestWithAType:

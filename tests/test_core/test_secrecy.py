@@ -92,3 +92,35 @@ class TestHide:
     def test_copes_with_any_schema(self, schema):
         """A schema that says nothing hides by name alone."""
         assert hide({"token": "t", "a": [1]}, schema) == {"token": HIDDEN, "a": [1]}
+
+    @pytest.mark.parametrize(
+        ("schema", "value", "hidden"),
+        [
+            ({"anyOf": [{"format": "password"}, {"type": "null"}]}, "s", HIDDEN),
+            ({"allOf": [{"format": "password"}]}, "s", HIDDEN),
+            ({"$ref": "#/$defs/P"}, "s", HIDDEN),
+            ({"$ref": "#/$defs/O"}, {"x": "s"}, {"x": HIDDEN}),
+            ({"items": {"format": "password"}}, ["s"], [HIDDEN]),
+            ({"prefixItems": [{}, {"format": "password"}]}, [1, "s"], [1, HIDDEN]),
+            (
+                {"additionalProperties": {"format": "password"}},
+                {"k": "s"},
+                {"k": HIDDEN},
+            ),
+            (
+                {"patternProperties": {"^k": {"format": "password"}}},
+                {"k": "s"},
+                {"k": HIDDEN},
+            ),
+            ({"$ref": "#/$defs/gone"}, "s", "s"),
+            ({"$ref": "#/properties/v"}, "s", "s"),
+        ],
+    )
+    def test_follows_the_schema(self, schema, value, hidden):
+        """`SecretStr | None`, a list, a map and a nested model of secrets are as secret."""
+        parts = {
+            "P": {"writeOnly": True},
+            "O": {"properties": {"x": {"$ref": "#/$defs/P"}}},
+        }
+        whole = {"properties": {"v": schema}, "$defs": parts}
+        assert hide({"v": value}, whole) == {"v": hidden}

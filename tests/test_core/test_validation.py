@@ -45,7 +45,7 @@ class TestForeignProblems:
             ({"multipleOf": 3}, 4, "should be a multiple of 3"),
             ({"minLength": 2}, "a", "should have at least 2 characters"),
             ({"pattern": "^a"}, "b", "should match the pattern ^a"),
-            ({"maxItems": 1}, [1, 2], "should have at most 1 items"),
+            ({"maxItems": 1}, [1, 2], "should have at most 1 item"),
             ({"uniqueItems": True}, [1, 1], "should not hold the same item twice"),
             ({"maxProperties": 0}, {"a": 1}, "should have at most 0 keys"),
             (
@@ -225,7 +225,7 @@ class TestNativeProblems:
             (
                 Annotated[list[int], Field(max_length=1)],
                 [1, 2],
-                "should have at most 1 items, not [1, 2]",
+                "should have at most 1 item, not [1, 2]",
             ),
         ],
         ids=str,
@@ -271,6 +271,7 @@ class TestProblem:
         ({"a": "é"}, '{"a": "é"}'),
         (float("nan"), "NaN"),
         (b"x", "\"b'x'\""),
+        ({b"x": 1}, "{b'x': 1}"),
         ("x" * 99, '"' + "x" * 8 + "…"),
     ],
     ids=repr,

@@ -20,6 +20,11 @@ def good(*args):
     return {"command": sys.executable, "args": [str(GOOD), *args]}
 
 
+def shop():
+    """The entry of the server with one of each thing a person meets."""
+    return {"command": sys.executable, "args": [str(GOOD.with_name("shop.py"))]}
+
+
 def light(name, *tools):
     """The entry of a server called *name*, whose *tools* answer with that name."""
     return {"command": sys.executable, "args": [str(LIGHT), name, *tools]}
@@ -60,8 +65,13 @@ def is_running(pid):
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except ProcessLookupError:  # it ended a moment ago
+        return False
+    except FileNotFoundError:  # likewise, or this system has no such files
+        return not Path("/proc/self/stat").exists()
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def children():

@@ -80,6 +80,15 @@ class TestNames:
         with pytest.raises(ToolNotFoundError, match="No server 'b'"):
             client.server("b")
 
+    def test_of_a_server_that_is_not_there_are_told_with_those_that_are(self, client):
+        """Also those that did not connect, which are not called connected."""
+        client.connect("good", light("good", "x"))
+        with pytest.raises(ServerError):
+            client.connect("dead", misbehaving("exit-at-start"))
+        there = r"There is: good \(connected\), dead \(failed\)\."
+        with pytest.raises(ToolNotFoundError, match=there):
+            client.server("zzz")
+
 
 class TestConnect:
     def test_again_replaces_the_session(self, client):

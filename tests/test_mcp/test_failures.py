@@ -21,6 +21,14 @@ class TestSentence:
             (TimeoutError(), "no answer in time"),
             (ServerError("It is so."), "It is so"),
             (
+                MCPError(-32601, "Method not found", "initialize"),
+                "what answers there is no MCP server",
+            ),
+            (
+                MCPError(-32601, "Method not found", "tools/list"),
+                "Method not found (MCP error -32601)",
+            ),
+            (
                 FileNotFoundError("command not found: 'x'. Is it on PATH?"),
                 "command not found: 'x'",
             ),

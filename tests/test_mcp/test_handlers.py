@@ -9,6 +9,7 @@ from toolbench.mcp.handlers import (
     UrlQuestion,
     as_answer,
     ask_here,
+    for_person,
 )
 from toolbench.runs.questions import answering as in_advance
 
@@ -35,6 +36,12 @@ class TestAskHere:
         assert "Do not open it" in script.whole
         with in_advance(True):
             assert ask_here(page)
+
+    def test_a_page_is_named_to_whoever_shows_the_question(self):
+        """A form can make a link of it; other questions have none."""
+        page = UrlQuestion(url="https://x/authorize", **ABOUT)
+        assert for_person(page).url == "https://x/authorize"
+        assert for_person(FormQuestion(schema={}, **ABOUT)).url == ""
 
     def test_a_message_of_a_model_can_be_written_by_a_person(self):
         """The conversation is shown, and a text is asked for."""

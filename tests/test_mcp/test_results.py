@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from test_mcp.test_listing import json_values
@@ -22,6 +22,9 @@ def text(*texts, **fields):
 
 
 class TestNothingIsLost:
+    @settings(
+        suppress_health_check=[HealthCheck.too_slow]
+    )  # a busy machine is no defect
     @given(
         st.dictionaries(
             st.sampled_from(["content", "structuredContent", "isError", "_meta", "x"]),

@@ -4,13 +4,25 @@ import asyncio
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
-from test_mcp.peers import children, eventually, good, is_running, light, misbehaving
+from test_mcp.peers import (
+    children,
+    eventually,
+    good,
+    is_running,
+    light,
+    misbehaving,
+    shop,
+)
 from toolbench.core.portal import portal
 from toolbench.errors import ServerError, ToolNotFoundError
-from toolbench.mcp.handlers import answering
+from toolbench.mcp.handlers import Answer, answering
+from toolbench.runs.questions import answering as in_advance
+
+OPEN_FILES = Path("/proc/self/fd")
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +52,29 @@ class TestState:
         assert server.era == "legacy"
 
 
+class TestProbe:
+    """For the newer protocol, which some servers do not survive."""
+
+    def test_ends_a_process_that_is_dead_inside(self, client):
+        """One that waits for a line before it notices gets one; the next is not probed again."""
+        session = client.connect("old", light("--dead-inside", "old", "t"))
+        assert session.tool("t")({}).text == "old"
+        assert session.mode == "legacy"
+        asked = [m.method for m in session.traffic.find(direction="sent")]
+        assert asked.count("initialize") == 1  # of the new process only
+        session.reconnect()
+        asked = [m.method for m in session.traffic.find(direction="sent")]
+        assert asked.count("server/discover") == 1
+
+    def test_waits_for_a_server_that_is_slow(self, client):
+        """The newer protocol is spoken with whoever knows it, though silent for a while."""
+        entry = misbehaving("slow-start", "--modern", "--delay", "4")
+        session = client.connect("slow", entry)
+        assert session.era == "modern"
+        assert session.traffic.find(method="notifications/cancelled")
+        assert session.call("ping").text == "pong"
+
+
 class TestLists:
     def test_resources_templates_and_prompts(self, server):
         """What a server offers beside tools is listed, read and written."""
@@ -57,6 +92,19 @@ class TestLists:
         """What the server does not have is told in its words."""
         with pytest.raises(ServerError, match="did not read 'good://nope'"):
             server.read_resource("good://nope")
+
+    def test_may_ask_before_they_answer(self, client):
+        """Whoever answers here is asked while a resource is read or a prompt is written."""
+        session = client.connect("shop", shop())
+        with answering(lambda question: {"name": "Ann"}):
+            assert session.read_resource("shop://receipt/pear").text == "pear for Ann"
+            assert "as Ann." in str(session.get_prompt("thank").messages)
+        with in_advance({"name": "Bob"}):
+            assert session.read_resource("shop://receipt/pear").text == "pear for Bob"
+        session.answerer = lambda question: Answer("cancel")
+        assert session.read_resource("shop://receipt/pear").text == "pear for cancel"
+        session.answerer = None
+        assert session.read_resource("shop://receipt/pear").text == "pear for decline"
 
     def test_what_a_server_does_not_claim_is_not_asked_for(self, client):
         """Without the capability the list is empty, and no request is sent."""
@@ -162,6 +210,20 @@ class TestLoss:
         pid = server.pid
         server.close()
         assert not is_running(pid)
+
+
+class TestClosing:
+    @pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc to count")
+    def test_leaves_no_pipe_open(self, client):
+        """Also of a server that was still talking, and whose last words nobody has read."""
+        light_one = client.connect("once", light("once", "t"))
+        light_one.close()
+        before = len(list(OPEN_FILES.iterdir()))
+        for number in range(3):
+            session = client.connect(f"f{number}", light("--flood", "f", "t"))
+            assert session.tool("t")({}).text == "f"
+            session.close()
+        eventually(lambda: len(list(OPEN_FILES.iterdir())) <= before)
 
 
 class TestEvidence:

@@ -67,6 +67,22 @@ class TestRecords:
         assert "add" in again[0].to_html()
 
 
+    def test_keep_what_is_falsy(self):
+        """An observation of a tool's own may be falsy; it is a result like any other."""
+
+        class NoneFound(Observation):
+            def __bool__(self):
+                return False
+
+        @tool
+        def search() -> NoneFound:
+            """Search."""
+            return NoneFound.from_text("nothing found")
+
+        run_tool(search)
+        assert history()[-1].observation.text == "nothing found"
+
+
 class TestSecrets:
     def test_are_nowhere_in_a_record(self):
         """What the schema or the name calls a secret is hidden, in the result as well."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
+from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform, run_here, start
 from toolbench.runs.prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, answering, preset
@@ -92,6 +93,19 @@ class TestPresets:
 
         with answering(given):
             assert run_tool(ask).text == f"accept {given}"
+
+    def test_of_one_field_may_be_bare_too(self):
+        """FastMCP wraps a single value as `value`: there is no other it could be meant for."""
+        schema = {
+            "type": "object",
+            "properties": {"value": {"type": "integer"}},
+            "required": ["value"],
+        }
+        question = Question.about("How many?", schema, "")
+        assert preset(3)(question) == Answer("accept", {"value": 3})
+        assert preset({"value": 3})(question) == Answer("accept", {"value": 3})
+        with pytest.raises(ToolbenchError, match="does not fit"):
+            preset("three")(question)
 
     def test_answer_runs_from_buttons_too(self):
         """Whoever else would be asked: what was answered in advance is not asked again."""

@@ -12,6 +12,8 @@ import pytest
 from test_tools.editor_parts import child, left_over
 from toolbench.tools.file_editor import FileEditorTool
 
+LIMIT = (8_000, 8_000)  # bytes a file may have in the child
+
 
 @pytest.fixture
 def tool():
@@ -28,11 +30,10 @@ class TestFailure:
             seen = tool({"command": "insert", "path": path, "insert_line": 0, "new_str": "x" * 5_000})
             print(seen.is_error, seen.text)
         """
-        limit = (8_000, 8_000)
         process = child(
             code,
             path,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, LIMIT),
         )
         said = process.communicate(timeout=60)[0]
         assert said.startswith("True Could not write")
@@ -55,6 +56,26 @@ class TestFailure:
             assert left_over(tmp_path) == []
         finally:
             subprocess.run(["umount", str(tmp_path)], check=True)
+
+    def test_killed_in_the_middle_of_a_write(self, tmp_path):
+        """The system kills it there: some bytes are on the disk, the file is whole."""
+        path = tmp_path / "file"
+        path.write_text("keep\n" * 1_000)
+        code = """
+            import signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python has it ignored
+            tool({"command": "insert", "path": path, "insert_line": 0, "new_str": "x" * 5_000})
+        """
+        process = child(
+            code,
+            path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, LIMIT),
+        )
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGXFSZ
+        assert path.read_text() == "keep\n" * 1_000
+        [rest] = left_over(tmp_path)
+        assert Path(rest).stat().st_size == LIMIT[0]
 
     def test_killed_between_write_and_rename(self, tmp_path):
         """A process that dies after writing, before renaming, leaves the old file whole."""

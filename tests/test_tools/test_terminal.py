@@ -15,6 +15,7 @@ from toolbench.tools.terminal import (
     TerminalObservation,
     TerminalTool,
 )
+from toolbench.tools.terminal.pty_shell import PtyShell
 
 
 @pytest.fixture(name="terminal")
@@ -138,6 +139,19 @@ class TestUnfinished:
         result = terminal.run("read -p 'sure? ' answer; echo $answer")
         assert (result.text, result.exit_code, result.timeout) == ("sure? ", -1, False)
         assert terminal.type("yes").text == "yes"
+
+    def test_show_a_prompt_that_came_before_anybody_waited(self, terminal, monkeypatch):
+        """However late the wait begins, what came since the command was sent counts."""
+        wait = PtyShell.wait
+
+        def late(shell, **options):
+            assert eventually(lambda: shell.settled or b"? " in shell.output.last)
+            return wait(shell, **options)
+
+        terminal.run("true")
+        monkeypatch.setattr(PtyShell, "wait", late)
+        result = terminal.run("read -p 'sure? ' answer; echo $answer", timeout=9)
+        assert (result.text, result.timeout) == ("sure? ", False)
 
     def test_refuse_another_command(self, terminal):
         """Nothing is typed at a program by mistake."""

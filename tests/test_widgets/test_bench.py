@@ -81,6 +81,25 @@ class TestBench:
         type_into(both._search, "")
         assert len(both._list.options) == 2
 
+    def test_knows_which_list_a_click_was_made_in(self):
+        """The list may change while a click is under way; it says only a line."""
+        both = bench(add, greet)
+        seen = both._list
+        type_into(both._search, "greet")
+        pick(seen, "greet — Greet somebody by name.")
+        assert both._open.children[0].tool is greet
+        assert "toolbench-hidden" in seen._dom_classes
+        assert "toolbench-hidden" not in both._list._dom_classes
+
+    def test_opens_nothing_that_was_not_picked(self):
+        """Searching again after a pick leaves open what is open."""
+        three = bench(add, greet, many(1))
+        pick(three._list, "add — Add two numbers.")
+        for words in ("greet", "tool_0", ""):
+            type_into(three._search, words)
+        assert [panel.tool for panel in three._panels.values()] == [add]
+        assert three._open.children[0].tool is add
+
     def test_of_a_thousand_tools_is_light(self, wire):
         """At most 60 comms before a tool is opened, and the list says how many more there are."""
         large = bench(many(1_000))

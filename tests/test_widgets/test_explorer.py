@@ -247,6 +247,47 @@ class TestResources:
         until(lambda: "does not list its resources" in pane._notes.value)
 
 
+class TestQuestions:
+    """What is asked while a resource is read or a prompt is written."""
+
+    def test_of_a_resource_are_answered_in_its_pane(self, wire, explorer):
+        """The form is where the content comes; it is gone once that is there."""
+        pane = go(explorer, "Resources")
+        choose(pane, "template: shop://receipt")
+        receive(named(pane.widget, "item"), value="pear")
+        click(pane._read)
+        until(lambda: "Accept" in buttons(pane.widget))
+        assert "Server &#x27;shop&#x27; asks: Who are you?" in page(pane.widget)
+        type_into(named(pane.widget, "name"), "Ann")
+        click(buttons(pane.widget)["Accept"])
+        until(lambda: "pear for Ann" in pane._shown.value)
+        until(lambda: "Accept" not in buttons(pane.widget))
+
+    @pytest.mark.parametrize(
+        ("button", "said"),
+        [("Decline", "as decline"), ("Cancel question", "as cancel")],
+    )
+    def test_of_a_prompt_may_be_declined_or_cancelled(self, explorer, button, said):
+        """Each is the server's to deal with."""
+        pane = go(explorer, "Prompts")
+        choose(pane, "Thank")
+        click(pane._write)
+        until(lambda: button in buttons(pane.widget))
+        click(buttons(pane.widget)[button])
+        until(lambda: said in pane._shown.value)
+
+    def test_are_cancelled_when_another_is_picked(self, explorer, shop):
+        """Nobody waits for an answer that is wanted no more."""
+        pane = go(explorer, "Prompts")
+        choose(pane, "Thank")
+        click(pane._write)
+        until(lambda: "Accept" in buttons(pane.widget))
+        choose(pane, "Complain")
+        until(lambda: shop.traffic.find('"cancel"', direction="sent"))
+        until(lambda: "Accept" not in buttons(pane.widget))
+        assert pane._shown.value == ""
+
+
 class TestPrompts:
     def test_are_written(self, explorer):
         """Message by message, by role."""

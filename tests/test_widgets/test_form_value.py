@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +156,26 @@ class TestExactness:
             form.value = dict.fromkeys(keys, 1)
             assert list(form.value) == list(keys)
 
-    def test_values_nothing_can_send_are_held_and_reported(self):
-        """NaN is no JSON: the form holds it, and says that it cannot be sent."""
-        form = SchemaForm(_object(n={"type": "number"}))
-        form.value = {"n": float("inf")}
-        assert form.value == {"n": float("inf")}
+    @pytest.mark.parametrize(
+        "odd", [float("inf"), b"bytes", date(2026, 11, 21), {1, 2}]
+    )
+    @pytest.mark.parametrize("schema", [{"type": "number"}, {"type": "string"}, {}])
+    def test_values_nothing_can_send_are_held_and_reported(self, schema, odd):
+        """Infinity and bytes are no JSON: the form holds them, and says so."""
+        form = SchemaForm(_object(n=schema))
+        form.value = {"n": odd}
+        assert form.widget is not None
+        assert form.value == {"n": odd}
         assert form.errors
+        assert form.json == "…"
+
+    def test_a_secret_number_of_any_length_is_held(self):
+        """An integer Python refuses to print is still a secret, and still a value."""
+        form = SchemaForm(_object(n={"type": "integer", "format": "password"}))
+        form.value = {"n": 10**5000, "zz": 1}
+        form.reveal_errors()
+        assert form.value == {"n": 10**5000, "zz": 1}
+        assert "••••••" in form.json
 
     def test_a_value_is_a_copy(self):
         """What a caller does to a value it was given changes nothing in the form."""

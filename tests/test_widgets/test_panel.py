@@ -137,6 +137,15 @@ class TestRunning:
         assert [record.arguments["a"] for record in history()] == [0, 1, 2, 3, 4]
         assert panel._record is history()[-1]
 
+    def test_shows_pictures_without_a_word_about_text(self):
+        """A result that is an image has no text, and nobody misses it."""
+        pixel = b"\x89PNG\r\n\x1a\n"
+        panel = ToolPanel(tool(lambda: pixel, name="draw", description="Draw."))
+        panel.run()
+        finish(panel)
+        assert "image" in shown(panel._report.widget)
+        assert "no text content" not in shown(panel._report.widget)
+
 
 class TestAsking:
     def test_before_something_is_destroyed(self):
@@ -144,7 +153,9 @@ class TestAsking:
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(panel._run_button)
         until(lambda: "No" in buttons(panel._question.widget))
-        assert "may delete or overwrite" in shown(panel._question.widget)
+        asked = shown(panel._question.widget)
+        assert "may delete or overwrite" in asked
+        assert "asks" not in asked  # the workbench does, and says so by asking
         click(buttons(panel._question.widget)["No"])
         finish(panel)
         assert panel._run.state == "denied"

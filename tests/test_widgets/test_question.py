@@ -1,6 +1,7 @@
 """Questions of a run as forms: any schema, one at a time, never a run that waits in vain."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 from payloads import PAYLOADS
@@ -8,6 +9,7 @@ from test_display.inert import problems
 
 from test_widgets.front import click, named, receive, type_into
 from test_widgets.tooling import buttons, shown, until
+from toolbench.display.escape import escape
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.parts import Parts
 from toolbench.widgets.question import QuestionBox
@@ -93,6 +95,59 @@ class TestQuestionBox:
         asked.wait_for("Decline")
         click(buttons(asked.box.widget)["Decline"])
         assert asked.answer().action == "decline"
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            Question.about("Who?", {"type": "string"}, ""),
+            Question.about("Nothing to fill in.", {"type": "object"}, ""),
+            replace(Question.about("Sign in.", None, ""), url="https://shop.invalid/"),
+        ],
+    )
+    def test_can_be_left(self, question):
+        """Neither yes nor no: the protocol has a third word, and so has every form."""
+        asked = Asked(question)
+        asked.wait_for("Cancel question")
+        click(buttons(asked.box.widget)["Cancel question"])
+        assert asked.answer() == Answer("cancel")
+
+    @pytest.mark.parametrize(
+        ("url", "host"),
+        [
+            ("https://shop.invalid/in?a=1&b=2", "shop.invalid"),
+            ("HTTP://shop.invalid:8000", "shop.invalid"),
+            ("https://bank.example@evil.invalid/", "evil.invalid"),
+            ("https://b\u0430nk.example/", "xn--bnk-6cd.example"),
+        ],
+    )
+    def test_leads_to_a_page(self, url, host):
+        """A link that tells the host as the network knows it, in a tab without a way back."""
+        asked = Asked(replace(Question.about("Sign in.", None, ""), url=url))
+        asked.wait_for("Yes")
+        markup = shown(asked.box.widget)
+        click(buttons(asked.box.widget)["No"])
+        asked.answer()
+        assert f"<strong>{host}</strong>" in markup
+        assert f'href="{escape(url)}"' in markup
+        assert 'target="_blank" rel="noopener noreferrer"' in markup
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            *("", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"),
+            *("mailto:a@b.example", "https:///nowhere", "https://[::1", "//x.example"),
+            "https://evil.invalid\\@bank.example/",
+            'https://x.example/"onclick="alert(1)',
+        ],
+    )
+    def test_leads_nowhere_that_is_not_plainly_safe(self, url):
+        """The address is read, not followed."""
+        asked = Asked(replace(Question.about("Sign in.", None, ""), url=url))
+        asked.wait_for("Yes")
+        markup = shown(asked.box.widget)
+        click(buttons(asked.box.widget)["No"])
+        asked.answer()
+        assert "<a " not in markup
 
     def test_takes_the_first_of_two_clicks(self):
         """A double click, or a click on each button, is one answer."""

@@ -1,4 +1,4 @@
-"""What a model reads of any Python value: text, images, or the JSON of it."""
+"""What a model reads of any Python value: text, images, a table as CSV, or the JSON of it."""
 
 import re
 from base64 import b64encode
@@ -75,6 +75,20 @@ def _from_figure(figure: Any) -> list[Content]:
     return _from_bytes(buffer.getvalue())
 
 
+# --- tables ---------------------------------------------------------------------------
+
+_ROWS = 500  # of a table; a model that wants the others asks for less
+
+
+def _from_table(table: Any) -> list[Content]:
+    shown = table.head(_ROWS)
+    counted = type(table.index).__name__ == "RangeIndex"  # numbers that say nothing
+    text = shown.to_csv(index=not counted).strip() or str(table)
+    if rest := len(table) - len(shown):
+        text += f"\n… {rest:,} more rows of {len(table):,}"
+    return [TextContent(text=text)]
+
+
 # --- what is what ---------------------------------------------------------------------
 
 
@@ -88,6 +102,10 @@ def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
 
 _is_pil = _comes_from("PIL", "Image")
 _is_figure = _comes_from("matplotlib", "Figure")
+_is_frame, _is_series = (
+    _comes_from("pandas", "DataFrame"),
+    _comes_from("pandas", "Series"),
+)
 
 
 def _is_binary(value: Any) -> bool:
@@ -113,4 +131,5 @@ _MAKERS: list[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] = [
     (_is_list_of_contents, lambda v: [c for item in v for c in contents_of(item)]),
     (_is_pil, _from_pil),
     (_is_figure, _from_figure),
+    (lambda v: _is_frame(v) or _is_series(v), _from_table),
 ]

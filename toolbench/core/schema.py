@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.content import Content, TextContent
+from toolbench.core.displayed import Displayed
 from toolbench.core.foreign import extended_schema, foreign_model
 from toolbench.core.jsonschema import argument_schema
 from toolbench.core.kinds import Kinds
@@ -24,7 +25,7 @@ _OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that na
 _KINDS = re.compile(f"({_OWN})*kind")  # put again, so that no name is lost
 
 
-class Schema(BaseModel):
+class Schema(Displayed, BaseModel):
     """Frozen data with a JSON Schema that says everything, in both directions.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.calls import calls as calls
+from toolbench.core.displayed import Displayed
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -82,7 +83,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
+class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and say in `create` how one is made.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
@@ -90,8 +91,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
 
     name: str = ""
     description: str = ""
-    action_type: type[Action] = Action
-    observation_type: type[Observation] | None = None
+    action_type: type[ActionT] = Action  # type: ignore[assignment]  # unless said
+    observation_type: type[ObservationT] | None = None
     annotations: ToolAnnotations | None = None
     meta: Mapping[str, Any] | None = None
     executor: Any = field(default=None, repr=False)
@@ -153,8 +154,8 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
         return blocking(call) if is_async(self.executor) else call
 
     @classmethod
-    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
-        """Return the tools of this class for a conversation.
+    def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
+        """Return the tools of this class: `create(conv_state=None, ...)` in a subclass.
 
         Raises:
             NotImplementedError: Unless a subclass says how its tools are made.
@@ -295,12 +296,11 @@ class ToolDefinition(Exports, ToolBase[ActionT, ObservationT]):
             ArgumentsError: If they do not fit; it lists every problem.
         """
         try:
-            action = self.action_type.model_validate(arguments)
+            return self.action_type.model_validate(arguments)
         except ValidationError as error:
             names = self._argument_names()
             problems = pydantic_problems(error, names, value=arguments)
             raise ArgumentsError(self.name, problems) from None
-        return cast("ActionT", action)
 
     def __call__(self, action: Any, conversation: Any = None) -> ObservationT:
         """Check *action*, execute, and return the observation.

@@ -121,7 +121,7 @@ def clip(value: Any, limit: int = 60) -> str:
     """Show *value* as JSON in at most *limit* characters."""
     try:
         text = dumps(value, ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
@@ -178,10 +178,18 @@ _LIMITS = {
 }
 
 
+_ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
+
+
+def _filled(template: str, facts: Mapping[str, Any]) -> str:
+    """Put *facts* into a sentence; one of a thing is no plural."""
+    return _ONE.sub(r"1 \1", template.format(**facts))
+
+
 def _plain(kind: str, facts: Mapping[str, Any]) -> str | None:
     template = _LIMITS.get(kind)
     try:
-        return template.format(**facts) if template else None
+        return _filled(template, facts) if template else None
     except KeyError:  # another version names the fact otherwise
         return None
 
@@ -304,4 +312,4 @@ _PYDANTIC_LIMITS = {
 
 def _pydantic_limit(kind: str, facts: Mapping[str, Any]) -> str | None:
     template = _PYDANTIC_LIMITS.get(kind)
-    return template.format(**facts) if template else None
+    return _filled(template, facts) if template else None

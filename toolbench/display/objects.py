@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from toolbench.core.displayed import displays
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
@@ -202,6 +203,8 @@ def _looks(observation: Observation, limit: int) -> str:
         returned = getattr(observation, "result", None)
         if isinstance(returned, Frame):
             return table_html(returned)
+        if not observation.text and _images(observation):
+            return ""  # the pictures say it
         value = parse_json(observation.text)
         if value is not None:
             return json_html(value, limit=limit)
@@ -210,8 +213,12 @@ def _looks(observation: Observation, limit: int) -> str:
 
 def _pictures(observation: Observation) -> str:
     """The images of a result: Rich cannot show them."""
-    images = [block for block in observation.content if block.type == "image"]
+    images = _images(observation)
     return blocks_html(images) if images else ""
+
+
+def _images(observation: Observation) -> list[Any]:
+    return [block for block in observation.content if block.type == "image"]
 
 
 def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> str:
@@ -245,3 +252,20 @@ def action_bundle(action: Action) -> dict[str, str]:
 def failure_html(message: str) -> Html:
     """Return a sentence about something that went wrong."""
     return notice(message, "danger")
+
+
+_BUNDLES: dict[type, Callable[[Any], dict[str, str]]] = {
+    ToolDefinition: tool_bundle,
+    Action: action_bundle,
+    Observation: observation_bundle,
+}
+
+
+def bundle_of(thing: Any) -> dict[str, str] | None:
+    """Return a tool, a call or a result as text and HTML; None if it is none of them."""
+    fits = (show for kind, show in _BUNDLES.items() if isinstance(thing, kind))
+    show = next(fits, None)
+    return None if show is None else show(thing)
+
+
+displays.bundle_of = bundle_of

@@ -38,7 +38,7 @@ def respond(
     Raises:
         ValueError: If the call could run and there is no observation.
     """
-    seen = observation or call.observation
+    seen = call.observation if observation is None else observation
     if seen is None:
         msg = f"The call of {call.name!r} can run: give the observation it came to."
         raise ValueError(msg)

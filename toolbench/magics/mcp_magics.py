@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
-from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.errors import ToolNotFoundError
 from toolbench.magics import mcp_listing
 from toolbench.magics.listing import Listing
 from toolbench.magics.mcp_listing import LOOKS
@@ -101,13 +101,11 @@ class MCPMagics(Magics):
             self._warming = warm()
 
     def _server(self, name: str) -> "MCPServerSession":
-        servers = self._client().servers
-        if name in servers:
-            return servers[name]
-        there = ", ".join(f"{s.name} ({s.status})" for s in servers.values())
-        known = f" There is: {there}." if there else " %mcp connect starts one."
-        msg = f"No server {name!r}.{did_you_mean(name, servers) or known}"
-        raise ToolNotFoundError(msg)
+        client = self._client()
+        if not client.servers:
+            msg = f"No server {name!r}. %mcp connect starts one."
+            raise ToolNotFoundError(msg)
+        return client.server(name)
 
     def _explore(self, wanted: Any) -> Any:
         client = self._client()

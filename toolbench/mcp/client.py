@@ -84,7 +84,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             ToolNotFoundError: If there is none.
         """
         if name not in self.servers:
-            known = f" Connected: {', '.join(self.servers)}." if self.servers else ""
+            there = ", ".join(f"{s.name} ({s.status})" for s in self.servers.values())
+            known = f" There is: {there}." if there else ""
             msg = f"No server {name!r}.{did_you_mean(name, self.servers) or known}"
             raise ToolNotFoundError(msg)
         return self.servers[name]

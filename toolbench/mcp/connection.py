@@ -70,7 +70,10 @@ class Connection:
             logging.getLogger(name).addHandler(logging.NullHandler())
         self._transport = transport_of(self._entry, self._inbox)
         kind = session_class(
-            self._inbox, probe_seconds=min(10.0, call.seconds / 3), roots=self._roots
+            self._inbox,
+            probe_seconds=min(10.0, call.seconds / 3),
+            roots=self._roots,
+            is_process=self._entry.transport == "stdio",
         )
         self._client = Client(
             Tapped(self._transport, kind),

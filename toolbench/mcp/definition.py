@@ -48,7 +48,7 @@ class MCPToolAction(Action):
 class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`."""
 
-    action_type: type[Action] = MCPToolAction
+    action_type: type[MCPToolAction] = MCPToolAction
     server: str
     """The name of the session it belongs to."""
     remote_name: str

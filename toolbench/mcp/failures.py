@@ -17,6 +17,8 @@ METHOD_NOT_FOUND = -32601
 REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
 
+_FIRST = ("initialize", "server/discover")  # what no MCP server refuses
+
 _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
 
 
@@ -113,6 +115,11 @@ def _rpc(error: Any, code: int) -> str:
     if code == PARSE_ERROR and (found := _PARSE_REASON.search(str(error))):
         return f"the server's answer could not be read: {found[1]}"
     data = getattr(error, "data", None)
+    if code == METHOD_NOT_FOUND and data in _FIRST:
+        return (
+            f"what answers there is no MCP server: it does not know {data!r}, "
+            "or only sends back what it is sent"
+        )
     detail = "" if data is None else f" {str(data)[:500]}"
     return f"{error} (MCP error {code}){detail}"
 

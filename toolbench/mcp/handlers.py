@@ -7,7 +7,7 @@ Without one, the run the call belongs to asks the person; where nobody can answe
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -15,6 +15,7 @@ from toolbench.runs.current import active_run
 from toolbench.runs.prompt import ask_in_cell
 from toolbench.runs.questions import Answer, presets
 from toolbench.runs.questions import Question as Asked
+from toolbench.runs.run import Run
 
 __all__ = [
     "Answer",
@@ -28,6 +29,7 @@ __all__ = [
     "ask_here",
     "current_answerer",
     "current_on_progress",
+    "for_person",
     "reporting",
 ]
 
@@ -143,17 +145,24 @@ def current_on_progress() -> OnProgress | None:
     return _on_progress.get() or (run.progress if run is not None else None)
 
 
+def for_person(question: Question) -> Asked:
+    """Return *question* as it is put to a person."""
+    if isinstance(question, FormQuestion):
+        return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
+    if isinstance(question, SamplingQuestion):
+        return Asked.about(question.whole, _TEXT, "")
+    asked = Asked.about(question.whole, None, "")
+    url = question.url if isinstance(question, UrlQuestion) else ""
+    return replace(asked, url=url)
+
+
 def ask_here(question: Question) -> Answer:
     """Ask the person this code runs for: through the run, or else through `input()`."""
-    schema: Mapping[str, Any] | None = None
-    if isinstance(question, FormQuestion):
-        schema = question.schema or _NEEDS_NOTHING
-    elif isinstance(question, SamplingQuestion):
-        schema = _TEXT
-    run = active_run()
+    asked, run = for_person(question), active_run()
+    if isinstance(run, Run):
+        return run.put(asked)
     if run is not None:
-        return run.ask(question.whole, schema)
-    asked = Asked.about(question.whole, schema, "")
+        return run.ask(asked.message, asked.schema)
     return (presets.asker or ask_in_cell)(asked)
 
 

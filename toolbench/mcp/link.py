@@ -18,6 +18,7 @@ from toolbench.mcp.failures import (
     root_of,
     sentence,
 )
+from toolbench.mcp.handlers import Answerer
 from toolbench.mcp.inbox import Inbox
 
 _PAUSE = 0.2  # seconds
@@ -206,13 +207,17 @@ class Link:
                 raise
         return self.inbox.without_secrets(raw)
 
-    async def ask_to(self, verb: str, send: Send, seconds: float) -> dict[str, Any]:
+    async def ask_to(
+        self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
+    ) -> dict[str, Any]:
         """Ask the server to *verb*, as `ask` does, and say so if it does not.
+
+        What it asks back meanwhile is for *answerer*, or for the session's own.
 
         Raises:
             ServerError: If there is no answer, or an error.
         """
-        call = Call(seconds=seconds)
+        call = Call(seconds=seconds, answerer=answerer)
         try:
             return await self.ask(send, call)
         except ServerError:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolbench.errors import ServerError
+from toolbench.mcp.handlers import Answerer
 from toolbench.mcp.link import Link
 from toolbench.mcp.resources import (
     MCPPromptObservation,
@@ -79,8 +80,10 @@ class Offers:
             self._items[key] = read(items)
         return list(self._items[key])
 
-    async def read(self, uri: str) -> MCPResourceObservation:
-        """Read what *uri* names."""
+    async def read(
+        self, uri: str, *, answerer: Answerer | None = None
+    ) -> MCPResourceObservation:
+        """Read what *uri* names; *answerer* answers what the server asks meanwhile."""
         result = await self._link.ask_to(
             f"read {uri!r}",
             lambda session, responses, state: session.read_resource(
@@ -90,13 +93,18 @@ class Offers:
                 allow_input_required=True,
             ),
             self._seconds,
+            answerer,
         )
         return resource_observation(uri, result)
 
     async def write(
-        self, name: str, arguments: Mapping[str, str]
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        *,
+        answerer: Answerer | None = None,
     ) -> MCPPromptObservation:
-        """Let the server write a prompt."""
+        """Let the server write a prompt; *answerer* answers what it asks meanwhile."""
         result = await self._link.ask_to(
             f"write the prompt {name!r}",
             lambda session, responses, state: session.get_prompt(
@@ -107,6 +115,7 @@ class Offers:
                 allow_input_required=True,
             ),
             self._seconds,
+            answerer,
         )
         return prompt_observation(name, result)
 

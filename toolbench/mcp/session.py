@@ -31,6 +31,7 @@ from toolbench.mcp.snapshot import Snapshot, ToolsDiff
 from toolbench.mcp.stderr import StderrTail
 from toolbench.mcp.subscriptions import Subscriptions
 from toolbench.mcp.tap import Traffic
+from toolbench.mcp.waiting import wait_answering
 
 Era = Literal["modern", "legacy"]
 
@@ -341,7 +342,7 @@ class MCPServerSession:
         Raises:
             ServerError: If the server refuses or cannot be reached.
         """
-        return portal.call(self._offers.read, uri)
+        return wait_answering(self._offers.read, uri, answerer=self.answerer)
 
     def subscribe(self, uri: str) -> None:
         """Hear of changes of the resource *uri*: listeners are told, `updated` has it.
@@ -366,7 +367,8 @@ class MCPServerSession:
         Raises:
             ServerError: If the server refuses or cannot be reached.
         """
-        return portal.call(self._offers.write, name, arguments)
+        write = self._offers.write
+        return wait_answering(write, name, arguments, answerer=self.answerer)
 
     def complete(
         self,

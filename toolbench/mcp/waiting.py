@@ -8,10 +8,21 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from inspect import iscoroutinefunction
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from toolbench.mcp.handlers import Answer, Answerer, Question, as_answer
+from toolbench.core.portal import portal
+from toolbench.errors import ServerError
+from toolbench.mcp.handlers import (
+    Answer,
+    Answerer,
+    Question,
+    as_answer,
+    ask_here,
+    current_answerer,
+)
 
 T = TypeVar("T")
 
@@ -104,3 +115,28 @@ class Waiting(Generic[T]):
                 answer.set_result(as_answer(self._answerer(question)))
             except Exception as error:  # noqa: BLE001 - the server is told that it failed
                 answer.set_exception(error)
+
+
+def wait_answering(
+    ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
+) -> T:
+    """Run `ask(*args, answerer=...)` in the background loop, answer questions here, and return.
+
+    Whoever `answering` names here answers; else *answerer*; else the person this code runs for.
+
+    Raises:
+        ServerError: If it was cancelled.
+        ToolbenchError: If called from the background loop itself.
+    """
+    named = current_answerer() or answerer or ask_here
+    waiting = Waiting[T](named)
+    asked = named if iscoroutinefunction(named) else waiting.ask
+    try:
+        return waiting.run(partial(ask, *args, answerer=asked), portal.call(_running))
+    except asyncio.CancelledError as error:
+        msg = "The request was cancelled, and the server was told."
+        raise ServerError(msg) from error
+
+
+async def _running() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()

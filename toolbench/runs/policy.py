@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.runs.questions import Question
 from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -79,7 +80,8 @@ class Policy:
         if not confirm:
             run.decision = f"agreed to in advance: {why}"
             return None
-        if run.ask(f"Run {run.tool.title}? Asked because {why}."):
+        asked = f"Run {run.tool.title}? Asked because {why}."
+        if run.put(Question.about(asked, None, "")):
             run.decision = f"agreed to: {why}"
             return None
         run.decision = f"declined: {why}"

@@ -28,6 +28,8 @@ class Question:
     """The tool or server that asks."""
     bare: bool = False
     """Whether the object only wraps what is asked for, as its `answer`."""
+    url: str = ""
+    """The page a person is to visit first, if any; whoever shows it judges whether it is safe."""
 
     @classmethod
     def about(
@@ -116,7 +118,7 @@ def _given(question: Question, given: Any) -> Answer:
     if given is None or isinstance(given, Answer):
         return given or Answer("decline")
     whole = isinstance(given, Mapping) and not (question.bare and "answer" not in given)
-    content = given if whole else {"answer": given}
+    content = given if whole else {_only_name(question.schema): given}
     if problems := question.problems(content):
         msg = (
             f"The preset answer {given!r} does not fit {question.message!r}: "
@@ -124,6 +126,12 @@ def _given(question: Question, given: Any) -> Answer:
         )
         raise ToolbenchError(msg)
     return Answer("accept", content)
+
+
+def _only_name(schema: Mapping[str, Any]) -> str:
+    """The property a bare value can only be meant for: FastMCP wraps one as `value`."""
+    names = list(schema.get("properties", ()))
+    return names[0] if len(names) == 1 else "answer"
 
 
 class Presets:
@@ -157,8 +165,8 @@ def answering(*answers: Any) -> Iterator[None]:
     """Answer what runs ask inside the `with` block by *answers*, in turn; then decline.
 
     Args:
-        *answers: A dict answers a form, any other value a question for one value, `True` a
-            yes-or-no question. `None` declines.
+        *answers: A dict answers a form, any other value a question for one value or a form
+            of one field, `True` a yes-or-no question. `None` declines.
     """
     with presets.added(preset(*answers)):
         yield

@@ -51,7 +51,7 @@ class RunRecord:
         """Return the record of *run*."""
         hide = run.confidence.hide
         arguments = _shortened(run.confidence.arguments)
-        observation = kept_of(hide(run.observation or Observation()))
+        observation = kept_of(hide(run.outcome))
         return cls(
             id=run.id,
             tool=run.tool.name,

@@ -17,7 +17,14 @@ from toolbench.errors import Problem
 from toolbench.runs.breaking import Breakable
 from toolbench.runs.children import Children
 from toolbench.runs.output import Output
-from toolbench.runs.questions import Answer, Asker, Question, decline, presets
+from toolbench.runs.questions import (
+    YES_OR_NO,
+    Answer,
+    Asker,
+    Question,
+    decline,
+    presets,
+)
 from toolbench.runs.secrets import Confidence
 
 State = Literal[
@@ -148,13 +155,16 @@ class Run:
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
-        question = Question.about(message, schema, self.tool.title)
+        return self.put(Question.about(message, schema, self.tool.title))
+
+    def put(self, question: Question) -> Answer:
+        """Put *question* to whoever answers; a yes-or-no question answered no is a decline."""
         self._turn("running", "waiting")
         try:
             answer = (presets.asker or self.asker)(question)
         finally:
             self._turn("waiting", "running")
-        if answer and schema is None and not answer.value:
+        if answer and question.schema is YES_OR_NO and not answer.value:
             return Answer("decline")
         return answer
 
@@ -228,6 +238,12 @@ class Run:
             self._cancel.set()
             callbacks, self._callbacks = self._callbacks, []
         return callbacks
+
+    @property
+    def outcome(self) -> Observation:
+        """What came out so far: an empty observation while nothing did."""
+        # not `or`: an observation of a tool's own may be falsy
+        return Observation() if self.observation is None else self.observation
 
     @property
     def seconds(self) -> float:

@@ -14,6 +14,7 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.frame import Frame
 from toolbench.widgets.fields.masking import conceal
+from toolbench.widgets.fields.raw import to_text
 from toolbench.widgets.fields.rules import Registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.table import registry as default_registry
@@ -174,8 +175,8 @@ class SchemaForm:
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
         value = self.slot.read()
-        explain = None if self._validate else self.frame.view.problems
-        found = placed(self.slot, self._check(_dict(value)), explain)
+        wrong = self._check(_dict(value))
+        found = placed(self.slot, wrong, self.frame.view.problems)
         said = [(locate(self.slot, p.path).slot, p) for p in drafts]
         said += [(s, p) for s, p in found if p.path not in unread]
         return self._concealed(said)
@@ -192,7 +193,8 @@ class SchemaForm:
             return self._validate(value)
         broken = self.frame.view.broken
         if not broken:
-            return self.frame.view.problems(self.frame.view.root, value)
+            found = self.frame.view.problems(self.frame.view.root, value)
+            return found or _unsendable(value)
         self._notice = f"{broken} Only what is missing is checked here."
         return [
             Problem(slot.path, "is required")
@@ -282,6 +284,15 @@ class SchemaForm:
             slot.fault(faults.get(slot, []))
             if slot.errors:
                 slot.unfold()
+
+
+def _unsendable(value: dict[str, Any]) -> list[Problem]:
+    """Say why JSON cannot carry *value*; a schema that allows anything does not."""
+    try:
+        to_text(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        return [Problem((), f"cannot be sent as JSON: {error}")]
+    return []
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class JsonTab:
             return self._typed
         try:
             return to_text(self._form.masked)
-        except (ValueError, RecursionError):  # a number JSON cannot write, or too deep
+        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
             return "…"
 
     def put(self, text: str) -> None:

@@ -44,7 +44,7 @@ class Keepsake:
         publisher = _publisher()
         if publisher is None:
             return
-        self._cell = dict(publisher.parent_header)
+        self._cell = dict(publisher.parent_header) if somebody_there() else None
         self._name = f"toolbench-{uuid4().hex}"
         self._seen = frozenset(record.id for record in records)
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
@@ -52,12 +52,12 @@ class Keepsake:
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Have the output hold the later *records*; from any thread.
 
-        Does nothing outside a kernel, and where nobody is there: such a notebook is compared
-        with what it was.
+        Does nothing outside a kernel, and where nobody was there when the panel was shown: such
+        a notebook is compared with what it was.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._seen]
-        if publisher is None or not self._cell or not news or not somebody_there():
+        if publisher is None or not self._cell or not news:
             return
         # as update_display() would in that cell, which is over by now
         publisher.session.send(
@@ -74,7 +74,7 @@ class Keepsake:
 
 
 def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
-    ran = "".join(record.to_html() for record in records)
+    ran = "".join(f'<div style="margin-top:8px">{r.to_html()}</div>' for r in records)
     text = "\n\n".join(record.to_text() for record in records)
     html = (
         f'<div class="toolbench-kept">{_STYLE}'

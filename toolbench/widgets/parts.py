@@ -31,6 +31,7 @@ STYLE = Html(f"""<style>
 .toolbench-bar {{ width: 160px; margin: 0 4px; }}
 .toolbench-hidden {{ display: none; }}
 .toolbench-tabs {{ width: 100%; margin: 4px 0 6px; }}
+.toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{ min-width: max-content; }}
 .toolbench-log {{ gap: 0; width: auto; max-height: 32em; overflow: auto; margin: 4px 2px;
  flex-direction: column-reverse; /* stays at its end while it grows */
  border-left: 3px solid var(--jp-border-color2, rgba(128,128,128,.4)); padding-left: 10px; }}

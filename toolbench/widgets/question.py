@@ -5,14 +5,16 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, escape, link
 from toolbench.runs.questions import YES_OR_NO, Answer, Question
 from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.parts import Parts
 from toolbench.widgets.quiet import Quiet
 
 _LOOK = 0.05  # seconds between looks whether the run is to stop
+_LEAVE = "Neither accept nor decline; whoever asks decides how to go on"
 
 
 class QuestionBox:
@@ -58,7 +60,7 @@ def _asking(
     )
     text = Html(
         f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{who}{escape(question.message)}</div>"
+        f"{who}{escape(question.message)}</div>{_page_link(question.url)}"
     )
     if question.schema is YES_OR_NO:
         accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
@@ -72,7 +74,24 @@ def _asking(
         accept.on_click(lambda _: quiet.then(lambda: _accept(form, answer)))
         body = [form.widget]
     refuse.on_click(lambda _: _settle(answer, Answer("decline")))
-    return [parts.html(text), *body, parts.row(accept, refuse)]
+    buttons = [accept, refuse]
+    if question.schema is not YES_OR_NO or question.url:
+        buttons.append(leave := parts.button("Cancel question", tip=_LEAVE))
+        leave.on_click(lambda _: _settle(answer, Answer("cancel")))
+    return [parts.html(text), *body, parts.row(*buttons)]
+
+
+def _page_link(url: str) -> Html:
+    """A link to the page of the question, its host in words; nothing that is not plainly safe."""
+    try:
+        host = (urlsplit(url).hostname or "").encode("idna").decode()
+    except ValueError:  # no host, or none that DNS could know
+        return Html("")
+    if not host or not url.lower().startswith(("https://", "http://")):
+        return Html("")
+    label = Html(f"Open the page at <strong>{escape(host)}</strong> in a new tab")
+    anchor = link(url, label)
+    return anchor if anchor != label else Html("")
 
 
 def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:

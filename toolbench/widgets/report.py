@@ -5,7 +5,6 @@ from math import isnan, nan
 import ipywidgets as w
 
 from toolbench.core.content import TextContent
-from toolbench.core.schema import Observation
 from toolbench.display.ansi import from_ansi
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
@@ -101,7 +100,7 @@ class RunReport:
 
 
 def _result_html(run: Run, limit: int) -> Html:
-    shown = run.confidence.hide(run.observation or Observation())
+    shown = run.confidence.hide(run.outcome)
     action = run.confidence.hide(run.action)
     return Html(result_html(shown, action, limit=limit) + _details(run))
 
@@ -152,7 +151,7 @@ def _counted(run: Run) -> str:
 
 def _is_more(run: Run) -> bool:
     """Whether something of the output or the result was left out."""
-    blocks = read_by_model(run.observation or Observation())
+    blocks = read_by_model(run.outcome)
     size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
     return size > LIMIT or len(run.output.text) > LIVE + REST
 

@@ -1,7 +1,8 @@
 """A server of the older protocol that starts at once: `light.py NAME TOOL...`.
 
 Each tool answers with NAME. With `--after THERE HERE` it starts once the file HERE is there,
-after making the file THERE.
+after making the file THERE. With `--dead-inside` it stops at the probe for the newer protocol, and
+ends when it has read one more line, as servers of early Python SDKs do. With `--flood` it never stops talking once a tool was called.
 """
 
 import json
@@ -16,7 +17,9 @@ if words[0] == "--after":
     end = time.time() + 15
     while not Path(here).exists() and time.time() < end:
         time.sleep(0.01)
-name, *tools = words
+dead_inside = "--dead-inside" in words
+floods = "--flood" in words
+name, *tools = (word for word in words if not word.startswith("--"))
 INFO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {"tools": {}},
@@ -31,6 +34,9 @@ RESULTS = {
 }
 for line in sys.stdin:
     request = json.loads(line)
+    if dead_inside and request["method"] == "server/discover":
+        sys.stdin.readline()
+        sys.exit(1)
     if "id" in request:
         result = RESULTS.get(request["method"])
         answer = (
@@ -39,3 +45,5 @@ for line in sys.stdin:
             else {"error": {"code": -32601, "message": "No"}}
         )
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
+        while floods and request["method"] == "tools/call":
+            print('{"jsonrpc":"2.0","method":"notifications/x"}', flush=True)

@@ -11,7 +11,15 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer, Resolve
 from mcp.server.mcpserver.resolve import Elicit, Sample
-from mcp_types import Completion, CreateMessageResult, SamplingMessage, TextContent
+from mcp_types import (
+    Completion,
+    CreateMessageResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    InputRequiredResult,
+    SamplingMessage,
+    TextContent,
+)
 from pydantic import BaseModel
 
 shop = MCPServer(
@@ -27,6 +35,10 @@ TRAP = sys.argv[1] if len(sys.argv) > 1 else ""
 class Order(BaseModel):
     size: Literal["small", "large"]
     note: str = ""
+
+
+class Name(BaseModel):
+    name: str
 
 
 class Sure(BaseModel):
@@ -112,6 +124,33 @@ def news() -> str:
 def stock(item: str) -> str:
     """How much there is of an item."""
     return f'{{"item": "{item}", "left": 3}}'
+
+
+def asked_for_name(ctx: Context) -> InputRequiredResult | str:
+    """A name, or the question for it."""
+    answer = (ctx.input_responses or {}).get("name")
+    if answer is None:
+        wanted = ElicitRequestFormParams(
+            message="Who are you?", requested_schema=Name.model_json_schema()
+        )
+        return InputRequiredResult(
+            input_requests={"name": ElicitRequest(params=wanted)}
+        )
+    return answer.content["name"] if answer.action == "accept" else answer.action
+
+
+@shop.resource("shop://receipt/{item}")
+def receipt(item: str, ctx: Context) -> str | InputRequiredResult:
+    """For whom is it? You are asked."""
+    name = asked_for_name(ctx)
+    return name if not isinstance(name, str) else f"{item} for {name}"
+
+
+@shop.prompt(title="Thank")
+def thank(ctx: Context) -> str | InputRequiredResult:
+    """Thank somebody; you are asked who you are."""
+    name = asked_for_name(ctx)
+    return name if not isinstance(name, str) else f"Thank the shop, as {name}."
 
 
 @shop.prompt(title="Complain")

@@ -1,26 +1,22 @@
 """A server behind a URL: streamable HTTP, with failures kept and results of any size."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from toolbench.mcp.calls import HttpFailure
 from toolbench.mcp.entries import ServerEntry
-from toolbench.mcp.framing import NoiseError, mend
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.wire.auth import auth_of
+from toolbench.mcp.wire.mending import LONGEST_EVENT, mend_response
 
 _KEPT_BODY = 500  # characters of a body that is no message
-_DEEPEST = 150  # levels of objects and lists; the SDK's reader gives up at 200
-_LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
 
 @dataclass
@@ -42,7 +38,7 @@ class HttpTransport(ClientTransport):
         async with (
             http_client(self.entry, self.inbox) as client,
             streamable_http_client(
-                self.entry.url, http_client=client, max_sse_event_size=_LONGEST_EVENT
+                self.entry.url, http_client=client, max_sse_event_size=LONGEST_EVENT
             ) as (incoming, outgoing),
             make(incoming, outgoing, **session_kwargs) as session,
         ):
@@ -63,7 +59,7 @@ def http_client(
         if asked.method == "POST" and str(asked.url) == endpoint:
             inbox.note_http_failure(await _failure(response))
             if response.status_code < 300:
-                await _mend_body(response)
+                await mend_response(response, _kind(response))
 
     settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}
     settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}
@@ -98,37 +94,3 @@ async def _failure(response: httpx2.Response) -> HttpFailure | None:
 def _kind(response: httpx2.Response) -> str:
     kind: str = response.headers.get("content-type", "")
     return kind.partition(";")[0].strip().lower()
-
-
-async def _mend_body(response: httpx2.Response) -> None:
-    """Put the message that was meant in place of one that the SDK would refuse as a whole."""
-    received: Any = response.stream
-    if "content-encoding" in response.headers:  # compressed: the SDK's own affair
-        return
-    body = b"".join([chunk async for chunk in received])
-    await received.aclose()
-    response.stream = httpx2.ByteStream(_mended(body))
-
-
-def _mended(body: bytes) -> bytes:
-    read = mcp_types.jsonrpc_message_adapter
-    try:
-        read.validate_json(body, by_name=False)
-    except ValueError:
-        try:
-            answers = [each for each in mend(body) if "method" not in each]
-        except NoiseError:  # the SDK has words for it
-            return body
-        return json.dumps(_pruned(answers[0], _DEEPEST)).encode() if answers else body
-    return body
-
-
-def _pruned(value: Any, levels: int) -> Any:
-    """Return *value* as deep as a strict reader goes: one deep tool hides no other."""
-    if not isinstance(value, dict | list):
-        return value
-    if not levels:
-        return "nested too deeply to be read"
-    if isinstance(value, list):
-        return [_pruned(item, levels - 1) for item in value]
-    return {key: _pruned(item, levels - 1) for key, item in value.items()}

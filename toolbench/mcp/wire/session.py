@@ -1,10 +1,12 @@
 """An SDK session that shows us every message, and every answer as it came."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
+import anyio
 import mcp_types
 from mcp import ClientSession, MCPError
 from mcp.client.session import ClientRequestContext
@@ -17,6 +19,7 @@ from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.tap import Direction, Kind
 from toolbench.mcp.wire.texts import WrittenMessage, written
 
+_SILENCE = 2.5  # seconds
 _NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
 
@@ -33,7 +36,7 @@ def raw_answers() -> Iterator[list[dict[str, Any]]]:
 
 
 def session_class(
-    inbox: Inbox, *, probe_seconds: float, roots: list[str]
+    inbox: Inbox, *, probe_seconds: float, roots: list[str], is_process: bool = False
 ) -> type[ClientSession]:
     """Return the class of sessions that report to *inbox*.
 
@@ -41,11 +44,17 @@ def session_class(
         inbox: Where everything goes.
         probe_seconds: How long a server may take to say whether it knows the newer protocol.
         roots: File URLs told to the server; with none, it is not told that there are roots.
+        is_process: Whether the server is one, which may be dead inside.
     """
     return type(
         "TappedSession",
         (_TappedSession,),
-        {"inbox": inbox, "probe_seconds": probe_seconds, "roots": roots},
+        {
+            "inbox": inbox,
+            "probe_seconds": probe_seconds,
+            "roots": roots,
+            "is_process": is_process,
+        },
     )
 
 
@@ -53,6 +62,7 @@ class _TappedSession(ClientSession):
     inbox: Inbox
     probe_seconds: float
     roots: list[str]
+    is_process: bool
 
     def __init__(self, read_stream: Any, write_stream: Any, **settings: Any) -> None:
         dispatcher = _Dispatcher(
@@ -67,6 +77,7 @@ class _TappedSession(ClientSession):
         }
         super().__init__(dispatcher=dispatcher, **settings)
         dispatcher.is_modern = self._is_modern
+        self._notify = dispatcher.notify
 
     def _is_modern(self) -> bool:
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -76,14 +87,25 @@ class _TappedSession(ClientSession):
 
     async def send_discover(self, version: str) -> dict[str, Any]:
         """Probe for the newer protocol, for no longer than is left for the older one."""
-        from anyio import fail_after  # noqa: PLC0415 - beside its only use
-
+        nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
         try:
-            with fail_after(self.probe_seconds):
+            with anyio.fail_after(self.probe_seconds):
                 return await super().send_discover(version)
         except TimeoutError:
             msg = "server/discover was not answered"
             raise MCPError(mcp_types.REQUEST_TIMEOUT, msg) from None
+        finally:
+            if nudge is not None:
+                nudge.cancel()
+
+    async def _nudge(self) -> None:
+        """Say something that asks for nothing to a process that is silent for long.
+
+        A server of an early Python SDK dies of the probe and stays there until it has read one
+        more line. One that is only slow passes over it, and its answer still counts.
+        """
+        await anyio.sleep(_SILENCE)
+        await self._notify("notifications/cancelled", {"requestId": "none"})
 
     async def _elicit(
         self, context: ClientRequestContext, params: Any

@@ -141,6 +141,7 @@ class ProcessTransport(ClientTransport):
         self._stopping = True
         stdin: Any = process.stdin
         stdin.close()
+        rest = asyncio.ensure_future(_drained(process))  # who cannot write cannot end
         for seconds, signum in (
             (self.patience.after_eof, signal.SIGTERM),
             (self.patience.after_sigterm, signal.SIGKILL),
@@ -150,6 +151,8 @@ class ProcessTransport(ClientTransport):
             _signal_group(process, signum)
         await _ended(process, 1.0)
         _signal_group(process, signal.SIGKILL)  # children it left behind
+        await asyncio.wait({rest}, timeout=0.5)  # the pipe is closed once it was read
+        rest.cancel()
 
 
 @dataclass
@@ -199,6 +202,13 @@ class _Incoming(_Way):
 class _Outgoing(_Way):
     async def send(self, item: SessionMessage, /) -> None:
         await self.transport.write(self.process, written(item).text)
+
+
+async def _drained(process: Process) -> None:
+    stdout: Any = process.stdout
+    with suppress(OSError):
+        while await stdout.read(_CHUNK):
+            pass
 
 
 async def _ended(process: Process, seconds: float) -> bool:

@@ -111,7 +111,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """Applies patches. Source of the format: OpenAI's `apply_patch`; of the names: OpenHands."""
 
     @classmethod
-    def create(  # type: ignore[override]  # each tool names its own parameters
+    def create(
         cls, conv_state: Any = None, *, workspace_root: str | Path | None = None
     ) -> Sequence[Self]:
         """Return the tool.

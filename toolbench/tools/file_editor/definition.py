@@ -119,7 +119,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
 
     @classmethod
-    def create(  # type: ignore[override]  # each tool names its own parameters
+    def create(
         cls,
         conv_state: Any = None,
         *,

@@ -66,7 +66,7 @@ class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
     """Finds files by glob patterns. Source of the names: OpenHands, `glob`."""
 
     @classmethod
-    def create(  # type: ignore[override]  # each tool names its own parameters
+    def create(
         cls, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> Sequence[Self]:
         """Return the tool.

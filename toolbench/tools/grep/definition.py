@@ -80,7 +80,7 @@ class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
     """Finds files by their text. Source of the names: OpenHands, `grep`."""
 
     @classmethod
-    def create(  # type: ignore[override]  # each tool names its own parameters
+    def create(
         cls, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> Sequence[Self]:
         """Return the tool.

@@ -124,7 +124,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """Shows and replaces a list of tasks. Source of the names: OpenHands, `task_tracker`."""
 
     @classmethod
-    def create(  # type: ignore[override]  # each tool names its own parameters
+    def create(
         cls, conv_state: Any = None, *, save_dir: str | Path | None = None
     ) -> Sequence[Self]:
         """Return the tool.

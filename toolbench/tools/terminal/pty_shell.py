@@ -68,6 +68,7 @@ class PtyShell:
         self._token = ""
         self._recent = b""
         self._last_output = 0.0
+        self._total_at_input = 0
         self._closing = False
         self._wake_read, self._wake = os.pipe()
         self._launched = self._start(working_dir, env, max_processes)
@@ -107,7 +108,7 @@ class PtyShell:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._last_output = monotonic()
             self.output.close()
-            self.output = output
+            self.output, self._total_at_input = output, output.total
         tidy(self._launched.keyboard)
         self._say(protocol.run(command) + protocol.report(self._token))
 
@@ -128,6 +129,8 @@ class PtyShell:
         """Type *data*; return whether the program took it all within *patience* seconds."""
         screen = self._launched.screen
         end = monotonic() + patience
+        with self._news:
+            self._total_at_input = self.output.total
         while data:
             try:
                 data = data[os.write(screen, data) :]
@@ -170,7 +173,6 @@ class PtyShell:
             stop: Give up once it is set; tell by `look_up`.
         """
         begun = monotonic()
-        before = self.output.total
         end = begun + timeout if timeout is not None else float("inf")
         with self._news:
             while not self.settled:
@@ -180,20 +182,21 @@ class PtyShell:
                 quiet_since = max(begun, self._last_output)
                 if now >= end:
                     return "late"
+                step = quiet_since + _PROMPT - now
+                if prompts and step <= 0 and self._line_is_open():
+                    return "prompt"
                 if now >= quiet_since + silence:
                     return "silent"
                 look_again = min(end, quiet_since + silence)
                 if prompts:
-                    step = quiet_since + _PROMPT - now
-                    if step <= 0 and self._line_is_open(before):
-                        return "prompt"
                     look_again = min(look_again, now + (step if step > 0 else _PROMPT))
                 self._news.wait(look_again - now)
             return "died" if self.exit_code is not None else "finished"
 
-    def _line_is_open(self, before: int) -> bool:
-        """Whether more than *before* bytes came and no line end last, as after a prompt."""
-        return self.output.total > before and not self.output.last.endswith(b"\n")
+    def _line_is_open(self) -> bool:
+        """Whether something came since the last input, no line end last, as after a prompt."""
+        news = self.output.total > self._total_at_input
+        return news and not self.output.last.endswith(b"\n")
 
     # --- reading what it says ---------------------------------------------------------
 

@@ -12,6 +12,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.resources import MCPPromptObservation, Prompt
 from toolbench.mcp.results import describe
 from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.asking import Asking
 from toolbench.widgets.explorer.differences import between, changes_html
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock, Pane
@@ -39,6 +40,7 @@ class PromptsPane(Pane):
         self._list = PickList(parts, "Prompts", self._pick)
         self._about = parts.html()
         self._write = parts.button("Get messages", look="primary")
+        self._asking = Asking(parts)
         self._shown = parts.html()
         self._detail = parts.column()
         self.on(self._write, self._ask)
@@ -71,14 +73,17 @@ class PromptsPane(Pane):
         self._about.value = _about_html(prompt)
         self._form = RequestForm(prompt.schema, proposals(self.session, prompt))
         fields = [self._form.widget] if prompt.arguments else []
-        self._detail.children = [self._about, *fields, self._write, self._shown]
+        self._detail.children = [
+            *(self._about, *fields, self._write),
+            *(self._asking.widget, self._shown),
+        ]
 
     def _ask(self) -> None:
         form, name = self._form, self._list.picked
         if form is not None and name is not None and form.is_ready:
             self._shown.value = notice("Asking the server …", "neutral")
             write = partial(self.session.get_prompt, name, **form.values)
-            self._writing.start(write, self._show)
+            self._writing.start(self._asking.around(write), self._show)
 
     def _show(self, came: MCPPromptObservation | Failure) -> None:
         if isinstance(came, Failure):
@@ -88,6 +93,7 @@ class PromptsPane(Pane):
 
     def _drop_form(self) -> None:
         self._writing.forget()
+        self._asking.leave()
         if self._form is not None:
             self._detail.children = ()
             self._form.close()

@@ -12,6 +12,7 @@ from toolbench.display.sizes import human_size
 from toolbench.mcp.apps import app_in, preview
 from toolbench.mcp.resources import MCPResourceObservation, Resource, ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.asking import Asking
 from toolbench.widgets.explorer.differences import between, changes_html
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock, Pane
@@ -46,6 +47,7 @@ class ResourcesPane(Pane):
         self._read = parts.button("Read", look="primary")
         self._follow = parts.button("Subscribe", tip="Hear of it when it changes")
         self._buttons = parts.row(self._read, self._follow)
+        self._asking = Asking(parts)
         self._news = parts.html()
         self._shown = parts.html()
         self._detail = parts.column()
@@ -83,6 +85,7 @@ class ResourcesPane(Pane):
     def _pick(self, key: str) -> None:
         offer = (self._offers or {})[key]
         self._reading.forget()
+        self._asking.leave()
         self._drop_form()
         self._about.value = _about_html(offer)
         self._shown.value = self._news.value = Html("")
@@ -96,7 +99,7 @@ class ResourcesPane(Pane):
         self._show_subscription()
         self._detail.children = [
             *(self._about, *fields, self._buttons),
-            *(self._news, self._shown),
+            *(self._news, self._asking.widget, self._shown),
         ]
 
     def _wanted(self) -> str | None:
@@ -115,7 +118,7 @@ class ResourcesPane(Pane):
             self._shown.value = notice(f"Reading {uri} …", "neutral")
             self._news.value = Html("")
             read = partial(self.session.read_resource, uri)
-            self._reading.start(read, self._show)
+            self._reading.start(self._asking.around(read), self._show)
 
     def _show(self, came: MCPResourceObservation | Failure) -> None:
         if isinstance(came, Failure):
@@ -167,6 +170,7 @@ class ResourcesPane(Pane):
         """Close the form too; what is under way is not shown any more."""
         for errand in (self._lists, self._reading, self._following):
             errand.forget()
+        self._asking.leave()
         self._drop_form()
         super().close()
 

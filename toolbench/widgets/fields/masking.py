@@ -1,6 +1,7 @@
 """Take the secrets out of a JSON value, and put them back in."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from json import dumps
 from typing import Any
 
@@ -132,7 +133,8 @@ def texts(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield repr(value)
+        with suppress(ValueError):  # an integer too long to print is found nowhere
+            yield repr(value)
 
 
 def conceal(sentence: str, secrets: Iterable[str]) -> str:

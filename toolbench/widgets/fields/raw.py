@@ -81,7 +81,7 @@ class Raw(TextBox):
         try:
             shown, self._kept = self._mask(value)
             return to_text(shown)
-        except (ValueError, RecursionError):  # too deep, or a number JSON cannot write
+        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
             self._unwritable = [value]
             return "…"
 
