@@ -1,22 +1,15 @@
 """MCP servers as a person meets them: the explorer, questions, progress, an app, both eras."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import FrameLocator, Locator
+from playwright.sync_api import FrameLocator
 from test_mcp.peers import misbehaving
 
-from browser.axe import THEMES, use_theme, violations
-from browser.lab import NotebookPage, write_notebook
+from browser.explored import SHOP, Explored, connect, opened, own_errors
+from browser.lab import NotebookPage
 from browser.polling import poll
 from browser.trap import Trap
 
-SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-WIDTHS = (1280, 700)
-EXPLORER = ".toolbench-explorer"
 TRIPWIRE = (
     "window.fired = []; window.tripwire = (...args) => window.fired.push(args.join());"
 )
@@ -30,106 +23,6 @@ CONTROL = """
       window.control = c;
     }
 """
-
-
-class Explored:
-    """An explorer in a notebook of JupyterLab."""
-
-    def __init__(self, lab: NotebookPage, cell: int) -> None:
-        self.lab = lab
-        self.box = lab.output(cell)
-
-    def server(self, name: str) -> None:
-        """Pick a server."""
-        self.box.get_by_label("Servers").get_by_role("option", name=name).click()
-
-    def tab(self, title: str) -> None:
-        """Go to a tab of the server."""
-        self.box.get_by_role("tab", name=title).click()
-
-    def pick(self, label: str, name: str) -> None:
-        """Pick a line of the list called *label*."""
-        options = self.box.get_by_label(label, exact=True).get_by_role("option")
-        options.filter(has_text=name).first.click()
-
-    def open_tool(self, name: str) -> None:
-        """Pick a tool and wait for its panel: until then, Run is another tool's."""
-        self.pick("Tools", name)
-        title = self.box.locator("strong", has_text=name).locator("visible=true")
-        title.first.wait_for()
-
-    def click(self, button: str) -> None:
-        """Click a button that can be seen."""
-        named = self.box.get_by_role("button", name=button, exact=True)
-        named.locator("visible=true").click()
-
-    def type_into(self, label: str, text: str) -> None:
-        """Type into a field that can be seen."""
-        field = self.box.get_by_label(label, exact=True).locator("visible=true")
-        field.fill("")
-        field.press_sequentially(text)
-        field.press("Tab")
-
-    def choose(self, value: str) -> None:
-        """Choose a value in the only list of the question."""
-        question = self.box.locator(".toolbench-question")
-        question.get_by_role("combobox").first.select_option(label=value)
-
-    def see(self, text: str) -> Locator:
-        """Wait until a text can be seen."""
-        found = self.box.get_by_text(text).locator("visible=true").first
-        found.wait_for()
-        return found
-
-    def look(self, name: str) -> None:
-        """Take pictures in both themes and widths."""
-        page = self.lab.tab.page
-        for theme in THEMES:
-            use_theme(page, theme)
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 1300})
-                self.box.evaluate("o => o.scrollIntoView({block: 'start'})")
-                self.lab.screenshot(f"{name}-{theme}-{width}")
-        page.set_viewport_size({"width": 1280, "height": 1300})
-
-    def faults(self, state: str) -> list[str]:
-        """What axe-core says of it, in both themes."""
-        page = self.lab.tab.page
-        found = []
-        for theme in THEMES:
-            use_theme(page, theme)
-            faults = violations(page, EXPLORER)
-            found += [f"{state}, {theme}: {fault}" for fault in faults]
-        return found
-
-
-@contextmanager
-def opened(lab: NotebookPage, path: Path, *cells: str) -> Iterator[Explored]:
-    """A notebook of *cells*, run; the last one shows an explorer."""
-    write_notebook(path, "%load_ext toolbench", *cells)
-    lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
-    lab.open(path.name)
-    lab.tab.page.evaluate(
-        "window.jupyterapp.commands.execute('application:toggle-left-area')"
-    )
-    lab.run_all()
-    assert lab.errors() == []
-    try:
-        yield Explored(lab, len(cells))
-    except BaseException:
-        lab.screenshot(f"failed-{path.stem}")
-        raise
-    assert lab.tab.foreign_requests == []
-
-
-def connect(name: str, *words: str) -> str:
-    """The line that connects a Python script."""
-    return f"%mcp connect {name} -- {sys.executable} {' '.join(words)}"
-
-
-def own_errors(lab: NotebookPage) -> list[str]:
-    """What went wrong in the page, but for JupyterLab's splash of a theme that changed twice."""
-    return [e for e in lab.tab.console_errors if "execute 'removeChild'" not in e]
 
 
 class TestExplorer:
@@ -308,100 +201,6 @@ class TestRuns:
         shown.see("visit: accept")
         shown.click("Use the newer protocol")
         shown.see("MCP 2026-07-28")
-
-
-class TestOnTheWay:
-    def test_reads_and_writes_after_a_question(
-        self, lab: NotebookPage, nbroot: Path
-    ) -> None:
-        """What a server asks before it answers stands in the tab that waits for it."""
-        cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "ontheway.ipynb", *cells) as shown:
-            shown.tab("Resources")
-            shown.pick("Resources", "shop://receipt")
-            shown.type_into("item", "pear")
-            shown.click("Read")
-            shown.see("Server 'shop' asks: Who are you?")
-            shown.look("explorer-asked")
-            faults = shown.faults("asked")
-            shown.type_into("name", "Ann")
-            shown.click("Accept")
-            shown.see("pear for Ann")
-            shown.tab("Prompts")
-            shown.pick("Prompts", "Thank")
-            shown.click("Get messages")
-            shown.click("Cancel question")
-            shown.see("as cancel.")
-            assert not faults, "\n".join(faults)
-            assert own_errors(lab) == []
-
-
-class TestAsAValue:
-    def test_is_an_explorer_then_text(self, lab: NotebookPage, nbroot: Path) -> None:
-        """By keyboard alone; saved and opened again it is text; unloaded it is no widget."""
-        cells = (
-            connect("shop", str(SHOP)),
-            "from toolbench.mcp import create_mcp_tools\n"
-            f"client = create_mcp_tools({{'mcpServers': {{'shop': {entry(SHOP)}}}}})",
-            "client",
-        )
-        path = nbroot / "value.ipynb"
-        with opened(lab, path, *cells) as shown:
-            self.by_keyboard(shown)
-            lab.save()
-            lab.shut_down()
-            lab.tab.page.goto("about:blank")
-            lab.open(path.name)
-            shown.see("Order something; you are asked")
-            assert shown.box.get_by_role("tab").count() == 0
-            assert "model not found" not in shown.box.inner_text()
-            shown.look("explorer-reopened")
-        write_notebook(
-            path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client"
-        )
-        lab.tab.page.goto("about:blank")
-        lab.open(path.name)
-        lab.run_all()
-        assert lab.errors() == []
-        assert "MCPClient(" in lab.text(3)
-        assert lab.output(3).get_by_label("Servers").count() == 0
-
-    def by_keyboard(self, shown: Explored) -> None:
-        """Server, tab, tool, field, run: Tab, arrows, letters, Enter."""
-        keys = shown.lab.tab.page.keyboard
-        shown.box.get_by_label("Servers").focus()
-        reach(shown, "tab", "Tools")
-        keys.press("ArrowRight")
-        keys.press("Enter")
-        shown.box.get_by_role("listbox", name="Resources").wait_for()
-        keys.press("ArrowLeft")
-        keys.press("Enter")
-        reach(shown, "listbox", "Tools")
-        for _ in range(7):
-            keys.press("ArrowDown")
-        shown.lab.screenshot("kbd")
-        reach(shown, "textbox", "item")
-        keys.type("pear")
-        reach(shown, "button", "Run")
-        keys.press("Enter")
-        shown.see("in the basket")
-
-
-def reach(shown: Explored, role: Any, name: str, presses: int = 40) -> None:
-    """Press Tab until the cursor is there."""
-    wanted = shown.box.get_by_role(role, name=name).locator("visible=true").first
-    wanted.wait_for()
-    for _ in range(presses):
-        if wanted.evaluate("e => e === document.activeElement"):
-            return
-        shown.lab.tab.page.keyboard.press("Tab")
-    msg = f"no way by Tab to the {role} {name!r}"
-    raise AssertionError(msg)
-
-
-def entry(script: Path) -> str:
-    """The entry of a Python script, as written in a cell."""
-    return repr({"command": sys.executable, "args": [str(script)]})
 
 
 class TestApp:

@@ -66,7 +66,6 @@ class TestRecords:
         again.persist(tmp_path / "h.ndjson")
         assert "add" in again[0].to_html()
 
-
     def test_keep_what_is_falsy(self):
         """An observation of a tool's own may be falsy; it is a result like any other."""
 

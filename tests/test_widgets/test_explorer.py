@@ -56,6 +56,11 @@ def listed(pane):
     return list(pane._list._list.options)
 
 
+def enter(line):
+    """Press Enter in a line of text, as the browser tells it."""
+    line._handle_custom_msg({"event": "submit"}, [])
+
+
 def choose(pane, start):
     """Pick the line that starts so."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
@@ -112,6 +117,30 @@ class TestExplorer:
         client.disconnect("two")
         explorer.look()
         assert explorer.server == "one"
+
+    def test_needs_no_arrow_keys(self, client):
+        """Enter goes to the next server or tool that is called so; JupyterLab takes arrows."""
+        for name in ("one", "two", "other"):
+            client.connect(name, light(name, "ping", "pong", "other"))
+        explorer = Explorer(client)
+        seen = []
+        receive(explorer._find, value="o")
+        for _ in range(3):
+            enter(explorer._find)
+            seen.append(explorer.server)
+        assert seen == ["two", "other", "one"]
+        receive(explorer._find, value="oth")
+        enter(explorer._find)
+        assert explorer.server == "other"
+        pane, picked = explorer.page.pane, []
+        receive(pane._list._search, value="p")
+        for _ in range(3):
+            enter(pane._list._search)
+            picked.append(pane._list.picked)
+        assert picked == ["ping", "pong", "ping"]
+        receive(pane._list._search, value="nothing like it")
+        enter(pane._list._search)
+        assert pane._list.picked == "ping"
 
     def test_tells_why_a_server_is_not_there(self, client):
         """Its reason and its last lines on stderr, beside the servers that are."""

@@ -16,6 +16,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.card import ServerCard, status_words
 from toolbench.widgets.explorer.news import News
 from toolbench.widgets.explorer.page import ServerPage
+from toolbench.widgets.explorer.pick import below, on_enter
 from toolbench.widgets.explorer.style import STYLE
 from toolbench.widgets.parts import Parts
 
@@ -48,14 +49,19 @@ class Explorer(w.VBox):
         self._list = parts.make(
             w.Select, "toolbench-field", "toolbench-list", description="Servers"
         )
+        self._find = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Find a server",
+            placeholder="part of its name; Enter",
+        )
+        on_enter(self._find, self._found)
         self._card = ServerCard(parts, self._lock)
         self._right = parts.make(w.VBox, "toolbench-right")
-        left = parts.make(
-            w.VBox, "toolbench-left", children=(self._list, self._card.widget)
-        )
+        self._left = parts.make(w.VBox, "toolbench-left")
         self._empty = parts.html(notice(_NONE.replace("`", ""), "neutral"))
         self._sides = parts.make(
-            w.HBox, "toolbench-sides", children=(left, self._right)
+            w.HBox, "toolbench-sides", children=(self._left, self._right)
         )
         super().__init__(
             [parts.html(STYLE), self._sides],
@@ -105,6 +111,15 @@ class Explorer(w.VBox):
         self._right.children = ()
         self._pages.pop(name).close()
 
+    def _found(self) -> None:
+        """Show the next server that is called so: JupyterLab takes a list's arrow keys."""
+        with self._lock:
+            words = self._find.value.strip().lower()
+            found = [name for name in self._names if words in name.lower()]
+            if found:
+                at = found.index(self._name) if self._name in found else None
+                self.choose(found[below(at, len(found))])
+
     def _show_list(self) -> None:
         labels = [
             visible(f"{name[:60]} — {status_words(session)}")
@@ -117,6 +132,8 @@ class Explorer(w.VBox):
             if self._list.options != tuple(labels):
                 self._list.options = labels
                 self._list.rows = min(8, max(2, len(labels)))
+                find = [self._find] if len(labels) > 1 else []
+                self._left.children = [*find, self._list, self._card.widget]
             known = self._name in self._names
             self._list.index = self._names.index(self._name or "") if known else None
         finally:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ipywidgets as w
 
@@ -12,7 +13,6 @@ from toolbench.widgets.parts import Parts
 
 SHOWN = 200  # lines of the list
 _LONGEST = 110  # characters of a line
-_SEARCHED = 8  # items from which on there is a search field
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,14 @@ class PickList:
             w.Text,
             "toolbench-field",
             description="Search",
-            placeholder="part of a name or description",
+            placeholder="part of a name or description; Enter picks the next",
         )
         self._list = parts.make(
             w.Select, "toolbench-field", "toolbench-list", description=label, rows=rows
         )
         self._count = parts.html()
         self._search.observe(lambda _: self._filter(), "value")
+        on_enter(self._search, self._next)
         self._list.observe(lambda _: self._chosen(), "index")
         self.widget = parts.column()
 
@@ -70,7 +71,7 @@ class PickList:
             return
         self._items = items
         self._filter()
-        found = [self._search] if len(items) >= _SEARCHED else []
+        found = [self._search] if len(items) > 1 else []
         self._list.rows = max(2, min(self._rows, len(items)))
         if not items:
             self._count.value = notice(nothing, "neutral")
@@ -99,6 +100,11 @@ class PickList:
         more = f"{rest:,} more: type to narrow the list" if rest else ""
         self._count.value = more if found else notice("Nothing matches.", "neutral")
 
+    def _next(self) -> None:
+        """Pick the line below: JupyterLab takes the arrow keys of a list for itself."""
+        if self._listed:
+            self._list.index = below(self._list.index, len(self._listed))
+
     def _chosen(self) -> None:
         index = self._list.index
         if self._quiet or index is None:
@@ -107,3 +113,18 @@ class PickList:
         if key != self.picked:
             self.picked = key
             self._pick(key)
+
+
+def below(index: int | None, count: int) -> int:
+    """Return the line below *index* of *count*; the first below the last, and below none."""
+    return 0 if index is None else (index + 1) % count
+
+
+def on_enter(line: w.Text, react: Callable[[], None]) -> None:
+    """Call *react* when Enter is pressed in *line*."""
+
+    def told(_: Any, content: Any, buffers: Any) -> None:
+        if content.get("event") == "submit":
+            react()
+
+    line.on_msg(told)

@@ -1,0 +1,115 @@
+"""An explorer in a notebook of JupyterLab, as a person uses it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Locator
+
+from browser.axe import THEMES, use_theme, violations
+from browser.lab import NotebookPage, write_notebook
+
+SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
+WIDTHS = (1280, 700)
+EXPLORER = ".toolbench-explorer"
+
+
+class Explored:
+    """An explorer in a notebook of JupyterLab."""
+
+    def __init__(self, lab: NotebookPage, cell: int) -> None:
+        self.lab = lab
+        self.box = lab.output(cell)
+
+    def server(self, name: str) -> None:
+        """Pick a server."""
+        self.box.get_by_label("Servers").get_by_role("option", name=name).click()
+
+    def tab(self, title: str) -> None:
+        """Go to a tab of the server."""
+        self.box.get_by_role("tab", name=title).click()
+
+    def pick(self, label: str, name: str) -> None:
+        """Pick a line of the list called *label*."""
+        options = self.box.get_by_label(label, exact=True).get_by_role("option")
+        options.filter(has_text=name).first.click()
+
+    def open_tool(self, name: str) -> None:
+        """Pick a tool and wait for its panel: until then, Run is another tool's."""
+        self.pick("Tools", name)
+        title = self.box.locator("strong", has_text=name).locator("visible=true")
+        title.first.wait_for()
+
+    def click(self, button: str) -> None:
+        """Click a button that can be seen."""
+        named = self.box.get_by_role("button", name=button, exact=True)
+        named.locator("visible=true").click()
+
+    def type_into(self, label: str, text: str) -> None:
+        """Type into a field that can be seen."""
+        field = self.box.get_by_label(label, exact=True).locator("visible=true")
+        field.fill("")
+        field.press_sequentially(text)
+        field.press("Tab")
+
+    def choose(self, value: str) -> None:
+        """Choose a value in the only list of the question."""
+        question = self.box.locator(".toolbench-question")
+        question.get_by_role("combobox").first.select_option(label=value)
+
+    def see(self, text: str) -> Locator:
+        """Wait until a text can be seen."""
+        found = self.box.get_by_text(text).locator("visible=true").first
+        found.wait_for()
+        return found
+
+    def look(self, name: str) -> None:
+        """Take pictures in both themes and widths."""
+        page = self.lab.tab.page
+        for theme in THEMES:
+            use_theme(page, theme)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 1300})
+                self.box.evaluate("o => o.scrollIntoView({block: 'start'})")
+                self.lab.screenshot(f"{name}-{theme}-{width}")
+        page.set_viewport_size({"width": 1280, "height": 1300})
+
+    def faults(self, state: str) -> list[str]:
+        """What axe-core says of it, in both themes."""
+        page = self.lab.tab.page
+        found = []
+        for theme in THEMES:
+            use_theme(page, theme)
+            faults = violations(page, EXPLORER)
+            found += [f"{state}, {theme}: {fault}" for fault in faults]
+        return found
+
+
+@contextmanager
+def opened(lab: NotebookPage, path: Path, *cells: str) -> Iterator[Explored]:
+    """A notebook of *cells*, run; the last one shows an explorer."""
+    write_notebook(path, "%load_ext toolbench", *cells)
+    lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
+    lab.open(path.name)
+    lab.tab.page.evaluate(
+        "window.jupyterapp.commands.execute('application:toggle-left-area')"
+    )
+    lab.run_all()
+    assert lab.errors() == []
+    try:
+        yield Explored(lab, len(cells))
+    except BaseException:
+        lab.screenshot(f"failed-{path.stem}")
+        raise
+    assert lab.tab.foreign_requests == []
+
+
+def connect(name: str, *words: str) -> str:
+    """The line that connects a Python script."""
+    return f"%mcp connect {name} -- {sys.executable} {' '.join(words)}"
+
+
+def own_errors(lab: NotebookPage) -> list[str]:
+    """What went wrong in the page, but for JupyterLab's splash of a theme that changed twice."""
+    return [e for e in lab.tab.console_errors if "execute 'removeChild'" not in e]

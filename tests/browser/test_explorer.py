@@ -1,0 +1,104 @@
+"""The explorer by keyboard, as a cell's value, in a saved notebook; questions in its tabs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from browser.explored import SHOP, Explored, connect, opened, own_errors
+from browser.lab import NotebookPage, write_notebook
+
+
+class TestOnTheWay:
+    def test_reads_and_writes_after_a_question(
+        self, lab: NotebookPage, nbroot: Path
+    ) -> None:
+        """What a server asks before it answers stands in the tab that waits for it."""
+        cells = (connect("shop", str(SHOP)), "%mcp explore shop")
+        with opened(lab, nbroot / "ontheway.ipynb", *cells) as shown:
+            shown.tab("Resources")
+            shown.pick("Resources", "shop://receipt")
+            shown.type_into("item", "pear")
+            shown.click("Read")
+            shown.see("Server 'shop' asks: Who are you?")
+            shown.look("explorer-asked")
+            faults = shown.faults("asked")
+            shown.type_into("name", "Ann")
+            shown.click("Accept")
+            shown.see("pear for Ann")
+            shown.tab("Prompts")
+            shown.pick("Prompts", "Thank")
+            shown.click("Get messages")
+            shown.click("Cancel question")
+            shown.see("as cancel.")
+            assert not faults, "\n".join(faults)
+            assert own_errors(lab) == []
+
+
+class TestAsAValue:
+    def test_is_an_explorer_then_text(self, lab: NotebookPage, nbroot: Path) -> None:
+        """By keyboard alone; saved and opened again it is text; unloaded it is no widget."""
+        cells = (
+            connect("shop", str(SHOP)),
+            "from toolbench.mcp import create_mcp_tools\n"
+            "client = create_mcp_tools({'mcpServers': "
+            f"{{'a': {entry(SHOP)}, 'shop': {entry(SHOP)}}}}})",
+            "client",
+        )
+        path = nbroot / "value.ipynb"
+        with opened(lab, path, *cells) as shown:
+            self.by_keyboard(shown)
+            lab.save()
+            lab.shut_down()
+            lab.tab.page.goto("about:blank")
+            lab.open(path.name)
+            shown.see("Order something; you are asked")
+            assert shown.box.get_by_role("tab").count() == 0
+            assert "model not found" not in shown.box.inner_text()
+            shown.look("explorer-reopened")
+        write_notebook(
+            path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client"
+        )
+        lab.tab.page.goto("about:blank")
+        lab.open(path.name)
+        lab.run_all()
+        assert lab.errors() == []
+        assert "MCPClient(" in lab.text(3)
+        assert lab.output(3).get_by_label("Servers").count() == 0
+
+    def by_keyboard(self, shown: Explored) -> None:
+        """Server, tab, tool, field, run: Tab, arrows, letters, Enter."""
+        keys = shown.lab.tab.page.keyboard
+        shown.box.get_by_label("Find a server").focus()
+        keys.type("sh")
+        keys.press("Enter")
+        reach(shown, "tab", "Tools")
+        keys.press("ArrowRight")
+        keys.press("Enter")
+        shown.box.get_by_role("listbox", name="Resources").wait_for()
+        keys.press("ArrowLeft")
+        keys.press("Enter")
+        reach(shown, "textbox", "Search")
+        keys.type("basket")
+        keys.press("Enter")
+        reach(shown, "textbox", "item")
+        keys.type("pear")
+        reach(shown, "button", "Run")
+        keys.press("Enter")
+        shown.see("in the basket")
+
+
+def reach(shown: Explored, role: Any, name: str, presses: int = 40) -> None:
+    """Press Tab until the cursor is there."""
+    wanted = shown.box.get_by_role(role, name=name).locator("visible=true").first
+    wanted.wait_for()
+    for _ in range(presses):
+        if wanted.evaluate("e => e === document.activeElement"):
+            return
+        shown.lab.tab.page.keyboard.press("Tab")
+    msg = f"no way by Tab to the {role} {name!r}"
+    raise AssertionError(msg)
+
+
+def entry(script: Path) -> str:
+    """The entry of a Python script, as written in a cell."""
+    return repr({"command": sys.executable, "args": [str(script)]})
