@@ -5,8 +5,13 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("explore", deadline=None, max_examples=2_000)
+SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, suppress_health_check=SLOW
+)
+settings.register_profile(
+    "explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
