@@ -56,8 +56,9 @@ screenshots: .venv/.ready  ## take the pictures of the documents from the real t
 	sh scripts/chromium.sh
 	$(BIN)/python scripts/screenshots.py
 
-bench: .venv/.ready
-	$(BIN)/python -m pytest -q -p pytest_benchmark.plugin -o python_files="bench_*.py" bench
+bench: .venv/.ready   ## measure everything beside the peers, write bench/RESULTS.md
+	sh scripts/chromium.sh
+	$(BIN)/python bench/run.py
 
 constraints: .venv/.ready   ## resolve the newest versions of everything (no download hosts in the file)
 	$(UV) pip compile -q --universal --upgrade --no-annotate --no-header --all-extras --group dev pyproject.toml -o constraints.txt

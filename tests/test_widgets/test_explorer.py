@@ -61,6 +61,11 @@ def enter(line):
     line._handle_custom_msg({"event": "submit"}, [])
 
 
+def wait_for_ticker():
+    """Wait until all that waits for its tick was done."""
+    assert ticker.wait_idle(SECONDS)
+
+
 def choose(pane, start):
     """Pick the line that starts so."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
@@ -127,20 +132,27 @@ class TestExplorer:
         receive(explorer._find, value="o")
         for _ in range(3):
             enter(explorer._find)
+            wait_for_ticker()
             seen.append(explorer.server)
         assert seen == ["two", "other", "one"]
         receive(explorer._find, value="oth")
         enter(explorer._find)
-        assert explorer.server == "other"
+        until(lambda: explorer.server == "other")
         pane, picked = explorer.page.pane, []
         receive(pane._list._search, value="p")
         for _ in range(3):
             enter(pane._list._search)
+            wait_for_ticker()
             picked.append(pane._list.picked)
         assert picked == ["ping", "pong", "ping"]
         receive(pane._list._search, value="nothing like it")
         enter(pane._list._search)
+        wait_for_ticker()
         assert pane._list.picked == "ping"
+        receive(pane._list._search, value="ot")
+        enter(pane._list._search)  # overtakes the last key
+        receive(pane._list._search, value="oth")
+        until(lambda: pane._list.picked == "other")
 
     def test_tells_why_a_server_is_not_there(self, client):
         """Its reason and its last lines on stderr, beside the servers that are."""

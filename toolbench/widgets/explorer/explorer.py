@@ -18,6 +18,7 @@ from toolbench.widgets.explorer.news import News
 from toolbench.widgets.explorer.page import ServerPage
 from toolbench.widgets.explorer.pick import below, on_enter
 from toolbench.widgets.explorer.style import STYLE
+from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import Parts
 
 _NONE = "No server yet. `%mcp connect NAME -- COMMAND` starts one, `%mcp connect NAME URL` reaches one."
@@ -188,5 +189,8 @@ class Explorer(w.VBox):
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
+        static = client_bundle(self)
+        if "text/html" in static:
+            Keepsake().show(static["text/html"])
         view = super()._repr_mimebundle_(**options)
-        return {**(view or {}), **client_bundle(self)}
+        return {**(view or {}), **static}

@@ -10,6 +10,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.display.page import notice
 from toolbench.widgets.parts import Parts
+from toolbench.widgets.quiet import Quiet
 
 SHOWN = 200  # lines of the list
 _LONGEST = 110  # characters of a line
@@ -121,10 +122,12 @@ def below(index: int | None, count: int) -> int:
 
 
 def on_enter(line: w.Text, react: Callable[[], None]) -> None:
-    """Call *react* when Enter is pressed in *line*."""
+    """Call *react* when Enter is pressed in *line*, after the last keys before it came."""
+    quiet = Quiet()
+    line.observe(lambda _: quiet.edited(), "value")
 
     def told(_: Any, content: Any, buffers: Any) -> None:
         if content.get("event") == "submit":
-            react()
+            quiet.then(react)
 
     line.on_msg(told)
