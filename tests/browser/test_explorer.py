@@ -71,6 +71,8 @@ class TestAsAValue:
         shown.box.get_by_label("Find a server").focus()
         keys.type("sh")
         keys.press("Enter")
+        title = shown.box.locator("strong").get_by_text("shop", exact=True)
+        title.locator("visible=true").first.wait_for()
         reach(shown, "tab", "Tools")
         keys.press("ArrowRight")
         keys.press("Enter")
