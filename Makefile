@@ -65,7 +65,8 @@ constraints: .venv/.ready   ## resolve the newest versions of everything (no dow
 
 .venv/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "toolbench needs Python 3.11 or newer, this is %d.%d: make PYTHON=/path/to/python3.11" % v[:2])'
-	$(PYTHON) -m pip install -q --disable-pip-version-check --upgrade --target .venv/.uv uv
+	@# the interpreter itself: a version switcher in front of it may have ideas of its own about pip
+	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -m pip install -q --disable-pip-version-check --upgrade --target .venv/.uv uv
 	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
 	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,pandas,ripgrep,tokens,web]' --group dev
 	@touch $@
