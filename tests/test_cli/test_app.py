@@ -35,6 +35,7 @@ class TestNew:
         said = toolbench("new", "word_count", cwd=tmp_path)
         assert "cd word_count" in said
         assert "toolbench lab word_count.ipynb" in said
+        assert f"{sys.executable} -m pytest" in said  # here it is not the active one
         assert (tmp_path / "word_count/word_count/impl.py").is_file()
 
     def test_a_refusal_is_one_sentence(self, tmp_path):
@@ -85,6 +86,7 @@ class TestDoctor:
         for subject in ("python", "ipywidgets", "jupyterlab", "kernel python3"):
             assert subject in said
         assert "tool terminal" in said
+        assert "Everything that is needed is here" in said
 
     def test_a_kernel_that_is_another_python_is_said(self, tmp_path, monkeypatch):
         """The usual trap: JupyterLab starts a Python that has no toolbench."""

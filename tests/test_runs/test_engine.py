@@ -168,6 +168,13 @@ class TestConsent:
         why = "erase may delete or overwrite"
         assert history()[-1].decision == f"{decision}: {why}"
 
+    def test_is_not_asked_for_where_nothing_can_run(self):
+        """Arguments that do not fit are said at once: a yes would change nothing."""
+        run = Run(tools.erase, {"paht": "x"}, source="magic", asker=lambda q: 1 / 0)
+        assert "paht" in perform(run).text
+        assert run.state == "error"
+        assert run.decision == ""
+
     def test_may_be_given_in_advance(self):
         """`--yes` asks nobody."""
         run = Run(tools.erase, {"path": "x"}, source="magic", asker=lambda q: 1 / 0)

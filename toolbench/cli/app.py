@@ -1,6 +1,8 @@
 """The three commands, their arguments and what they print."""
 
+import sys
 from pathlib import Path
+from shutil import which
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -36,8 +38,8 @@ def new(
     for path in made.files:
         console.print(path, markup=False)
     console.print(
-        f"\nNext: cd {made.folder}, then `python -m pytest`, then "
-        f"`toolbench lab {made.notebook.name}`.",
+        f"\nNext: cd {made.folder}, then `{_typed('python')} -m pytest`, then "
+        f"`{_typed('toolbench')} lab {made.notebook.name}`.",
         markup=False,
     )
     return 0
@@ -62,7 +64,14 @@ def doctor() -> int:
     """Say what is installed, which front ends will show widgets, and what cannot be used and why."""
     found = checks.examine()
     console.print(checks.report(found))
+    console.print(f"\n{checks.verdict(found)}", markup=False)
     return 1 if any(check.state == "broken" for check in found) else 0
+
+
+def _typed(program: str) -> str:
+    """What to type for *program* of this environment, which may not be the active one."""
+    ours = Path(sys.executable).with_name(program)
+    return program if which(program) == str(ours) else str(ours)
 
 
 def _refuse(error: Exception) -> int:

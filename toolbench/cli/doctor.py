@@ -64,6 +64,16 @@ def report(checks: list[Check]) -> Text:
     return Text("\n").join(lines)
 
 
+def verdict(checks: list[Check]) -> str:
+    """Return the sentence to end with."""
+    broken = [check.subject for check in checks if check.state == "broken"]
+    if broken:
+        return f"Nothing will work well before this is mended: {', '.join(broken)}."
+    missing = sum(check.state == "missing" for check in checks)
+    rest = f"; {missing} things you may never need are not" if missing else ""
+    return f"Everything that is needed is here{rest}."
+
+
 def _installed(package: str) -> str | None:
     try:
         return version(package)

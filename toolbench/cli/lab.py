@@ -69,5 +69,8 @@ def starter(folder: Path) -> Path:
     path = folder / STARTER
     if not path.exists():
         cells = [v4.new_code_cell(source) for source in CELLS]
-        nbformat.write(v4.new_notebook(cells=cells), path)
+        # Without its name, JupyterLab asks which kernel to start.
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        metadata = {"kernelspec": kernel}
+        nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)
     return path

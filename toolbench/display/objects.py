@@ -110,8 +110,9 @@ def _described(rows: dict[str, Any]) -> Html:
 
 
 def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    parameters = tool.input_schema.get("properties", {})
-    required = tool.input_schema.get("required", ())
+    schema = tool.parameters()  # references are followed there
+    parameters = schema.get("properties", {})
+    required = schema.get("required", ())
     return {
         name + ("" if name in required else " (optional)"): _about(schema)
         for name, schema in parameters.items()
@@ -121,13 +122,26 @@ def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def _about(schema: Any) -> str:
     if not isinstance(schema, dict):
         return "anything"
-    kind = schema.get("type", "")
-    kind = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    kind, description = _kind(schema), str(schema.get("description", ""))
+    return ". ".join(part for part in (kind, description) if part)
+
+
+def _kind(schema: Any) -> str:
+    """What a value may be, in words; of a list, what its items are; of an object, its keys."""
+    if not isinstance(schema, dict):
+        return ""
     if isinstance(choices := schema.get("enum"), list):
-        kind = "one of " + ", ".join(str(choice) for choice in choices[:20])
-    return ". ".join(
-        part for part in (kind, str(schema.get("description", ""))) if part
-    )
+        return "one of " + ", ".join(str(choice) for choice in choices[:20])
+    for union in ("anyOf", "oneOf"):
+        if isinstance(branches := schema.get(union), list):
+            kinds = dict.fromkeys(kind for b in branches if (kind := _kind(b)))
+            return " or ".join(kinds)
+    kind = schema.get("type", "")
+    if kind == "array" and (items := _kind(schema.get("items"))):
+        return f"array of {items}"
+    if kind == "object" and isinstance(keys := schema.get("properties"), dict) and keys:
+        return f"object of {', '.join(list(keys)[:20])}"
+    return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
 
 
 def visualized(thing: Action | Observation) -> RenderableType:

@@ -154,6 +154,8 @@ def _expire(run: Run, reason: str) -> None:
 def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -> None:
     refusal = None
     if run.source != "python":
+        if not run.unchecked:  # nobody is asked about a call that cannot be made
+            run.tool.action_from_arguments(run.arguments)
         refusal = policy.check(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
