@@ -2,6 +2,8 @@
 
 import json
 
+from playwright.sync_api import Locator
+
 from browser.axe import THEMES, use_theme, violations
 from browser.lab import NotebookPage, write_notebook
 
@@ -42,12 +44,17 @@ MESSAGE = {
 }
 
 
+def alive(page: NotebookPage) -> Locator:
+    """The calls as widgets: the output before them is for when they are gone."""
+    return page.output(1).locator(".jp-OutputArea-child").last
+
+
 def look(page: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the calls in both themes; a picture of each is left behind."""
     found = []
     for theme in THEMES:
         use_theme(page.tab.page, theme)
-        answers = page.output(1).get_by_text("What goes back to the model")
+        answers = alive(page).get_by_text("What goes back to the model")
         for number in range(2):
             answers.nth(number).scroll_into_view_if_needed()
             page.screenshot(f"tool-call-{state}-{number + 1}-{theme}")
@@ -63,7 +70,7 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
     lab.open("tool-call.ipynb")
     lab.run_all()
     assert lab.errors() == []
-    seen = lab.output(1)
+    seen = alive(lab)
     for said in (
         "Call 1 of 2: add (openai, id call_sum)",
         "Thought: First the sum, then a greeting.",
