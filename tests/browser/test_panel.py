@@ -238,7 +238,7 @@ class TestPanel:
         lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
         poll(lambda: not overflowing(lab, BENCHED), until="all of it fits", seconds=10)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
-        lab.type_into("Search", "eras", within=benched)
+        benched.get_by_label("Search", exact=True).fill("eras")
         options = benched.get_by_role("option")
         poll(lambda: options.count() == 1, until="the list is short", seconds=10)
         options.click()
