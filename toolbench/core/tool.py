@@ -338,7 +338,7 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
             if type(action) is not self.action_type:
                 action = self._checked(action)
             return self._observed(self._invoke(action, conversation), conversation)
-        except Exception as error:
+        except Exception as error:  # whatever it says may hold a secret
             shown = masked_error(error, conversation)
             if shown is error:
                 raise
@@ -361,7 +361,7 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
             return self._observed(result, conversation)
-        except Exception as error:
+        except Exception as error:  # whatever it says may hold a secret
             shown = masked_error(error, conversation)
             if shown is error:
                 raise

@@ -223,7 +223,7 @@ def create_mcp_tools(
     client = MCPClient(timeout=timeout, answerer=answerer, roots=roots)
     try:
         client.add(config)
-    except BaseException:
+    except BaseException:  # interrupted too: no server is left running
         client.sync_close()
         raise
     return client

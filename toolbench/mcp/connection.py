@@ -245,7 +245,7 @@ class Connection:
                 if not isinstance(cursor, str):
                     return items, None
                 seen.add(cursor)
-        except Exception as error:
+        except Exception as error:  # what came before the failure is kept
             if code_of(error) == METHOD_NOT_FOUND and not items:
                 return [], None
             if code_of(error) == CONNECTION_CLOSED and not self.is_alive:

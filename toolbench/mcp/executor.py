@@ -26,7 +26,7 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
-from toolbench.mcp.waiting import Waiting
+from toolbench.mcp.waiting import Waiting, running_loop
 
 _CANCELLED = "The call was cancelled, and the server was told."
 
@@ -158,7 +158,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _loop(self) -> asyncio.AbstractEventLoop:
         """The background loop, asked for directly: the portal's way there is twice as long."""
         loop = self._caller.loop
-        return portal.call(_running) if loop is None or loop.is_closed() else loop
+        return portal.call(running_loop) if loop is None or loop.is_closed() else loop
 
     def _calling(
         self, action: MCPToolAction, answerer: Answerer
@@ -190,7 +190,3 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _promise(self) -> SchemaValidator | None:
         schema = self._output_schema
         return None if schema is None else validator_of(schema)
-
-
-async def _running() -> asyncio.AbstractEventLoop:
-    return asyncio.get_running_loop()

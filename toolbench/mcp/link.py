@@ -127,7 +127,7 @@ class Link:
         self.inbox.keep_secret(secrets)
         try:
             connection = await self._attempt(entry, mode, self.seconds)
-        except Exception as error:
+        except Exception as error:  # a server may die of it
             if mode != "auto" or entry.transport != "stdio" or not _died(error):
                 raise
             left = self.seconds - (anyio.current_time() - started)
@@ -144,7 +144,7 @@ class Link:
         try:
             await connection.open(mode, self._call)
             await self._greet(connection)
-        except BaseException:
+        except BaseException:  # cancelled too: no process is left behind
             with anyio.CancelScope(shield=True):
                 await connection.close()
             raise
@@ -196,7 +196,7 @@ class Link:
         connection = await self.live()
         try:
             raw = await connection.ask(send, call)
-        except Exception as error:
+        except Exception as error:  # some can be mended
             if _forgotten(call):
                 call.http_failure = None
                 await self._reopen(connection)
@@ -222,7 +222,7 @@ class Link:
             return await self.ask(send, call)
         except ServerError:
             raise
-        except Exception as error:
+        except Exception as error:  # the SDK, anyio, httpx
             reason = sentence(error, call=call)
             msg = f"Server {self.inbox.server!r} did not {verb}: {reason}."
             raise ServerError(msg) from error

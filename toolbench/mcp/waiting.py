@@ -132,11 +132,14 @@ def wait_answering(
     waiting = Waiting[T](named)
     asked = named if iscoroutinefunction(named) else waiting.ask
     try:
-        return waiting.run(partial(ask, *args, answerer=asked), portal.call(_running))
+        return waiting.run(
+            partial(ask, *args, answerer=asked), portal.call(running_loop)
+        )
     except asyncio.CancelledError as error:
         msg = "The request was cancelled, and the server was told."
         raise ServerError(msg) from error
 
 
-async def _running() -> asyncio.AbstractEventLoop:
+async def running_loop() -> asyncio.AbstractEventLoop:
+    """Return the loop this runs in."""
     return asyncio.get_running_loop()

@@ -79,7 +79,7 @@ def _perform(run: Run, carry_out: Callable[[], Observation]) -> Observation:
     def execute() -> Observation:
         try:
             return carry_out()
-        except BaseException as error:
+        except BaseException as error:  # raised again for the caller, as it came
             raised.append(error)
             raise
 

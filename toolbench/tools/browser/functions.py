@@ -167,7 +167,7 @@ async def drag_and_drop(page: Any, from_bid: str, to_bid: str) -> None:
 async def upload_file(page: Any, bid: str, file: str | list[str]) -> None:
     """Give one file or several to an upload field, or to the button that asks for them.
 
-    upload_file('e57', '/work/receipt.pdf')
+    upload_file('e57', '/home/you/receipt.pdf')
     """
     files = [file] if isinstance(file, str) else file
     missing = next((f for f in files if not Path(f).is_file()), None)

@@ -93,7 +93,7 @@ def write(path: Path, data: bytes, expected: Stamp | None) -> Stamp | None:
             fill(beside, data, like=target)
             check_unchanged(target, expected)
             beside.replace(target)
-        except BaseException:
+        except BaseException:  # an interrupt too leaves no half file behind
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:

@@ -72,7 +72,7 @@ class Breaker:
             self._future = future
         try:
             return future.result()
-        except BaseException:
+        except BaseException:  # an interrupt too: nobody waits for it any more
             future.cancel()
             raise
         finally:
