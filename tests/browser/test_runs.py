@@ -74,7 +74,7 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     page.click("Run", within=erasing)
     page.wait_for_text("may delete or overwrite", within=erasing)
     page.click("No", within=erasing)
-    page.wait_for_text("nobody agreed", within=erasing)
+    page.wait_for_text("the person said no", within=erasing)
     assert "Erased" not in erasing.inner_text()
 
 

@@ -153,8 +153,8 @@ class TestConsent:
         ("answer", "state", "text", "decision"),
         [
             (True, "ok", "erased x", "agreed to"),
-            (False, "denied", "erase was not run: nobody agreed", "declined"),
-            (None, "denied", "erase was not run: nobody agreed", "declined"),
+            (False, "denied", "erase was not run: the person said no", "declined"),
+            (None, "denied", "erase was not run: nobody could be asked", "declined"),
         ],
     )
     def test_is_asked_for_before_something_is_destroyed(
@@ -167,6 +167,18 @@ class TestConsent:
         assert observation.text.startswith(text)
         why = "erase may delete or overwrite"
         assert history()[-1].decision == f"{decision}: {why}"
+
+    def test_is_asked_for_the_call_and_not_for_the_name_alone(self):
+        """The question shows the arguments, long ones cut off and secret ones hidden."""
+        asked = []
+        given = {"user": "Ada" + 5_000 * "!", "password": "hunter22"}
+        policy.ask("unlock")
+        perform(Run(tools.unlock, given, source="button", asker=asked.append))
+        (question,) = asked
+        assert 'user = "Ada!!' in question.message
+        assert "password = " in question.message
+        assert "hunter22" not in question.message
+        assert len(question.message) < 600
 
     def test_is_not_asked_for_where_nothing_can_run(self):
         """Arguments that do not fit are said at once: a yes would change nothing."""

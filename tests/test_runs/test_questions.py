@@ -180,6 +180,16 @@ class TestAsking:
         monkeypatch.setattr("builtins.input", no_input)
         assert run_tool(tools.ask_name).text == "Nobody: decline."
 
+    def test_writes_nothing_a_terminal_would_obey(self, typed):
+        """What a server asks is spelled out: it cannot retitle the window or hide a line."""
+        prompts = typed("Ada")
+        ask_in_cell(
+            Question.about("Who\x1b]0;root\x07?", {"type": "string"}, "a\x1b[8m")
+        )
+        assert [
+            prompt for prompt in prompts if "\x1b" in prompt or "\x07" in prompt
+        ] == []
+
     def test_is_declined_in_other_threads(self, typed):
         """`input()` outside the main thread would hang the kernel: it is not called."""
         prompts = typed("Ada")

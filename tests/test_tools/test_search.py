@@ -11,7 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolbench.tools.failure import RunError
-from toolbench.tools.search.globs import deepest, names_hidden, path_regex
+from toolbench.tools.search.globs import (
+    deepest,
+    name_regex,
+    names_hidden,
+    path_regex,
+)
 from toolbench.tools.search.newest import newest_first
 from toolbench.tools.search.place import split_pattern
 from toolbench.tools.search.walk import Walk
@@ -119,6 +124,28 @@ class TestGlobs:
             path_regex(pattern)
         except RunError:
             return
+
+    @given(
+        st.sampled_from(["", "./", "**/", "./**/"]),
+        st.lists(PARTS, min_size=1, max_size=2).map("/".join),
+    )
+    @example("**/", "{a,b}")
+    @example("**/", "{a,b/a}")
+    @example("", "{,a}")
+    def test_of_a_name_alone_mean_the_same(self, start, rest):
+        """Where the name of a file says it all, it says the same as its path."""
+        try:
+            named, whole = name_regex(start + rest), path_regex(start + rest)
+        except RunError:
+            return
+        for path in (p for p in TREE if named and "/." not in f"/{p}"):
+            name = path.rpartition("/")[2]
+            assert bool(named.fullmatch(name)) == bool(whole.fullmatch(path))
+
+    @pytest.mark.parametrize("pattern", ["*.py", "**/a*", "./**/[ab]", "{a,b}"])
+    def test_of_a_name_alone_are_recognized(self, pattern):
+        """A walk looks at names where that is enough: paths cost more."""
+        assert name_regex(pattern) is not None
 
     def test_names_hidden(self):
         """Only a dot that begins a name asks for hidden files."""

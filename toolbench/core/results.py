@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 from toolbench.core.contents import contents_of as contents_of
+from toolbench.core.frames import frame_of
 from toolbench.core.schema import Observation
 from toolbench.core.state import Secrets, SecretValue
 from toolbench.core.validation import pydantic_problems
@@ -19,6 +20,21 @@ class ResultObservation(Observation):
 
     result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
     """The Python object itself; it stays in this process."""
+
+    @property
+    def data(self) -> Any:
+        """The same object, by the name it has where an MCP server answers."""
+        return self.result
+
+    @property
+    def df(self) -> Any:
+        """What was returned as a pandas DataFrame, if it is a list of objects.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+            TypeError: If it is something else.
+        """
+        return frame_of(self.result)
 
 
 def observation_of(

@@ -19,6 +19,10 @@ def _parser() -> LineParser:
         description="Paste what a model sent: each of its calls is shown as a filled "
         "panel, with what was repaired, what is wrong, and what goes back to the model. "
         "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
+        examples=(
+            '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
+            "%%tool_call -p gemini -o calls\n  ${response}",
+        ),
     )
     parser.add_argument(
         "-p",

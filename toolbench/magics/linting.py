@@ -61,7 +61,7 @@ class LintReport:
         table.add_column("tool", overflow="fold", max_width=26)
         table.add_column("where", overflow="fold", max_width=20)
         table.add_column("what a model stumbles over, and what to do", ratio=1)
-        table.add_column("rule", overflow="fold", max_width=16)
+        table.add_column("rule", no_wrap=True)
         for found in self.findings:
             table.add_row(
                 Text(found.severity, _LOOKS[found.severity]),

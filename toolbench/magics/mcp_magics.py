@@ -27,7 +27,17 @@ _IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
 def _parser() -> LineParser:
-    parser = LineParser("mcp", description="Connect MCP servers and look at them.")
+    parser = LineParser(
+        "mcp",
+        description="Connect MCP servers and look at them.",
+        examples=(
+            "%mcp connect time -- python -m mcp_server_time",
+            "%mcp connect docs https://example.com/mcp",
+            "%mcp connect notes server       where `server` is a FastMCP object here",
+            "%mcp connect --config mcp.json --only time,docs",
+            "%mcp explore time",
+        ),
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     explore = commands.add_parser("explore", help="see and try all they offer")
     explore.add_argument("name", nargs="?")

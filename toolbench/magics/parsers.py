@@ -4,6 +4,7 @@ import argparse
 import keyword
 import math
 import shlex
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -19,14 +20,22 @@ class LineParser(argparse.ArgumentParser):
     Its `prog` has no percent sign: argparse formats with those.
     """
 
-    def __init__(self, *args: Any, mark: str = "%", **kwargs: Any) -> None:
-        """Parse for a magic that is called with *mark*; the rest is argparse's."""
+    def __init__(
+        self, *args: Any, mark: str = "%", examples: Sequence[str] = (), **kwargs: Any
+    ) -> None:
+        """Parse for a magic that is called with *mark*, as in *examples*; the rest is argparse's."""
         super().__init__(*args, **kwargs)
         self._mark = mark
+        self._examples = tuple(examples)
 
     def help_text(self) -> str:
         """Return the help, as the docstring of the magic."""
-        return self.format_help().replace("usage: ", f"usage: {self._mark}", 1)
+        text = self.format_help().replace("usage: ", f"usage: {self._mark}", 1)
+        if not self._examples:
+            return text
+        return "\n".join(
+            [text, "examples:", *(f"  {line}" for line in self._examples), ""]
+        )
 
     def error(self, message: str) -> NoReturn:
         """Raise *message* and how the magic is used."""

@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Mapping
-from json import JSONDecoder
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -18,9 +17,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError, ToolFailedError
 from toolbench.magics.arguments import fill_in, from_text, from_words
 from toolbench.magics.catalog import Catalog
+from toolbench.magics.inline import cut_json, quote_json
 from toolbench.magics.linting import LintReport
 from toolbench.magics.listing import Listing
-from toolbench.magics.parsers import LineParser, parsed, seconds, split, variable
+from toolbench.magics.parsers import LineParser, parsed, seconds, variable
 from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import history
 from toolbench.widgets.formats import FORMATS, schema_of
@@ -28,7 +28,11 @@ from toolbench.widgets.panel import ToolPanel
 
 
 def _tools_parser() -> LineParser:
-    parser = LineParser("tools", description="List the tools this notebook knows.")
+    parser = LineParser(
+        "tools",
+        description="List the tools this notebook knows.",
+        examples=("%tools", "%tools file*", "%tools --source mcp", "%tools --lint"),
+    )
     parser.add_argument(
         "pattern", nargs="?", default="", help="part of a name, or a * pattern"
     )
@@ -47,9 +51,21 @@ def _tool_parser() -> LineParser:
         description="Open a tool's panel, or run it: %tool NAME [key=value ... | {json}]. "
         "The body of %%tool NAME holds the arguments. The string ${name} stands for the "
         "object of that name.",
+        examples=(
+            "%tool split_bill",
+            "%tool split_bill total=84 people=4 -o bill",
+            '%tool order dishes=["soup", "bread"] note="no salt"',
+            '%tool order {"dishes": ["soup"], "guest": "${guest}"}',
+            "%tool split_bill --schema openai",
+        ),
     )
     parser.add_argument("name", nargs="?", help="the tool")
-    parser.add_argument("arguments", nargs="*", metavar="key=value")
+    parser.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="key=value",
+        help="the value is JSON where it can be, else text",
+    )
     parser.add_argument(
         "--schema", choices=tuple(FORMATS), help="show what a model is given"
     )
@@ -81,7 +97,9 @@ def _tool_parser() -> LineParser:
 
 def _history_parser() -> LineParser:
     parser = LineParser(
-        "tool_history", description="Show the last runs, or repeat one."
+        "tool_history",
+        description="Show the last runs, or repeat one.",
+        examples=("%tool_history 5", "%tool_history --rerun 12"),
     )
     parser.add_argument("count", nargs="?", type=int, default=20, help="how many")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -126,7 +144,7 @@ class ToolMagics(Magics):
     @line_cell_magic
     def tool(self, line: str, cell: str | None = None) -> Any:
         """Open or run a tool."""
-        words, literal = _cut_json(line)
+        words, literal = cut_json(quote_json(line))
         wanted = parsed(TOOL, words)
         if wanted is None:
             return None
@@ -206,30 +224,6 @@ class ToolMagics(Magics):
 def _takes_nothing(wanted: Namespace) -> bool:
     """Whether the line asks for a run although it gives no arguments."""
     return bool(wanted.out or wanted.yes)
-
-
-def _cut_json(line: str) -> tuple[str, str | None]:
-    """Cut a JSON object out of *line*, where quotes are JSON's and not the shell's."""
-    start = line.find(" {")
-    while start >= 0 and _is_quoted(line[:start]):
-        start = line.find(" {", start + 2)
-    if start < 0:
-        return line, None
-    try:
-        _, end = JSONDecoder().raw_decode(line, start + 1)
-    except (ValueError, RecursionError):  # its reader says what is wrong with it
-        closing = line.rfind("}")
-        end = closing + 1 if closing > start else len(line)
-    return f"{line[:start]} {line[end:]}", line[start:end]
-
-
-def _is_quoted(head: str) -> bool:
-    """Whether *head* leaves a quotation open."""
-    try:
-        split(head)
-    except UsageError:
-        return True
-    return False
 
 
 def _record(number: int) -> Any:

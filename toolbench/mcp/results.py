@@ -10,11 +10,10 @@ from pydantic import Field
 from pydantic_core import to_json
 
 from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.core.frames import frame_of
 from toolbench.core.schema import Observation
 from toolbench.core.validation import SchemaValidator, clip
-from toolbench.errors import MissingExtraError
 
-_EXTRA = "pandas"
 _OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
     "via server-initiated requests is unavailable on 2026-07-28 connections",
     "has no back-channel for server-initiated requests",
@@ -65,15 +64,7 @@ class MCPObservation(Observation):
             MissingExtraError: If pandas is not installed.
             TypeError: If the answer is something else.
         """
-        rows = _rows(self.data)
-        if rows is None:
-            msg = f"The answer is no list of objects, but {clip(self.data)}: use .data."
-            raise TypeError(msg)
-        try:
-            from pandas import DataFrame  # noqa: PLC0415 - optional, and slow to load
-        except ImportError as error:
-            raise MissingExtraError(_EXTRA) from error
-        return DataFrame(rows)
+        return frame_of(self.data)
 
 
 class MCPToolObservation(MCPObservation):
@@ -275,15 +266,6 @@ def _unwrapped(structured: Any) -> Any:
     if isinstance(structured, dict) and structured.keys() == {"result"}:
         return structured["result"]
     return structured
-
-
-def _rows(data: Any) -> list[dict[str, Any]] | None:
-    if isinstance(data, dict):
-        lists = [value for value in data.values() if isinstance(value, list)]
-        data = lists[0] if len(lists) == 1 else [data]
-    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
-        return data
-    return None
 
 
 def _json(value: Any) -> str:

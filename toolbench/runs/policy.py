@@ -4,11 +4,13 @@ from typing import Any, Literal
 
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.core.validation import clip
 from toolbench.runs.questions import Question
 from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
+_SHOWN = 300  # characters of each argument in the question
 
 
 class Policy:
@@ -80,12 +82,22 @@ class Policy:
         if not confirm:
             run.decision = f"agreed to in advance: {why}"
             return None
-        asked = f"Run {run.tool.title}? Asked because {why}."
-        if run.put(Question.about(asked, None, "")):
+        answer = run.put(Question.about(_question(run, why), None, ""))
+        if answer:
             run.decision = f"agreed to: {why}"
             return None
         run.decision = f"declined: {why}"
-        return f"{run.tool.name} was not run: nobody agreed, and {why}."
+        said = "the person said no" if answer.by_somebody else "nobody could be asked"
+        return (
+            f"{run.tool.name} was not run: {said}, and a yes was needed, because {why}."
+        )
+
+
+def _question(run: Run, why: str) -> str:
+    """The question, with the call it is about: a person agrees to that, not to a name."""
+    given = run.confidence.arguments.items()
+    call = [f"{name} = {clip(value, _SHOWN)}" for name, value in given]
+    return "\n".join([f"Run {run.tool.title}? Asked because {why}.", *call])
 
 
 def _is_destructive(tool: ToolDefinition[Any, Any]) -> bool:

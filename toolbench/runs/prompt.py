@@ -8,7 +8,8 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from toolbench.core.secrecy import is_secret
-from toolbench.runs.questions import YES_OR_NO, Answer, Question
+from toolbench.display.escape import visible
+from toolbench.runs.questions import YES_OR_NO, Answer, Question, decline
 
 _TRIES = 3
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
@@ -21,20 +22,20 @@ def ask_in_cell(question: Question) -> Answer:
     but the main one, where `input()` would wait for ever.
     """
     if current_thread() is not main_thread():
-        return Answer("decline")
+        return decline(question)
     try:
         return _asked(question)
     except (EOFError, OSError, RuntimeError):  # what "no stdin" raises, here and there
-        return Answer("decline")
+        return decline(question)
 
 
 def _asked(question: Question) -> Answer:
     head = f"{question.asked_by} asks: " if question.asked_by else ""
+    intro = f"{head}{question.message}"
     if question.schema is YES_OR_NO:
-        said = input(f"{head}{question.message} [y/N] ").strip().lower()
+        said = input(visible(f"{intro} [y/N] ")).strip().lower()
         accepted = _BOOLEANS.get(said, False)
         return Answer("accept", {"answer": True}) if accepted else Answer("decline")
-    intro = f"{head}{question.message}"
     for _ in range(_TRIES):
         content = _filled_in(intro, question.schema)
         problems = question.problems(content)
@@ -66,7 +67,8 @@ def _remark(field: Mapping[str, Any], *, optional: bool) -> str:
 
 
 def _said(prompt: str, name: str, field: Mapping[str, Any]) -> str:
-    return getpass(prompt) if is_secret(name, field) else input(prompt)
+    ask = getpass if is_secret(name, field) else input
+    return ask(visible(prompt))  # a terminal would obey what a server writes
 
 
 def _read(said: str, field: Mapping[str, Any]) -> Any:

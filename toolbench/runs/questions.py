@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from toolbench.core.validation import validator_of
@@ -87,6 +87,8 @@ class Answer:
 
     action: Action
     content: Mapping[str, Any] | None = None
+    by_somebody: bool = field(default=True, compare=False)
+    """Whether there was anybody to answer."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -105,7 +107,7 @@ Asker = Callable[[Question], Answer]
 
 def decline(question: Question) -> Answer:
     """Answer where nobody can: with a decline, at once."""
-    return Answer("decline")
+    return Answer("decline", by_somebody=False)
 
 
 def preset(*answers: Any) -> Asker:
@@ -115,8 +117,10 @@ def preset(*answers: Any) -> Asker:
 
 
 def _given(question: Question, given: Any) -> Answer:
-    if given is None or isinstance(given, Answer):
-        return given or Answer("decline")
+    if given is None:
+        return decline(question)
+    if isinstance(given, Answer):
+        return given
     whole = isinstance(given, Mapping) and not (question.bare and "answer" not in given)
     content = given if whole else {_only_name(question.schema): given}
     if problems := question.problems(content):

@@ -8,7 +8,12 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.glob.definition import GlobAction, GlobObservation
-from toolbench.tools.search.globs import deepest, names_hidden, path_regex
+from toolbench.tools.search.globs import (
+    deepest,
+    name_regex,
+    names_hidden,
+    path_regex,
+)
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest_first, report
 from toolbench.tools.search.place import place_of, split_pattern
@@ -55,6 +60,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             base,
             top,
             wanted=path_regex(pattern.rest),
+            named=name_regex(pattern.rest),
             hidden=names_hidden(pattern.rest),
             deepest=deepest(pattern.rest),
             stopped=stopped,

@@ -19,6 +19,7 @@ _IN_SET = re.compile(
 )  # what a set of `re` takes otherwise
 _NOT_HIDDEN = r"(?!\.)"
 _MAX_CHOICES = 1_000
+_EVERYWHERE = ("", ".", "**")
 
 
 def is_magic(part: str) -> bool:
@@ -36,6 +37,24 @@ def deepest(pattern: str) -> float:
     if "**" in pattern or "/" not in pattern:
         return inf
     return pattern.removeprefix("./").count("/")
+
+
+@lru_cache(maxsize=256)
+def name_regex(pattern: str) -> re.Pattern[str] | None:
+    """Return what fully matches the names of the files that *pattern* means at any depth.
+
+    None if it says more than that: of directories, or of names that begin with a dot.
+
+    Raises:
+        RunError: If the pattern is not well formed.
+    """
+    anywhere = pattern.removeprefix("./")
+    if names_hidden(pattern) or ("/" in pattern and not anywhere.startswith("**/")):
+        return None
+    choices = _choices(anywhere.removeprefix("**/"))
+    if any(choice in _EVERYWHERE or "/" in choice for choice in choices):
+        return None
+    return re.compile("|".join(_name(choice, _NOT_HIDDEN) for choice in choices))
 
 
 @lru_cache(maxsize=256)

@@ -28,6 +28,7 @@ class Walk:
         top: Path,
         *,
         wanted: re.Pattern[str] | None = None,
+        named: re.Pattern[str] | None = None,
         hidden: bool = False,
         links: bool = True,
         deepest: float = inf,
@@ -39,6 +40,7 @@ class Walk:
             base: Where to begin, links resolved; it may itself be hidden or ignored.
             top: Up to where .gitignore files hold, outside a repository.
             wanted: What the paths of the files match fully; all files if left out.
+            named: What their names match fully, if that says it all: looked at instead.
             hidden: Whether to visit what begins with a dot; `.git` is never visited.
             links: Whether links to files count as files.
             deepest: How many directories may stand between *base* and a file.
@@ -49,7 +51,8 @@ class Walk:
         parts = base.relative_to(self._origin).parts
         self._start = "".join(f"{part}/" for part in parts)
         self._rules = tuple(rules_above(self._origin, parts))
-        self._wanted = wanted.fullmatch if wanted is not None else None
+        regex, self._by_name = named or wanted, named is not None
+        self._wanted = regex.fullmatch if regex is not None else None
         self.hidden = hidden
         self._links = links
         self._deepest = deepest
@@ -70,23 +73,24 @@ class Walk:
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
-        begin, wanted = len(self._start), self._wanted
+        begin, wanted, by_name = len(self._start), self._wanted, self._by_name
         stack: list[tuple[str, _Rules]] = [(self._start, self._rules)]
         while stack and not self._stopped():
             below, rules = stack.pop()
             entries = self._entries(below)
-            if any(entry.name == ".gitignore" for entry in entries):
+            names = [entry.name for entry in entries]
+            if ".gitignore" in names:
                 own = read_rules(self._origin, below)
                 rules = (*rules, own) if own else rules
             inside = below[begin:]  # this loop is what a walk costs
-            for entry in entries:
-                name = entry.name
+            for name, entry in zip(names, entries, strict=True):
                 if name[0] == "." and (name == ".git" or not self.hidden):
                     continue
-                path = inside + name
                 is_directory = entry.is_dir(follow_symlinks=False)
-                if wanted and not is_directory and not wanted(path):
+                looked_at = name if by_name else inside + name
+                if wanted and not is_directory and not wanted(looked_at):
                     continue
+                path = inside + name
                 if rules and is_ignored(rules, name, below + name, is_directory):
                     self.ignored += [path] * is_directory
                 elif is_directory:
