@@ -1,7 +1,8 @@
 """A workbench for agent tools in Jupyter notebooks: `%load_ext toolbench`."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from toolbench.lazy import lazily
 
 if TYPE_CHECKING:
     from toolbench.core.annotations import ToolAnnotations
@@ -87,16 +88,4 @@ __all__ = [
     "unload_ipython_extension",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the home of a public name when it is first asked for."""
-    if name not in _HOMES:
-        msg = f"module 'toolbench' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(import_module(f"toolbench.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *globals()]
+__getattr__, __dir__ = lazily(__name__, _HOMES)

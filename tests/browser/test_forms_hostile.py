@@ -8,13 +8,9 @@ from playwright.sync_api import expect
 from browser.form_page import FormPage
 from browser.lab import NotebookPage
 from browser.polling import poll
+from browser.tripwire import TRIPWIRE
 
 TESTS = Path(__file__).parents[1]
-TRIPWIRE = """
-    window.fired = [];
-    window.tripwire = (...args) => window.fired.push(args.join() || "fired");
-    for (const ask of ["alert", "confirm", "prompt"]) window[ask] = window.tripwire;
-"""
 POKE = """
     () => {
       const kinds = ["mouseover", "mouseenter", "focus", "toggle", "animationstart", "load", "error"];

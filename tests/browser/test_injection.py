@@ -9,13 +9,9 @@ from playwright.sync_api import Page
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
+from browser.tripwire import TRIPWIRE
 
 TESTS = Path(__file__).parents[1]
-TRIPWIRE = """
-    window.fired = [];
-    window.tripwire = (...args) => window.fired.push(args.join() || "fired");
-    for (const ask of ["alert", "confirm", "prompt"]) window[ask] = window.tripwire;
-"""
 # What a reader's mouse and keyboard would set off, on everything the cells show.
 POKE = """
     () => {

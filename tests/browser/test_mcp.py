@@ -9,10 +9,7 @@ from browser.explored import SHOP, Explored, connect, opened, own_errors
 from browser.lab import NotebookPage
 from browser.polling import poll
 from browser.trap import Trap
-
-TRIPWIRE = (
-    "window.fired = []; window.tripwire = (...args) => window.fired.push(args.join());"
-)
+from browser.tripwire import TRIPWIRE
 
 CONTROL = """
     async port => {

@@ -1,7 +1,8 @@
 """The runtime tools, each imported when its name is first asked for."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from toolbench.lazy import lazily
 
 if TYPE_CHECKING:
     from toolbench.tools.apply_patch import (
@@ -151,17 +152,4 @@ __all__ = [
     "register_default_tools",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the home of a public name when it is first asked for."""
-    newer = _OLDER.get(name, name)
-    if newer not in _HOMES:
-        msg = f"module 'toolbench.tools' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(import_module(f"toolbench.tools.{_HOMES[newer]}"), newer)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *globals()]
+__getattr__, __dir__ = lazily(__name__, _HOMES, _OLDER)

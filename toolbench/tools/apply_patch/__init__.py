@@ -1,7 +1,8 @@
 """Apply patch: change several files at once, all or none."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.apply_patch.definition import (
     ApplyPatchAction,
     ApplyPatchObservation,
@@ -18,13 +19,4 @@ __all__ = [
     "ApplyPatchTool",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "ApplyPatchExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - only who asks pays
-        ApplyPatchExecutor,
-    )
-
-    return ApplyPatchExecutor
+__getattr__, __dir__ = lazily(__name__, {"ApplyPatchExecutor": "impl"})

@@ -1,7 +1,8 @@
 """A browser: pages looked at and acted on."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.browser.definition import (
     BrowserAction,
     BrowserObservation,
@@ -13,13 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["BrowserAction", "BrowserExecutor", "BrowserObservation", "BrowserTool"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "BrowserExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.browser.impl import (  # noqa: PLC0415 - only who asks pays
-        BrowserExecutor,
-    )
-
-    return BrowserExecutor
+__getattr__, __dir__ = lazily(__name__, {"BrowserExecutor": "impl"})

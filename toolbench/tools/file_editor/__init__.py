@@ -1,7 +1,8 @@
 """The file editor: view, create and edit files."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.file_editor.definition import (
     FileEditorAction,
     FileEditorObservation,
@@ -18,13 +19,4 @@ __all__ = [
     "FileEditorTool",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "FileEditorExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - only who asks pays
-        FileEditorExecutor,
-    )
-
-    return FileEditorExecutor
+__getattr__, __dir__ = lazily(__name__, {"FileEditorExecutor": "impl"})

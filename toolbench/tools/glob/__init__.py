@@ -1,7 +1,8 @@
 """Glob: find files by their paths."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.glob.definition import GlobAction, GlobObservation, GlobTool
 
 if TYPE_CHECKING:
@@ -9,13 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["GlobAction", "GlobExecutor", "GlobObservation", "GlobTool"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "GlobExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.glob.impl import (  # noqa: PLC0415 - only who asks pays
-        GlobExecutor,
-    )
-
-    return GlobExecutor
+__getattr__, __dir__ = lazily(__name__, {"GlobExecutor": "impl"})

@@ -1,7 +1,8 @@
 """Python cells: code in the namespace of this kernel, or in one of its own."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.ipython.definition import (
     IPythonAction,
     IPythonObservation,
@@ -13,13 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["IPythonAction", "IPythonExecutor", "IPythonObservation", "IPythonTool"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "IPythonExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - only who asks pays
-        IPythonExecutor,
-    )
-
-    return IPythonExecutor
+__getattr__, __dir__ = lazily(__name__, {"IPythonExecutor": "impl"})

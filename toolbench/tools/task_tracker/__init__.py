@@ -1,7 +1,8 @@
 """The task tracker: a list of tasks with statuses, kept in a file."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.task_tracker.definition import (
     TaskItem,
     TaskTrackerAction,
@@ -20,13 +21,4 @@ __all__ = [
     "TaskTrackerTool",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "TaskTrackerExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - only who asks pays
-        TaskTrackerExecutor,
-    )
-
-    return TaskTrackerExecutor
+__getattr__, __dir__ = lazily(__name__, {"TaskTrackerExecutor": "impl"})

@@ -1,7 +1,8 @@
 """The terminal: commands in a shell that stays."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.terminal.definition import (
     CmdOutputMetadata,
     TerminalAction,
@@ -28,13 +29,6 @@ __all__ = [
     "TerminalTool",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in ("TerminalExecutor", "BashExecutor"):
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - only who asks pays
-        TerminalExecutor,
-    )
-
-    return TerminalExecutor
+__getattr__, __dir__ = lazily(
+    __name__, {"TerminalExecutor": "impl"}, {"BashExecutor": "TerminalExecutor"}
+)

@@ -1,7 +1,8 @@
 """Web pages as Markdown."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from toolbench.lazy import lazily
 from toolbench.tools.web_read.definition import (
     WebReadAction,
     WebReadObservation,
@@ -13,13 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["WebReadAction", "WebReadExecutor", "WebReadObservation", "WebReadTool"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "WebReadExecutor":
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from toolbench.tools.web_read.impl import (  # noqa: PLC0415 - only who asks pays
-        WebReadExecutor,
-    )
-
-    return WebReadExecutor
+__getattr__, __dir__ = lazily(__name__, {"WebReadExecutor": "impl"})
