@@ -36,6 +36,14 @@ _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.MEDIUM: "warning",
     SecurityRisk.HIGH: "danger",
 }
+_MEANING = {
+    "read-only": "It says that it changes nothing",
+    "destructive": "It says that it may delete or overwrite: it asks before it runs",
+    "not destructive": "It says that it only adds, and deletes or overwrites nothing",
+    "idempotent": "It says that calling it again changes nothing more",
+    "open world": "It says that it reaches things outside, as a web search does",
+    "closed world": "It says that it reaches nothing outside its own data",
+}
 _RULE = Html(f'<div style="border-top:{LINE};margin:2px 0 8px"></div>')
 
 
@@ -48,8 +56,9 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
     """
     title = f'<strong style="font-size:1.15em">{escape(tool.title)}</strong>'
     name = f" <code>{escape(tool.name)}</code>" if tool.title != tool.name else ""
-    marks = "".join(badge(word, tone) for word, tone in _hints(tool))
-    marks = badge(tool.source) + marks
+    hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
+    origin = "Python of this notebook" if tool.source == "native" else "An MCP server"
+    marks = badge(tool.source, tip=f"{origin} runs it") + "".join(hints)
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     about = markdown_html(tool.description) if tool.description.strip() else ""

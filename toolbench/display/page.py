@@ -68,10 +68,11 @@ def key_values(mapping: Mapping[str, Any]) -> Html:
     return Html(f'<table {NO_MATHS} style="{style}"><tbody>{rows}</tbody></table>')
 
 
-def badge(text: str, tone: Tone = "neutral") -> Html:
-    """Return a word or two in a coloured frame."""
+def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
+    """Return a word or two in a coloured frame; *tip* says what they mean to who points at them."""
+    title = f' title="{escape(tip)}"' if tip else ""
     return Html(
-        f'<span {NO_MATHS} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
+        f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
         f"border-radius:9px;font-size:12px;line-height:18px;white-space:nowrap;"
         f'{_paint(tone)}">{_short(text, _NAME)}</span>'
     )

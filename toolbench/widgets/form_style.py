@@ -76,7 +76,8 @@ STYLE = f"""
 .tb-form .tb-map>.tb-actions{{margin-top:21px}}
 .tb-form .tb-map .tb-area>textarea{{min-height:3.4em}}
 .tb-form .tb-marks>select{{height:auto;flex:none;padding:2px}}
-.tb-form .widget-dropdown>select{{appearance:none;background:{_ARROW}}}
+.tb-form .widget-dropdown>select{{appearance:none;background:{_ARROW};width:auto;
+ min-width:min(20em,100%);align-self:flex-start;padding-right:26px}}
 .tb-grid>.tb-grid+.tb-actions{{align-self:start}}
 .tb-head{{padding-bottom:2px}}
 .tb-map>.tb-key{{grid-column:1}}
