@@ -51,18 +51,21 @@ class Raw:
     def run(self, coroutine):
         return self.loop.run_until_complete(coroutine)
 
-    def call(self):
-        return self.run(self.client.call_tool("echo", {"text": "x"}))
+    def call(self, tool="echo", **arguments):
+        given = arguments or {"text": "x"}
+        return self.run(self.client.call_tool(tool, given))
 
     def close(self):
         self.run(self.client.close())
         self.loop.close()
 
 
-def raw_process(tools=0):
-    started = entry(tools)
-    nowhere = Path(os.devnull)
-    return Raw(StdioTransport(started["command"], started["args"], log_file=nowhere))
+def raw_process(started=None):
+    started = started or entry()
+    words = {
+        name: started[name] for name in ("command", "args", "env") if name in started
+    }
+    return Raw(StdioTransport(**words, log_file=Path(os.devnull), keep_alive=False))
 
 
 CALLS = 300
@@ -149,7 +152,7 @@ def test_a_call_in_memory(ledger, client):
 def test_listing_a_thousand_tools(ledger, client):
     """At most 1.1 times the raw client."""
     session = client.connect("bench", entry(1000))
-    raw = raw_process(1000)
+    raw = raw_process(entry(1000))
 
     def listed():
         return raw.run(raw.client.list_tools())
@@ -162,6 +165,23 @@ def seconds(work):
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def test_connecting(ledger, client):
+    """Starting a server, greeting it and listing its tools: at most 1.1 times the raw client."""
+
+    def ours():
+        client.connect("bench", entry())
+        client.disconnect("bench")
+
+    beside_raw(
+        ledger,
+        "a server connected over stdio, and ended",
+        ours,
+        lambda: raw_process().close(),
+        1.1,
+        rounds=7,
+    )
 
 
 def test_connecting_to_five_servers(ledger, client):
@@ -185,6 +205,23 @@ def test_connecting_to_five_servers(ledger, client):
         peer_name="the slowest alone",
         goal=1.1,
     )
+
+
+def test_a_large_result(ledger, client):
+    """4 MB of text: at most 1.1 times the raw client."""
+    session = client.connect("bench", misbehaving("calls"))
+    session.call_seconds = 60
+    tool = session.tool("huge")
+    raw = raw_process(misbehaving("calls"))
+    beside_raw(
+        ledger,
+        "a result of 4 MB over stdio",
+        lambda: tool({"megabytes": 4}),
+        lambda: raw.call("huge", megabytes=4),
+        1.1,
+        rounds=15,
+    )
+    raw.close()
 
 
 def test_a_result_of_forty_megabytes(ledger, client):
