@@ -1,5 +1,5 @@
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
+from shells import new_shell
 
 from toolbench.core.tool import calls
 
@@ -8,9 +8,9 @@ MAGICS = {"line": {"tools", "tool", "tool_history", "mcp"}, "cell": {"tool"}}
 
 @pytest.fixture
 def shell():
-    shell = InteractiveShell()
-    yield shell
-    shell.run_line_magic("unload_ext", "toolbench")
+    with new_shell() as shell:
+        yield shell
+        shell.run_line_magic("unload_ext", "toolbench")
 
 
 def state(shell):

@@ -1,7 +1,7 @@
 """A real IPython shell with toolbench loaded."""
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
+from shells import new_shell
 
 from toolbench import history
 
@@ -36,9 +36,9 @@ def fail() -> str:
 
 @pytest.fixture
 def shell():
-    shell = InteractiveShell()
-    shell.run_line_magic("load_ext", "toolbench")
-    shell.run_cell(TOOLS).raise_error()
-    yield shell
-    shell.run_line_magic("unload_ext", "toolbench")
-    history().clear()
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.run_cell(TOOLS).raise_error()
+        yield shell
+        shell.run_line_magic("unload_ext", "toolbench")
+        history().clear()

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
+from shells import new_shell
 
 from toolbench import history
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
@@ -26,15 +26,16 @@ ODD = {"a": 2, "note": "quotes \" and ' and \\ and\nlines {x} $y é " + "long " 
 @pytest.fixture
 def notebook(monkeypatch):
     """A shell whose variables are those of `__main__`, as in a kernel."""
-    shell = InteractiveShell(user_module=sys.modules["__main__"])
-    before = dict(vars(sys.modules["__main__"]))
-    load_ipython_extension(shell)
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    yield shell
-    unload_ipython_extension(shell)
-    for name in set(vars(sys.modules["__main__"])) - set(before):
-        del vars(sys.modules["__main__"])[name]
-    history().clear()
+    main = sys.modules["__main__"]
+    before = dict(vars(main))
+    with new_shell(user_module=main) as shell:
+        load_ipython_extension(shell)
+        monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+        yield shell
+        unload_ipython_extension(shell)
+        for name in set(vars(main)) - set(before):
+            del vars(main)[name]
+        history().clear()
 
 
 def run(shell, code):

@@ -1,0 +1,20 @@
+"""IPython shells that end with the test."""
+
+import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+
+@contextmanager
+def new_shell(**options: Any) -> Iterator[InteractiveShell]:
+    """Make a shell, and end it: left to IPython, each collects all garbage when Python exits."""
+    shell = InteractiveShell(**options)
+    try:
+        yield shell
+    finally:
+        atexit.unregister(shell.atexit_operations)
+        shell.history_manager.end_session()
+        shell.history_manager.close()
