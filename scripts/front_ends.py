@@ -6,6 +6,7 @@ A test says what it proves: `@pytest.mark.front_end("Voila", "load", "type", "ru
 
 import sys
 from collections import defaultdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ END = "<!-- end -->"
 ACTIONS = ("load", "type", "run", "cancel", "reopen")
 HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
 PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic")
-NO_USE = {"Voila": {"reopen"}}  # it saves nothing
+NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}  # they save nothing
 NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
+PACKAGES = {"Notebook 7": "notebook", "jupyter execute": "nbclient"}
+UNPROVEN = ("skip", "xfail")
 
 
 class Collected:
-    """A pytest plugin: what the collected tests say they prove."""
+    """A pytest plugin: what the collected tests say they prove; one that is skipped proves nothing."""
 
     def __init__(self) -> None:
         """Nothing is proven yet."""
@@ -32,6 +35,8 @@ class Collected:
     def pytest_collection_finish(self, session: Any) -> None:
         """Read the marks of every test."""
         for item in session.items:
+            if any(item.get_closest_marker(name) for name in UNPROVEN):
+                continue
             for mark in item.iter_markers("front_end"):
                 name, *actions = mark.args
                 self.proven[name].update(actions)
@@ -68,13 +73,27 @@ def table(proven: dict[str, set[str]]) -> str:
     """Return the table in Markdown; empty is what a front end has no use for."""
     lines = ["", f"| | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
     for name in (*PEOPLE, *NOBODY):
-        useless = {"type", "cancel"} if name in NOBODY else NO_USE.get(name, set())
+        useless = NO_USE.get(name, set()) | (
+            {"type", "cancel"} if name in NOBODY else set()
+        )
         cells = (
             "yes" if a in proven[name] else " " if a in useless else "not tested"
             for a in ACTIONS
         )
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        lines.append(f"| {labelled(name)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n\n"
+
+
+def labelled(name: str) -> str:
+    """Return *name* with the version that is tested here."""
+    package = PACKAGES.get(name, name.lower())
+    release = ".".join(version(package).split(".")[:2])
+    shown = name.removesuffix(" 7")
+    return (
+        f"{shown} {release}"
+        if package == shown.lower()
+        else f"{shown} ({package} {release})"
+    )
 
 
 if __name__ == "__main__":

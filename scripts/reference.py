@@ -2,18 +2,23 @@
 # ruff: noqa: T201 - a script talks to its terminal
 
 import sys
+from argparse import _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 
 import griffe
+
+from toolbench.magics.call_magics import TOOL_CALL
+from toolbench.magics.mcp_magics import MCP
+from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-Made from the docstrings by `make docs`. Everything under `toolbench` itself comes first; the rest is
-by package. What is not listed here is not public and may change.
+Made from the docstrings by `make docs`. The magics and commands come first, then everything under
+`toolbench` itself; the rest is by package. What is not listed here is not public and may change.
 """
 MODULES = {
     "toolbench": None,
@@ -22,18 +27,24 @@ MODULES = {
     "toolbench.runs.policy": ("Policy", "policy"),
     "toolbench.runs.questions": ("Question", "Answer", "answering"),
     "toolbench.runs.parallel": ("run_tools",),
-    "toolbench.tools": ("default_tools", "register_default_tools"),
+    "toolbench.tools": (
+        "default_tools",
+        "register_default_tools",
+        *("TerminalTool", "FileEditorTool", "TaskTrackerTool", "GlobTool", "GrepTool"),
+        *("ApplyPatchTool", "IPythonTool", "WebReadTool", "BrowserTool"),
+    ),
     "toolbench.mcp": None,
-    "toolbench.llm.formats": None,
-    "toolbench.llm.calls": ("ToolCall", "parse_tool_calls"),
-    "toolbench.llm.answers": ("respond",),
+    "toolbench.llm": None,
     "toolbench.llm.lint": None,
-    "toolbench.llm.tokens": ("TokenCount", "count_tokens", "estimate_tokens"),
     "toolbench.widgets.form": ("SchemaForm",),
     "toolbench.widgets.panel": ("ToolPanel",),
-    "toolbench.widgets.fields.rules": ("Registry",),
+    "toolbench.widgets.explorer": ("Explorer",),
+    "toolbench.widgets.fields": None,
     "toolbench.testing": None,
+    "toolbench.compat": None,
 }
+TOOL_BASES = ("ToolDefinition", "ToolBase", "Exports")
+COMMANDS = ("new", "lab", "doctor")
 
 
 def main(arguments: list[str]) -> int:
@@ -52,13 +63,39 @@ def main(arguments: list[str]) -> int:
 def page() -> str:
     """Return the whole page."""
     package = griffe.load("toolbench", search_paths=[ROOT], docstring_parser="google")
-    parts = [HEAD]
+    parts = [HEAD, *magics(), *commands(package)]
     for name, wanted in MODULES.items():
         module = package if name == "toolbench" else package[name.split(".", 1)[1]]
         parts += [f"## {name}\n", *sentences(module)]
         for member in wanted or module.exports or public(module):
             parts += entry(str(member), module)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def magics() -> Iterator[str]:
+    """Give what can be typed after each magic, from the parsers that read it."""
+    yield "## Magics\n"
+    for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MCP):
+        yield f"### `{parser.mark}{parser.prog}`\n"
+        yield f"{parser.description}\n"
+        for action in parser._actions:
+            if isinstance(action, _SubParsersAction):
+                yield from (f"- `{c.dest}`: {c.help}" for c in action._choices_actions)
+            elif action.help and "-h" not in action.option_strings:
+                named = (
+                    ", ".join(action.option_strings) or action.metavar or action.dest
+                )
+                yield f"- `{named}`: {action.help}"
+        shown = "\n".join(parser.examples)
+        yield f"\n```text\n{shown}\n```\n"
+
+
+def commands(package: griffe.Module) -> Iterator[str]:
+    """Give the commands of the shell, from their functions."""
+    yield "## Commands\n"
+    for name in COMMANDS:
+        yield f"### `toolbench {name}`\n"
+        yield from sentences(package["cli.app"][name])
 
 
 def public(module: griffe.Module) -> list[str]:
@@ -81,11 +118,18 @@ def entry(name: str, module: griffe.Module) -> Iterator[str]:
         return
     for method_name, method in member.all_members.items():
         method = method.final_target if method.is_alias else method
-        inside = method.path.startswith("toolbench.")
-        if method_name.startswith("_") or method.docstring is None or not inside:
+        if method_name.startswith("_") or method.docstring is None:
+            continue
+        if not method.path.startswith("toolbench.") or is_said_of(member, method):
             continue
         yield f"#### `{name}.{method_name}{signature(method)}`\n"
         yield from sentences(method)
+
+
+def is_said_of(member: griffe.Class, method: griffe.Object) -> bool:
+    """Tell whether *member* has *method* from `ToolDefinition`, where it is described."""
+    base = method.parent.name if method.parent else ""
+    return member.name != "ToolDefinition" and base in TOOL_BASES
 
 
 def found(name: str, module: griffe.Module) -> griffe.Object | None:

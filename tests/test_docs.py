@@ -108,6 +108,26 @@ class TestTheRest:
             assert (document.parent / target).exists(), target
 
 
+def imported() -> set[str]:
+    """What the documents and notebooks import of ours: `toolbench.mcp.MCPClient`."""
+    notebooks = (nbformat.read(p, 4) for p in (ROOT / "notebooks").glob("*.ipynb"))
+    code = [cell.source for book in notebooks for cell in book.cells]
+    code += [block.content for path in DOCUMENTS for block in blocks(path)]
+    found = re.findall(
+        r"^from (toolbench[\w.]*) import (\([^)]*\)|.*)", "\n".join(code), re.M
+    )
+    names = ((module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in found)
+    return {f"{module}.{name}" for module, line in names for name in line}
+
+
+@pytest.mark.parametrize("name", sorted(imported()))
+def test_what_the_documents_import_is_in_the_reference(name):
+    """A reader can look up each name that is shown."""
+    entry = name.rpartition(".")[2]
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert re.search(rf"^### `{entry}\b", page, re.M)
+
+
 def test_commands_of_the_documents_are_known():
     """A line of shell is a make target, a command of ours, or one that needs a network."""
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))

@@ -90,7 +90,7 @@ def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     assert "model reads" in page.lower()  # a heading of the static view
 
 
-@pytest.mark.front_end("nbval", "load", "run", "reopen")
+@pytest.mark.front_end("nbval", "load", "run")
 def test_nbval_compares_what_is_deterministic(tmp_path):
     """A notebook saved with its outputs passes when nbval runs it again."""
     write_notebook(tmp_path / "in.ipynb", *CELLS)

@@ -25,22 +25,22 @@ class LineParser(argparse.ArgumentParser):
     ) -> None:
         """Parse for a magic that is called with *mark*, as in *examples*; the rest is argparse's."""
         super().__init__(*args, **kwargs)
-        self._mark = mark
-        self._examples = tuple(examples)
+        self.mark = mark
+        self.examples = tuple(examples)
 
     def help_text(self) -> str:
         """Return the help, as the docstring of the magic."""
-        text = self.format_help().replace("usage: ", f"usage: {self._mark}", 1)
-        if not self._examples:
+        text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
+        if not self.examples:
             return text
         return "\n".join(
-            [text, "examples:", *(f"  {line}" for line in self._examples), ""]
+            [text, "examples:", *(f"  {line}" for line in self.examples), ""]
         )
 
     def error(self, message: str) -> NoReturn:
         """Raise *message* and how the magic is used."""
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
-        msg = f"{message}. Usage: {self._mark}{usage}"
+        msg = f"{message}. Usage: {self.mark}{usage}"
         raise UsageError(msg)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
