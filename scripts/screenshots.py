@@ -97,6 +97,7 @@ def take(browser: Browser, server: JupyterServer, name: str, theme: str) -> None
     save(page.output(2), f"bench-{name}")
     page.show(4)
     alive(page, 4).get_by_text("convert_time").first.click()
+    alive(page, 4).get_by_role("button", name="Run").wait_for()  # its panel is there
     save(page.output(4), f"explorer-{name}")
     page.shut_down()
     context.close()

@@ -87,10 +87,16 @@ class TestRefusals:
             scaffold(name, tmp_path)
         assert list(tmp_path.iterdir()) == []
 
-    @pytest.mark.parametrize("name", ["json", "toolbench", "typing"])
+    @pytest.mark.parametrize("name", ["json", "toolbench", "pydantic", "pytest"])
     def test_a_module_is_not_hidden(self, tmp_path, name):
         """A package that would hide another module is refused, by name."""
         with pytest.raises(ScaffoldError, match=name):
+            scaffold(name, tmp_path)
+
+    @pytest.mark.parametrize("name", ["tests", "test_me"])
+    def test_pytest_does_not_take_it_for_tests(self, tmp_path, name):
+        """A name that pytest collects is refused, by name."""
+        with pytest.raises(ScaffoldError, match=f"pytest would take '{name}'"):
             scaffold(name, tmp_path)
 
     def test_what_is_there_is_kept(self, made):
