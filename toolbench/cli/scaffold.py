@@ -65,11 +65,11 @@ def _check_name(name: str) -> None:
     ):
         msg = f"{name!r} is no name for a Python module: use letters, digits and _, as in 'word_count'."
         raise ScaffoldError(msg)
-    if name in stdlib_module_names or find_spec(name) is not None:
-        msg = f"{name!r} would hide the module of that name: choose another, as in '{name}_tool'."
-        raise ScaffoldError(msg)
     if name == "tests" or name.startswith("test_"):
         msg = f"pytest would take {name!r} for tests: choose another, as in '{name.partition('_')[2] or 'my'}_tool'."
+        raise ScaffoldError(msg)
+    if name in stdlib_module_names or find_spec(name) is not None:
+        msg = f"{name!r} would hide the module of that name: choose another, as in '{name}_tool'."
         raise ScaffoldError(msg)
 
 
