@@ -100,7 +100,7 @@ class TestTools:
 
             return Cold(lambda: None, define)
 
-        curve(ledger, "tools defined", make, TOOLS[:3])
+        curve(ledger, "tools defined", make, TOOLS)
 
     def test_listed(self, ledger):
         """The names of a registry, and the entries that `%tools` shows."""
@@ -195,7 +195,7 @@ class TestTools:
 
     def test_linted(self, ledger):
         """Near-duplicates are looked for among all pairs."""
-        curve(ledger, "tools linted", lambda n: lambda: lint_tools(ALL[:n]), TOOLS[:3])
+        curve(ledger, "tools linted", lambda n: lambda: lint_tools(ALL[:n]), TOOLS)
 
 
 def _list(count):
@@ -244,7 +244,7 @@ class TestHistory:
 
             return write
 
-        sizes = (10, 1_000, 10_000)
+        sizes = (10, 1_000, 100_000)
         curve(ledger, "records appended to a file", make, sizes)
 
     @pytest.mark.parametrize("what", ["to_json", "to_dataframe"])

@@ -1,5 +1,6 @@
 """What the file tools cost: beside doing the same directly, by the clock on the wall."""
 
+import re
 import subprocess
 from shutil import which
 
@@ -101,6 +102,44 @@ class TestSearch:
                 goal=1.2,
                 clock=WALL,
             )
+
+    def test_glob_in_python(self, ledger, tree):
+        """Beside pathlib listing the same and sorting it by age."""
+        [tool] = GlobTool.create(working_dir=tree)
+
+        def theirs():
+            found = ((path.stat().st_mtime, path) for path in tree.rglob("*.py"))
+            return sorted(found, reverse=True)[:100]
+
+        ledger.compare(
+            "20,000 files: glob **/*.py, beside plain Python",
+            ours=lambda: tool({"pattern": "**/*.py"}),
+            peer=theirs,
+            peer_name="pathlib",
+            goal=1,
+            clock=WALL,
+        )
+
+    @pytest.mark.parametrize("pattern", PATTERNS)
+    def test_grep_beside_python(self, ledger, tree, pattern, monkeypatch):
+        """Without ripgrep, beside reading every file and searching in it."""
+        monkeypatch.setattr(engine, "ripgrep", lambda: None)
+        [tool] = GrepTool.create(working_dir=tree)
+        search = re.compile(pattern.encode(), re.IGNORECASE).search
+
+        def theirs():
+            files = (path for path in tree.rglob("*") if path.is_file())
+            return [path for path in files if search(path.read_bytes())]
+
+        ledger.compare(
+            f"20,000 files: grep {pattern} without ripgrep, beside plain Python",
+            ours=lambda: tool({"pattern": pattern}),
+            peer=theirs,
+            peer_name="pathlib and re",
+            goal=1,
+            clock=WALL,
+            rounds=5,
+        )
 
     @pytest.mark.parametrize("pattern", PATTERNS)
     def test_grep(self, ledger, tree, ripgrep, pattern):

@@ -6,12 +6,20 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from measuring import CPU, ROUNDS, WALL, Clock, Timed, by_turns, profile, timed
 
 SINK = "TOOLBENCH_BENCH_ROWS"  # the file the rows of this process go to
 SLACK = 0.15  # how much steeper than its order a curve may be
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """Work elsewhere, which is profiled there."""
+
+    def profile(self) -> str:
+        """Return where its time goes."""
 
 
 @dataclass
@@ -187,9 +195,8 @@ class Ledger:
         return Row(self.section, work, kind, unit, ours, goal=goal, note=note)
 
     def _enter(self, row: Row, ours: Any = None) -> Row:
-        work = getattr(ours, "work", ours)
-        if row.missed and callable(work):
-            row.profile = profile(work)
+        if row.missed and ours is not None:
+            row.profile = _profile(ours)
         self.rows.append(row)
         if sink := os.environ.get(SINK):
             with Path(sink).open("a", encoding="utf-8") as file:
@@ -202,6 +209,13 @@ def steepness(points: Mapping[int, float]) -> float:
     small, large = sorted(points)[-2:]
     growth = math.log(max(points[large], 1e-9) / max(points[small], 1e-9))
     return growth / math.log(large / small)
+
+
+def _profile(ours: Any) -> str:
+    if isinstance(ours, Profiled):
+        return ours.profile()
+    work = getattr(ours, "work", ours)
+    return profile(work) if callable(work) else ""
 
 
 def _unit(clock: Clock) -> str:

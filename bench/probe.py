@@ -83,9 +83,14 @@ class Remote:
     def __init__(
         self, probe: Probe, work: str, clock: Clock, options: Mapping[str, Any]
     ) -> None:
-        self._ask = lambda: probe.ask("time", work=work, clock=_NAMES[clock], **options)
+        self._ask = lambda do: probe.ask(do, work=work, clock=_NAMES[clock], **options)
 
     def seconds(self) -> float:
         """Do a round over there; return the seconds of one call."""
-        seconds: float = self._ask()
+        seconds: float = self._ask("time")
         return seconds
+
+    def profile(self) -> str:
+        """Return where the time goes over there."""
+        told: str = self._ask("profile")
+        return told

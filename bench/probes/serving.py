@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(1, str(Path(__file__).parents[1]))
-from measuring import CLOCKS, Timed, timed
+from measuring import CLOCKS, Timed, profile, timed
 
 Maker = Callable[..., Callable[[], object] | Timed]
 
@@ -20,18 +20,25 @@ def serve(works: dict[str, Maker], answers: dict[str, Callable[..., Any]]) -> No
     os.dup2(2, 1)  # what the peer prints is no answer
     watches: dict[str, Timed] = {}
 
-    def seconds(work: str, clock: str, **options: Any) -> float:
+    def watch(work: str, clock: str, **options: Any) -> Timed:
         key = json.dumps([work, clock, options])
         if key not in watches:
             watches[key] = timed(works[work](**options), CLOCKS[clock])
-        return watches[key].seconds()
+        return watches[key]
+
+    def seconds(**asked: Any) -> float:
+        return watch(**asked).seconds()
+
+    def profiled(**asked: Any) -> str:
+        return profile(watch(**asked).seconds)
+
+    answers = {**answers, "time": seconds, "profile": profiled}
 
     for line in sys.stdin:
         asked = json.loads(line)
         do = asked.pop("do")
         try:
-            function = seconds if do == "time" else answers[do]
-            answer = {"value": function(**asked)}
+            answer = {"value": answers[do](**asked)}
         except Exception as error:  # noqa: BLE001 - a peer may fail in any way: it is told
             traceback.print_exc()
             answer = {"error": f"{type(error).__name__}: {error}"}

@@ -52,6 +52,29 @@ class TestServers:
         assert [row[0] for row in mcp(f"connect books {written}").rows] == ["find"]
         assert shell.run_line_magic("tool", "find title=emma").text == "EMMA"
 
+    @pytest.mark.parametrize(
+        "line", ["books library --mode legacy", "books --mode legacy library"]
+    )
+    def test_may_be_followed_by_options(self, shell, mcp, line):
+        """An option may stand behind the object, before it, or anywhere."""
+        library = FastMCP("library")
+        library.tool(lambda title: title.upper(), name="find", description="Find.")
+        shell.user_ns["library"] = library
+        assert [row[0] for row in mcp(f"connect {line}").rows] == ["find"]
+
+    @pytest.mark.parametrize("given", ["GREETING", "GREETING=hello"])
+    def test_are_given_environment_variables(self, shell, mcp, monkeypatch, given):
+        """A server gets those that are named and no others; a value need not be typed."""
+        monkeypatch.setenv("GREETING", "hello")
+        monkeypatch.setenv("OTHER", "secret")
+        source = (
+            "import os; from fastmcp import FastMCP; mcp = FastMCP('env')\n"
+            "mcp.tool(lambda: f\"{os.environ['GREETING']} {'OTHER' in os.environ}\", name='say')\n"
+            "mcp.run(show_banner=False)"
+        )
+        mcp(f"connect env --env {given} -- python -c {shlex.quote(source)}")
+        assert shell.run_line_magic("tool", "say {}").text == "hello False"
+
     def test_may_be_in_a_module(self, mcp, tmp_path, monkeypatch):
         """`module:name` is imported here and served in this kernel."""
         source = "from fastmcp import FastMCP\nserver = FastMCP('it')\n"

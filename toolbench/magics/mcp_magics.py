@@ -5,6 +5,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
 _MODES = ("auto", "legacy")
+_WITH_VALUE = ("--config", "--only", "--mode", "--env")
 _IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
@@ -50,7 +52,13 @@ def _parser() -> LineParser:
     )
     connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
     connect.add_argument("--only", default="", help="names out of the file, by commas")
-    connect.add_argument("--mode", choices=_MODES, default=None)
+    connect.add_argument("--mode", choices=_MODES, help="the protocol's era")
+    connect.add_argument(
+        "--env",
+        action="append",
+        metavar="NAME[=VALUE]",
+        help="an environment variable for the command; without a value, as it is here",
+    )
     commands.add_parser("list", help="the servers")
     for name, (about, _) in LOOKS.items():
         commands.add_parser(name, help=about).add_argument("name")
@@ -87,9 +95,10 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        _check_target(split(head), self._names)
+        options, words = _apart(split(head))
+        _check_target(words, self._names)
         try:
-            wanted = MCP.parse_line(head)
+            wanted = MCP.parse_args([*words[:1], *options, *words[1:]])
         except HelpWanted as text:
             print(text)  # noqa: T201 - in the cell that asked
             return None
@@ -164,6 +173,19 @@ class MCPMagics(Magics):
         return mcp_listing.found(discover())
 
 
+def _apart(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the options of `connect` and the other words: argparse wants the options first."""
+    if words[:1] != ["connect"]:
+        return [], words
+    options, rest, left = [], [], iter(words)
+    for word in left:
+        if word in _WITH_VALUE:
+            options += [word, *islice(left, 1)]
+        else:
+            (options if word.startswith(_WITH_VALUE) else rest).append(word)
+    return options, rest
+
+
 def _check_target(words: list[str], names: dict[str, Any]) -> None:
     """Explain what is wrong with `connect NAME FOO`, where FOO is nothing to connect to.
 
@@ -201,7 +223,12 @@ def _entry(wanted: Any, command: list[str], names: dict[str, Any]) -> Any:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
     if command and wanted.target is None:
-        return {"command": _own_program(command[0]), "args": command[1:]}
+        given = (word.partition("=") for word in wanted.env or ())
+        env = {
+            name: value if equals else f"${{env:{name}}}"
+            for name, equals, value in given
+        }
+        return {"command": _own_program(command[0]), "args": command[1:], "env": env}
     if wanted.target and not command:
         return names.get(_bare(wanted.target), wanted.target)
     msg = f"Where is {wanted.name!r}? Give a URL, or -- and the command that starts it."
