@@ -76,7 +76,7 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
         "Thought: First the sum, then a greeting.",
         'Repaired: a: "2" was read as a number.',
         "Ready to run.",
-        "Nothing yet: run the call first.",
+        "Nothing, until the call is run.",
         "Call 2 of 2: greet (openai, id call_hello)",
         "Error: The call of 'greet' was not run, 2 problems",
     ):
@@ -87,7 +87,7 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
 
     seen.get_by_role("button", name="Run", exact=True).first.click()
     lab.wait_for_text('"5"', within=seen)
-    assert "Nothing yet" not in seen.inner_text()
+    assert "Nothing, until" not in seen.inner_text()
     lab.type_into("name", "Ada", within=seen)
     lab.type_into("style", '"long"', within=seen)
     seen.get_by_role("button", name="Run", exact=True).last.click()

@@ -69,12 +69,12 @@ class TestCalls:
         """Once a call ran, the answer to its model stands there; before, that there is none."""
         view = cell(shell, MESSAGE)
         panel = view.panels[0]
-        assert "Nothing yet" in panel._answer.value
+        assert "Nothing, until" in panel._answer.value
         panel.run()
         assert panel._run.done.wait(20)
         assert ticker.wait_idle(20)
         assert "c1" in panel._answer.value
-        assert "Nothing yet" not in panel._answer.value
+        assert "Nothing, until" not in panel._answer.value
         assert '"content": "5"' in text(view)
 
     def test_can_be_mended_and_run(self, shell):

@@ -15,7 +15,7 @@ from toolbench.llm.toolcall import ToolCall
 
 ANSWER = "What goes back to the model"
 NO_CALL = "There is no tool call in this message: the model only spoke."
-_PENDING = "Nothing yet: run the call first."
+_PENDING = "Nothing, until the call is run."
 
 
 def call_head(call: ToolCall) -> Html:
@@ -68,6 +68,7 @@ def _text(call: ToolCall, observation: Observation | None) -> str:
 def _title(call: ToolCall) -> str:
     facts = call.metadata
     said = [facts.provider, *([f"id {call.id}"] if call.id else [])]
+    said += [f"rated {call.security_risk}"] if call.security_risk else []
     name = call.name or "no name"
     return f"Call {facts.index + 1} of {facts.total}: {name} ({', '.join(said)})"
 

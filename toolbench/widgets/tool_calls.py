@@ -77,7 +77,7 @@ class CallsView(w.VBox):
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _keep(self) -> None:
-        still = calls_bundle(self.calls, [None] * len(self.calls))["text/html"]
+        still = calls_bundle(self.calls, self._seen)["text/html"]
         self._keepsake.keep(still, self._records)
 
     @property
