@@ -27,7 +27,7 @@ check: .venv/.ready  ## style, types, layers, file sizes
 	$(BIN)/loq
 
 unit: .venv/.ready
-	$(BIN)/python -m pytest -q tests --ignore tests/browser --ignore tests/peers
+	$(BIN)/python -m pytest -q -rs tests --ignore tests/browser --ignore tests/peers
 
 notebooks: .venv/.ready
 	$(BIN)/python -m pytest -q --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
@@ -42,7 +42,7 @@ peers: .venv/.ready  ## install the public MCP servers and the conformance suite
 peers-test: .venv/.ready
 	sh scripts/chromium.sh
 	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
-	$(BIN)/python -m pytest -q tests/peers
+	$(BIN)/python -m pytest -q -rs tests/peers
 
 browser: .venv/.ready
 	sh scripts/chromium.sh

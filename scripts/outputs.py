@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from tour import ROOT, TourError, executed
+from tour import CHECKOUT, ROOT, TourError, executed
 
 from toolbench.cli.lab import use_own_kernel
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-CHECKOUT = "/home/you/toolbench"
 
 
 def main(names: list[str]) -> int:

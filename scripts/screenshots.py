@@ -9,19 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, sync_playwright
+from tour import CHECKOUT, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
 
-from browser.conftest import FLAGS, HERE  # noqa: E402
-from browser.lab import NotebookPage, write_notebook  # noqa: E402
-from browser.server import JupyterServer  # noqa: E402
-from browser.tab import Tab  # noqa: E402
+from browser.conftest import FLAGS, HERE
+from browser.lab import NotebookPage, write_notebook
+from browser.server import JupyterServer
+from browser.tab import Tab
 
 IMAGES = ROOT / "docs" / "images"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 SIZE = {"width": 1200, "height": 900}
-CHECKOUT = "/home/you/toolbench"
 RENAME = """(place, [from, to]) => {
   const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to);

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[1]
+CHECKOUT = "/home/you/toolbench"  # what stands for it in all that is published
 CELL_SECONDS = 300
 JUPYTER_FOLDERS = (
     "JUPYTER_CONFIG_DIR",

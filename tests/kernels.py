@@ -1,4 +1,4 @@
-"""The kernels that runs are tested in: our own, and the oldest that is supported."""
+"""The kernels that runs are tested in, our own and the oldest supported, and the tools run there."""
 
 import os
 import subprocess
@@ -11,6 +11,30 @@ import pytest
 ROOT = Path(__file__).parents[1]
 OURS, OLDEST = "this ipykernel", "ipykernel 6.29"
 KERNELS = [OURS, OLDEST]
+TOOLS = """
+%load_ext toolbench
+import threading
+from toolbench import current_run, tool
+from toolbench.widgets.panel import ToolPanel
+
+@tool
+def slow() -> str:
+    '''Count until it is told to stop.'''
+    run, told = current_run(), threading.Event()
+    run.on_cancel(told.set)
+    for n in range(600):
+        print(f"step {n}.")
+        run.progress(n, 600, f"at {n}")
+        if told.wait(0.05):
+            return f"Stopped at {n}."
+    return "Never stopped."
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    '''Erase a file.'''
+    return f"Erased {path}."
+"""
+"""A cell that loads the extension and defines what can be watched, stopped and refused."""
 _UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
 _SECONDS = 300
 

@@ -1,9 +1,14 @@
 import pytest
 from shells import new_shell
+from test_runs.tools import Steps
 
 from toolbench.core.tool import calls
+from toolbench.widgets.panel import open_panels
 
-MAGICS = {"line": {"tools", "tool", "tool_history", "mcp"}, "cell": {"tool"}}
+MAGICS = {
+    "line": {"tools", "tool", "tool_history", "mcp"},
+    "cell": {"tool", "tool_call"},
+}
 
 
 @pytest.fixture
@@ -41,12 +46,13 @@ class TestLoading:
         assert state(shell) == before
 
     def test_works_again_after_unloading(self, shell):
+        shell.run_cell("from toolbench import tool\n@tool\ndef f(): 'Do it.'")
         shell.run_line_magic("load_ext", "toolbench")
+        rows = shell.run_line_magic("tools", "").rows
         shell.run_line_magic("unload_ext", "toolbench")
         shell.run_line_magic("load_ext", "toolbench")
-        assert len(shell.run_line_magic("tools", "")) == len(
-            shell.run_line_magic("tools", "")
-        )
+        assert shell.run_line_magic("tools", "").rows == rows
+        assert "f" in [row[0] for row in rows]
         assert MAGICS["cell"] <= set(shell.magics_manager.magics["cell"])
 
     def test_keeps_formatters_of_the_user(self, shell):
@@ -73,3 +79,46 @@ class TestLoading:
         shell.run_line_magic("load_ext", "toolbench")
         shell.run_line_magic("unload_ext", "toolbench")
         assert shell.run_line_magic("tools", "") == "mine"
+
+
+class TestPanels:
+    @pytest.fixture
+    def kernel(self, shell):
+        """A shell that looks as one in a kernel does, and counts the panels it shows."""
+        for panel in list(open_panels):
+            panel.close()
+        shell.kernel = object()
+        shell.run_line_magic("load_ext", "toolbench")
+        steps = Steps()
+        shell.user_ns["work"] = steps.tool
+        shell.steps = steps
+        return shell
+
+    def test_of_a_cell_that_is_run_again_are_closed(self, kernel):
+        """A cell keeps what it showed last: however often it runs, no more is held."""
+        for _ in range(5):
+            kernel.run_cell("work", cell_id="a")
+        kernel.run_cell("work", cell_id="b")
+        kernel.run_cell("1 + 1", cell_id="c")
+        assert len(open_panels) == 2
+
+    def test_stay_where_cells_have_no_name(self, kernel):
+        """Nobody can tell then which output is gone."""
+        for _ in range(3):
+            kernel.run_cell("work")
+        assert len(open_panels) == 3
+
+    def test_that_run_are_closed_when_they_are_through(self, kernel):
+        """A run is not cancelled because its cell runs again."""
+        kernel.run_cell("work", cell_id="a")
+        [panel] = open_panels
+        run = panel.run()
+        assert kernel.steps.begun.wait(20)
+        kernel.run_cell("work", cell_id="a")
+        assert panel in open_panels
+        assert not run.cancelled
+        panel.cancel()
+        assert run.done.wait(20)
+        kernel.run_cell("1 + 1", cell_id="b")
+        assert panel not in open_panels
+        assert len(open_panels) == 1

@@ -63,6 +63,9 @@ class ArgumentsError(ToolbenchError, ValueError):
         lines = "".join(f"\n- {problem}" for problem in self.problems)
         return f"{self.tool}: {len(self.problems)} arguments do not fit:{lines}"
 
+    def __reduce__(self) -> Any:  # for executors that work in other processes
+        return type(self), (self.tool, self.problems)
+
 
 class BodyError(ToolbenchError, ValueError):
     """The text of a call could not be read as arguments."""
@@ -89,9 +92,13 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
     def __init__(self, tool: str, observation: Any) -> None:
         """Say which *tool* failed, in the words of its *observation*."""
+        self.tool = tool
         self.observation = observation
         said = observation.text.strip()
         super().__init__(said if said.startswith(tool) else f"{tool}: {said}")
+
+    def __reduce__(self) -> Any:  # as above
+        return type(self), (self.tool, self.observation)
 
 
 class ToolNotFoundError(ToolbenchError, LookupError):
@@ -109,7 +116,11 @@ class MissingExtraError(ToolbenchError, ImportError):
 
     def __init__(self, extra: str) -> None:
         """Name the *extra* of the distribution that brings the feature."""
+        self.extra = extra
         super().__init__(f"{_EXTRAS[extra]} pip install 'jupyter-toolbench[{extra}]'")
+
+    def __reduce__(self) -> Any:  # as above
+        return type(self), (self.extra,)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

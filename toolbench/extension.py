@@ -1,7 +1,6 @@
 """What `%load_ext toolbench` puts into a notebook, and `%unload_ext` takes out again."""
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
@@ -14,6 +13,7 @@ from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.active import active
 from toolbench.runs.calls import forget_calls, record_calls
 from toolbench.runs.engine import watch
+from toolbench.widgets.cells import CellPanels
 from toolbench.widgets.panel import ToolPanel, open_panels
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ class Workbench:
             Action: _showing(action_bundle),
             Observation: _showing(observation_bundle),
         }
-        self._named_formats: dict[
-            tuple[str, str], Any
-        ] = {  # of modules that are loaded with the first server
+        # of modules that are loaded with the first server
+        self._named_formats: dict[tuple[str, str], Any] = {
             ("toolbench.mcp.session", "MCPServerSession"): _show_server,
             ("toolbench.mcp.client", "MCPClient"): _show_client,
         }
+        self._panels = CellPanels()
         self._displaced: dict[Any, Any] = {}
         self._covered: list[tuple[str, str, Any]] = []
 
@@ -78,7 +78,7 @@ class Workbench:
         }
         for place, show in self._named_formats.items():
             self._formatter.for_type_by_name(*place, show)
-        self._shell.events.register("pre_run_cell", _before_cell)
+        self._shell.events.register("pre_run_cell", self._before_cell)
         self._shell.events.register("post_run_cell", _after_cell)
         record_calls()
 
@@ -86,7 +86,7 @@ class Workbench:
         """Take out what `load` put in; stop runs and servers. Panels and history stay."""
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
-        self._shell.events.unregister("pre_run_cell", _before_cell)
+        self._shell.events.unregister("pre_run_cell", self._before_cell)
         self._shell.events.unregister("post_run_cell", _after_cell)
         for place in self._named_formats:
             self._formatter.pop(".".join(place), None)
@@ -119,7 +119,14 @@ class Workbench:
         """A tool as a cell's last expression: its panel; text where widgets cannot be."""
         if not hasattr(self._shell, "kernel"):
             return tool_bundle(tool)
-        return ToolPanel(tool)._repr_mimebundle_(**options)
+        panel = ToolPanel(tool)
+        self._panels.add(panel)
+        return panel._repr_mimebundle_(**options)
+
+    def _before_cell(self, info: Any = None) -> None:
+        """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
+        watch.cell_begins()
+        self._panels.begin(getattr(info, "cell_id", None))
 
 
 def _showing(bundle: Any) -> Any:
@@ -144,11 +151,6 @@ def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
 
-def _before_cell(*info: Any) -> None:
-    """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
-    watch.cell_begins()
-
-
 def _after_cell(result: Any = None) -> None:
     """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
@@ -158,7 +160,7 @@ def _after_cell(result: Any = None) -> None:
     refresh_explorers()
 
 
-_loaded: WeakKeyDictionary[Any, Workbench] = WeakKeyDictionary()
+_loaded: dict[Any, Workbench] = {}
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -4,29 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from kernels import KERNELS, OURS, python_of
+from kernels import KERNELS, OURS, TOOLS, python_of
 
 from browser.lab import Hands, NotebookPage, write_notebook
 from browser.server import JupyterServer
 
-TOOLS = """
-%load_ext toolbench
-import threading
+PANELS = (
+    TOOLS
+    + """
 from IPython.display import display
-from toolbench import current_run, tool
-from toolbench.widgets.panel import ToolPanel
-
-@tool
-def slow() -> str:
-    '''Count until it is told to stop.'''
-    run, told = current_run(), threading.Event()
-    run.on_cancel(told.set)
-    for n in range(600):
-        print(f"step {n}.")
-        run.progress(n, 600, f"at {n}")
-        if told.wait(0.05):
-            return f"Stopped at {n}."
-    return "Never stopped."
 
 @tool
 def ask(greeting: str) -> str:
@@ -34,16 +20,12 @@ def ask(greeting: str) -> str:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     return f"{greeting} {current_run().ask('Who is it?', schema)['name']}."
 
-@tool(destructive=True)
-def erase(path: str) -> str:
-    '''Erase a file.'''
-    return f"Erased {path}."
-
 for panel in (ToolPanel(slow), ToolPanel(ask, {"greeting": "Hello"}),
               ToolPanel(erase, {"path": "x"})):
     panel.add_class("panel-of-" + panel.tool.name)
     display(panel)
 """
+)
 BUSY = "print('busy', flush=True)\nwhile True: pass"
 
 
@@ -101,7 +83,7 @@ def kernel(request, lab_server: JupyterServer) -> str:
 class TestJupyterLab:
     def test_watch_stop_answer_refuse(self, lab: NotebookPage, nbroot: Path, kernel):
         """All of it, beside cells and interrupts, on each kernel."""
-        write_notebook(nbroot / "runs.ipynb", TOOLS, "6 * 7", BUSY, kernel=kernel)
+        write_notebook(nbroot / "runs.ipynb", PANELS, "6 * 7", BUSY, kernel=kernel)
         lab.open("runs.ipynb")
         lab.run(0)
         watch_stop_answer_refuse(lab)
@@ -127,7 +109,7 @@ class TestJupyterLab:
 class TestNotebook7:
     def test_watch_stop_answer_refuse(self, notebook7: NotebookPage, nbroot: Path):
         """The same in Notebook 7."""
-        write_notebook(nbroot / "runs7.ipynb", TOOLS)
+        write_notebook(nbroot / "runs7.ipynb", PANELS)
         notebook7.open("runs7.ipynb")
         notebook7.run(0)
         watch_stop_answer_refuse(notebook7)
@@ -138,7 +120,7 @@ class TestNotebook7:
 class TestVoila:
     def test_watch_stop_answer_refuse(self, voila, nbroot: Path):
         """The same where there is no notebook to be seen."""
-        write_notebook(nbroot / "voila.ipynb", TOOLS)
+        write_notebook(nbroot / "voila.ipynb", PANELS)
         voila.open("voila.ipynb")
         watch_stop_answer_refuse(voila)
         voila.screenshot("panel-voila")
@@ -148,7 +130,7 @@ class TestVoila:
 class TestClassic:
     def test_watch_stop_answer_refuse(self, nbclassic, nbroot: Path):
         """The same in the classic front end."""
-        write_notebook(nbroot / "classic.ipynb", TOOLS)
+        write_notebook(nbroot / "classic.ipynb", PANELS)
         nbclassic.open("classic.ipynb")
         nbclassic.run_all()
         watch_stop_answer_refuse(nbclassic)

@@ -48,8 +48,6 @@ def script():
 @pytest.fixture(scope="session")
 def installed(script):
     """These tests need all that `make peers` installs; in CI they fail without it."""
-    if not SERVERS.is_file():
-        pytest.skip(f"NOT TESTED: {SERVERS} is missing")
     if names := [place.name for place in script.missing()]:
         reason = f"run `make peers`: {', '.join(names)} not installed"
         if os.environ.get("CI", "").lower() in ("true", "1"):

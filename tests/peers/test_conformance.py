@@ -30,9 +30,14 @@ def test_the_whole_revision_is_tried(revision, number):
     assert len(required(revision)) == number
 
 
-@pytest.mark.parametrize(
-    ("revision", "scenario"), [(r, s) for r in REVISIONS for s in required(r)]
-)
+SCENARIOS = [(r, s) for r in REVISIONS for s in required(r)] or [
+    pytest.param(
+        *("", ""), marks=pytest.mark.skip("NO CONFORMANCE IS TESTED: run `make peers`")
+    )
+]
+
+
+@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
 def test_conformance(revision, scenario, tmp_path):
     """Every check of the scenario passes, as the suite counts it."""
     done = subprocess.run(

@@ -49,6 +49,21 @@ class TestEnsure:
         assert done == [["a==1", "b==2"], ["a==2"]]
 
 
+class TestMain:
+    def test_a_clone_alone_gets_the_conformance_suite(
+        self, script, tmp_path, monkeypatch, capsys
+    ):
+        """Without the record of the servers that is all there is to install, and is said."""
+        monkeypatch.setattr(script, "SERVERS", tmp_path / "servers.json")
+        done = []
+        monkeypatch.setattr(script, "ensure", done.append)
+        assert script.main() == 0
+        assert {place.name for place in done} == {"node", "conformance"}
+        said = capsys.readouterr().out
+        assert f"no servers: {tmp_path / 'servers.json'} is missing" in said
+        assert said.count("\n") == 1
+
+
 class TestRun:
     def test_says_what_failed_with_the_words_of_the_command(self, script):
         """A registry that cannot be reached is an error with its reason."""

@@ -4,12 +4,16 @@ import re
 
 import pytest
 
-from peers.conftest import PEERS, entry_of, recorded
+from peers.conftest import PEERS, SERVERS, entry_of, recorded
 from toolbench.mcp import MCPClient
 from toolbench.mcp.handlers import Answer, FormQuestion, SamplingQuestion, answering
 
 HAD_STATE = {"memory", "sqlite"}  # recorded on what an earlier round had left
-NAMES = [server["name"] for server in recorded()]
+NAMES = [server["name"] for server in recorded()] or [
+    pytest.param(
+        "", marks=pytest.mark.skip(f"NO PUBLIC SERVER IS TESTED: {SERVERS} is missing")
+    )
+]
 
 
 def answer(question):

@@ -51,6 +51,26 @@ class TestLab:
         said = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
         assert str(tmp_path / "none.ipynb") in said
 
+    @pytest.mark.parametrize("arguments", [[], ["none.ipynb"]])
+    def test_without_jupyterlab(self, tmp_path, arguments):
+        """One sentence says what to install, and no notebook is left behind."""
+        script = (
+            "import sys; sys.modules.update(jupyterlab=None, nbformat=None);"
+            "from toolbench.cli import main; sys.exit(main())"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, "lab", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert done.stderr == (
+            "JupyterLab is not installed here: pip install jupyterlab\n"
+        )
+        assert list(tmp_path.iterdir()) == []
+
     def test_without_a_notebook_one_is_made(self, tmp_path, monkeypatch):
         """JupyterLab is served, on a notebook that loads toolbench."""
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
@@ -111,6 +131,30 @@ class TestDoctor:
         """What other programs configured wrongly is said, and the exit code stays 0."""
         (tmp_path / ".mcp.json").write_text("{not json")
         assert ".mcp.json" in toolbench("doctor", cwd=tmp_path)
+
+    def test_what_a_project_wrote_reaches_the_terminal_as_text(self, tmp_path):
+        """No escape sequence gets through, and no server makes a line of its own."""
+        name = "e\x1b]0;owned\x07vil\npython  fine"
+        servers = {"mcpServers": {name: {"command": "\x1b[2J"}}}
+        (tmp_path / ".mcp.json").write_text(json.dumps(servers))
+        said = toolbench("doctor", cwd=tmp_path)
+        (line,) = (line for line in said.splitlines() if "vil" in line)
+        assert line.startswith("MCP server e^[]0;owned^Gvil python fine")
+        assert "stdio: ^[[2J" in line
+
+    def test_ripgrep_is_looked_for_where_grep_looks(self, tmp_path, monkeypatch):
+        """One on PATH is as good as the package."""
+        program = tmp_path / "rg"
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+        (line,) = (
+            line
+            for line in toolbench("doctor", cwd=tmp_path).splitlines()
+            if "extra ripgrep" in line
+        )
+        assert "fine" in line
+        assert str(program) in line
 
 
 class TestWithoutTheExtra:

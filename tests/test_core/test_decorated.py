@@ -266,6 +266,11 @@ class TestWhatCannotBeATool:
         with pytest.raises(RegistrationError, match=says):
             tool(function)
 
+    def test_names_the_method_as_it_is_called(self):
+        """The name of the tool is no attribute of the object."""
+        with pytest.raises(RegistrationError, match=r"tool\(the_object.method\)"):
+            tool(name="other")(Holder.method)
+
     def test_has_no_name(self):
         """A lambda, a partial or an object is given one."""
         for nameless in (lambda x: x, partial(starred), postponed.Greeter()):

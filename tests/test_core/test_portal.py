@@ -60,11 +60,12 @@ class TestPortal:
             portal.call(forever, timeout=0.01)
         assert cancelled.wait(10)
 
-    def test_never_waits_for_itself(self, portal):
+    @pytest.mark.parametrize("way", ["call", "start"])
+    def test_never_waits_for_itself(self, portal, way):
         """A blocking call from inside the loop would wait for ever: it is an error."""
 
         async def inside():
-            portal.call(name)
+            getattr(portal, way)(name)
 
         with pytest.raises(ToolbenchError, match="await it instead"):
             portal.call(inside)

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from io import StringIO
 from typing import Generic, TypeVar
 
@@ -219,6 +220,37 @@ class TestVisualize:
             KeyAction(api_key="k-1", code="c-2", nested=[{"token": "t-3"}]).visualize
         )
         assert not any(secret in text for secret in ("k-1", "c-2", "t-3"))
+
+    def test_a_repr_hides_the_same(self):
+        """A log or a cell that shows the object shows no secret; all else as it is."""
+
+        class Login(BaseModel):
+            password: str
+            user: str = "ada"
+
+        class LoginAction(Action):
+            login: Login
+            token_: str = Field(alias="token")
+            to: tuple[int, ...] = (1,)
+            secret: SecretStr | None = None
+            anything: object = None
+
+        action = LoginAction(login=Login(password="p-1"), token="t-2", secret="s-3")
+        assert repr(action) == (
+            "LoginAction(login={'password': '••••••', 'user': 'ada'}, token_='••••••', "
+            "to=(1,), secret='••••••', anything=None)"
+        )
+        assert not any(secret in str(action) for secret in ("p-1", "t-2", "s-3"))
+
+    def test_a_repr_needs_no_schema(self):
+        """What JSON cannot describe still says what it holds."""
+
+        class BackAction(Action):
+            back: Callable[[], None] = print
+            password: str = ""
+
+        shown = repr(BackAction(password="p-1"))
+        assert shown == "BackAction(back=<built-in function print>, password='••••••')"
 
     def test_cuts_what_is_long(self):
         """A megabyte of argument is a line and a number."""

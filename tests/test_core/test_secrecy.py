@@ -1,6 +1,30 @@
-import pytest
+from collections import namedtuple
+from dataclasses import dataclass, field
 
-from toolbench.core.secrecy import HIDDEN, hide, is_secret
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, RootModel, SecretBytes, SecretStr
+
+from toolbench.core.secrecy import HIDDEN, Secrecy, hide, is_secret
+
+
+class Login(BaseModel):
+    password: str
+    user: str = ""
+
+
+class Renamed(BaseModel):
+    held: str = Field("", alias="api_key")
+
+
+@dataclass(slots=True)
+class Key:
+    token: str
+    more: list = field(default_factory=list)
+
+
+Pair = namedtuple("Pair", "user password")
 
 
 class TestIsSecret:
@@ -124,3 +148,142 @@ class TestHide:
         }
         whole = {"properties": {"v": schema}, "$defs": parts}
         assert hide({"v": value}, whole) == {"v": hidden}
+
+    @pytest.mark.parametrize(
+        ("value", "hidden"),
+        [
+            (Login(password="s"), {"password": HIDDEN, "user": ""}),
+            (RootModel[list[Login]]([Login(password="s")]), [{"password": HIDDEN}]),
+            (Renamed(api_key="s"), {"api_key": HIDDEN}),
+            (Key("s"), {"token": HIDDEN, "more": []}),
+            (Pair("u", "s"), {"user": "u", "password": HIDDEN}),
+            (({"password": "s"}, 1), [{"password": HIDDEN}, 1]),
+            ({"x": Login(password="s")}, {"x": {"password": HIDDEN, "user": ""}}),
+            (SecretStr("s"), HIDDEN),
+            ([SecretBytes(b"s"), b"b"], [HIDDEN, b"b"]),
+            ({"password": b"s"}, {"password": HIDDEN}),
+        ],
+        ids=repr,
+    )
+    def test_looks_into_whatever_python_has(self, value, hidden):
+        """What holds a secret becomes the JSON it stands for, the secret hidden."""
+        shown = hide({"v": value}, {})["v"]
+        if isinstance(value, RootModel):
+            shown = [{"password": login["password"]} for login in shown]
+        assert shown == hidden
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            Login(password=""),
+            (1, ("a",)),
+            {"a", 5},
+            frozenset({SecretStr}),
+            object(),
+            Pair("u", None),
+            Login,
+        ],
+        ids=repr,
+    )
+    def test_what_has_no_secret_stays_what_it_is(self, value):
+        """A tool that is run again gets the object it was given."""
+        assert hide({"v": value}, {})["v"] is value
+
+    def test_a_generator_is_not_used_up(self):
+        """To look is not to take."""
+        numbers = (n for n in range(3))
+        assert hide({"v": numbers}, {})["v"] is numbers
+        assert list(numbers) == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("schema", "value"),
+        [
+            ({"properties": {"x": {"format": "password"}}}, '{"x": "s"}'),
+            ({"type": "object", "properties": {"token": {}}}, ["s"]),
+            ({"type": "array", "items": {"writeOnly": True}}, "s"),
+            ({"$ref": "#/$defs/O"}, "s"),
+            ({"properties": {"x": {"$ref": "#/$defs/P"}}}, "s"),
+            ({"allOf": [{"$ref": "#/$defs/O"}, {"description": "x"}]}, "s"),
+            ({"anyOf": [{"$ref": "#/$defs/O"}, {"type": "null"}]}, ["s"]),
+        ],
+    )
+    def test_hides_whole_what_the_schema_describes_as_something_else(
+        self, schema, value
+    ):
+        """An object that a model sent as text: nobody can tell which part is the secret."""
+        parts = {
+            "O": {"type": "object", "properties": {"password": {}}},
+            "P": {"writeOnly": True},
+        }
+        whole = {"properties": {"v": schema}, "$defs": parts}
+        assert hide({"v": value}, whole) == {"v": HIDDEN}
+
+    def test_shows_what_an_alternative_describes(self):
+        """Text is no secret where text may stand beside an object that holds one."""
+        either = {"anyOf": [{"properties": {"password": {}}}, {"type": "string"}]}
+        assert hide({"v": "plain"}, {"properties": {"v": either}}) == {"v": "plain"}
+
+    def test_a_number_of_tokens_is_no_secret(self):
+        """An optional number under a telling name shows, as a number does."""
+        count = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+        assert hide({"token": 5}, {"properties": {"token": count}}) == {"token": 5}
+
+    @pytest.mark.parametrize("schema", [{"type": "array"}, {"format": "password"}])
+    def test_names_show_whatever_the_schema_says(self, schema):
+        """Arguments stay a dict, even of a schema that describes none."""
+        schema = {**schema, "properties": {"token": {}}}
+        assert hide({"v": "s"}, schema) == {"v": HIDDEN}
+
+    def test_shows_nothing_of_what_has_no_end(self):
+        """Arguments that hold themselves, or are too deep, are no reason to break."""
+        circle = {"n": 1}
+        circle["again"] = circle
+        deep = []
+        for _ in range(10_000):
+            deep = [deep]
+        for value in (circle, deep):
+            assert hide({"v": value, "x": 1}, {}) == {"v": HIDDEN, "x": HIDDEN}
+
+
+class TestMask:
+    def test_keeps_the_secrets_by_their_paths(self):
+        """Whoever hides can put back."""
+        masked, kept = Secrecy({}).mask({"a": [{"token": "t"}], "key": "k"})
+        assert masked == {"a": [{"token": HIDDEN}], "key": "k"}
+        assert kept == {("a", 0, "token"): "t"}
+
+    def test_reads_a_part_by_the_references_of_the_whole(self):
+        """A field of a form is a part of a schema, and has a name of its own."""
+        root = {"$defs": {"P": {"writeOnly": True}}}
+        part = {"items": {"$ref": "#/$defs/P"}}
+        assert Secrecy(part, root).mask(["s"])[0] == [HIDDEN]
+        assert Secrecy({}, root).mask("s", "password")[0] == HIDDEN
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.just("x"), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+_PARTS = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": "object", "properties": {"x": {"$ref": "#"}}},
+        {"items": {"$ref": "#/$defs/gone"}},
+        {"anyOf": [{"type": "array"}, {"$ref": "#"}]},
+        {"additionalProperties": {"type": "integer"}},
+        {"type": 5, "properties": [], "prefixItems": {}, "$ref": 5},
+    ]
+)
+
+
+class TestAnyValue:
+    @given(_JSON, _JSON, _PARTS, st.sampled_from([list, tuple]))
+    def test_shows_all_but_the_secret(self, above, beside, part, kind):
+        """Wherever a secret stands in whatever a schema describes: it alone is hidden."""
+        login = {"password": "hunter2", "x": beside}
+        shown = hide({"v": kind([above, login])}, {"properties": {"v": part}})
+        assert shown == {"v": [above, {"password": HIDDEN, "x": beside}]}

@@ -20,7 +20,7 @@ from toolbench import (
     ToolDefinition,
 )
 from toolbench.core.masking import MASK, Masking
-from toolbench.core.state import Secrets, Workspace
+from toolbench.core.state import Secrets, Workspace, secrets_of
 
 SECRET = "hunter2-éß"
 QUOTED = 'line "one"\nline two'
@@ -239,3 +239,27 @@ def test_state_can_be_sent_to_other_processes():
     """A state pickles, for executors elsewhere: they need its secrets to mask them."""
     state = pickle.loads(pickle.dumps(ConversationState("/w", secrets={"T": SECRET})))
     assert state.secrets.mask(SECRET) == MASK
+
+
+class TestOfAConversation:
+    @pytest.mark.parametrize(
+        "conversation",
+        [
+            None,
+            object(),
+            SimpleNamespace(state=None),
+            SimpleNamespace(state=SimpleNamespace(secrets=["x"])),
+            SimpleNamespace(state=SimpleNamespace(secrets=object())),
+        ],
+        ids=["none", "anything", "no state", "a list", "an object"],
+    )
+    def test_there_may_be_none(self, conversation):
+        """Only a mapping holds secrets by name, whoever made the conversation."""
+        assert secrets_of(conversation) is None
+
+    def test_what_is_no_text_is_left_out(self):
+        """Somebody else may keep other things among the secrets."""
+        state = SimpleNamespace(secrets={"T": SECRET, "other": object()})
+        assert dict(secrets_of(SimpleNamespace(state=state))) == {
+            "T": SecretStr(SECRET)
+        }

@@ -1,9 +1,10 @@
 import gc
 import pickle
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pytest
+from pydantic import AfterValidator
 
 from toolbench import (
     Action,
@@ -309,6 +310,16 @@ class TestArguments:
         assert make().problems({"a": 1}) == []
         [problem] = make().problems({"a": 1, "bb": 2})
         assert (problem.path, "Did you mean 'b'" in problem.message) == (("bb",), True)
+
+    def test_a_check_that_breaks_is_a_problem(self):
+        """What a validator of the tool's own raises by mistake is told like a misfit."""
+
+        class InverseAction(Action):
+            x: Annotated[int, AfterValidator(lambda x: 1 // x)]
+
+        [problem] = make(action_type=InverseAction).problems({"x": 0})
+        assert problem.path == ()
+        assert "ZeroDivisionError: " in problem.message
 
 
 class TestDumping:

@@ -91,6 +91,7 @@ class TestBundles:
         [
             ("image/png", "not base64"),
             ("image/png", b""),
+            ("image/png", None),
             ("image/svg+xml", ""),
             ("text/html", "<script>x</script>"),
             ("text/html", 3),

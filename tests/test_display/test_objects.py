@@ -5,8 +5,8 @@ from enum import Enum
 import pytest
 from pydantic import BaseModel
 
-from toolbench import tool
-from toolbench.display.objects import tool_bundle
+from toolbench import Action, Observation, ToolAnnotations, ToolDefinition, tool
+from toolbench.display.objects import call_html, tool_bundle, tool_html
 
 
 class Mode(Enum):
@@ -32,6 +32,33 @@ def plan(
         notes: Anything else.
     """
     return ""
+
+
+def test_a_tool_is_no_flood():
+    """Titles, names, descriptions, choices and their number: all that is long is cut."""
+    long = "x" * 1_000_000
+    properties = {
+        "a": {"type": "string", "description": long},
+        "b": {"enum": [long]},
+        "c": {"type": "object", "properties": {long: {}}},
+        long: {"anyOf": [{"enum": [long]}] * 50},
+        **{
+            f"p{n}": {"type": "string", "description": long[:3_000]} for n in range(999)
+        },
+    }
+    made = ToolDefinition(
+        name="t",
+        description=long,
+        action_type=Action.from_mcp_schema(
+            "Big", {"type": "object", "properties": properties}
+        ),
+        annotations=ToolAnnotations(title=long),
+    )
+    shown = tool_bundle(made)
+    assert len(shown["text/html"]) < 500_000
+    assert "903 parameters left out" in shown["text/html"]
+    assert len(tool_html(made)) < 200_000
+    assert len(call_html(long, {}, Observation.from_text("x"))) < 10_000
 
 
 @pytest.mark.parametrize(

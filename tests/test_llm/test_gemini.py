@@ -110,6 +110,33 @@ class TestGemini:
         assert tree["properties"]["children"]["items"]["type"] == "object"
         assert changes(tool, "gemini")["tree.children[]"].refused
 
+    @pytest.mark.parametrize(
+        "tool",
+        [
+            taking({"a": {"allOf": [{"$ref": "#/properties/a"}]}}),
+            taking({}, allOf=[{"$ref": "#"}]),
+            taking(
+                {"a": {"$ref": "#/$defs/N"}},
+                **{
+                    "$defs": {"N": {"type": "object", "allOf": [{"$ref": "#/$defs/N"}]}}
+                },
+            ),
+        ],
+    )
+    def test_recursion_in_all_of(self, tool):
+        """So is one that holds itself as a part of itself."""
+        to_gemini(tool)
+        cut = [c for c in format_report(tool, "gemini").changes if "cut" in c.message]
+        assert all(change.refused for change in cut)
+        assert cut
+
+    def test_joins_anything(self):
+        """A part that allows anything adds nothing."""
+        parts = [{"$ref": "#/$defs/Any"}, {"type": "string"}]
+        tool = taking({"a": {"allOf": parts}}, **{"$defs": {"Any": True}})
+        written = to_gemini(tool)["parameters"]["properties"]["a"]
+        assert written["type"] == "string"
+
     def test_nothing_to_give(self):
         """A tool without arguments has no parameters: Gemini refuses an empty object."""
         assert "parameters" not in to_gemini(taking({}))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from test_llm.recorded import MESSAGES
 from test_llm.samples import GREP, WRITE
 from test_llm.test_stream import STREAMS
-from toolbench.core.schema import Observation
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError
 from toolbench.llm.calls import (
     FunctionCallNotExistsError,
@@ -263,6 +264,25 @@ def test_anything_instead(data):
         assert (call.action is None) != (call.error is None)
         answer = respond(call, call.observation or Observation.from_text("Done."))
         assert json.dumps(answer)
+
+
+class Tree(Action):
+    child: "Tree | None" = None
+
+
+@pytest.mark.parametrize("depth", [50, 300, 900, 20_000])
+@pytest.mark.parametrize("is_text", [True, False])
+def test_nested_deeply(depth, is_text):
+    """Arguments of any depth are read, or are an error a model can act on."""
+    arguments = None
+    for _ in range(depth):
+        arguments = {"child": arguments}
+    if is_text:
+        arguments = '{"child":' * depth + "null" + "}" * depth
+    tool = ToolDefinition(name="plant", description="Plant.", action_type=Tree)
+    [call] = parse_tool_calls({"name": "plant", "arguments": arguments}, [tool])
+    assert (call.error is None) == (depth == 50)
+    assert call.action is None or call.error is None
 
 
 @given(data=st.data())

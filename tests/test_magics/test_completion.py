@@ -52,3 +52,12 @@ class TestTab:
     def test_offers(self, complete, text, offered):
         """Tab knows names of tools, arguments, values, options and sub-commands."""
         assert complete(text) == offered
+
+    def test_survives_a_tool_that_cannot_be_made(self, shell, complete, registered):
+        """A create() that fails offers nothing; the run will say why."""
+        registered("broken")
+        shell.run_cell(
+            "from toolbench import register_tool\n"
+            "register_tool('broken', lambda conv_state=None: 1 / 0)"
+        ).raise_error()
+        assert complete("%tool broken ") == []

@@ -123,6 +123,27 @@ class TestRun:
         """The body of %%tool holds the arguments, in three forms, beside those on the line."""
         assert cell(shell, f"add {options}", body).result == 5
 
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "_k = 2\na = sum(_k for _ in range(2))",
+            "import math\na = math.floor(4.5)",
+            "from math import floor\na = floor(4.5)",
+            "def f():\n    return 4\na = f()",
+            "class C:\n    n = 4\na = C.n",
+            "a = 2\ndef g():\n    return a + 1\nb = g() - 1\na = 3 - 1 + 1",
+            "if n:\n    a = n\n",
+            "a, b = n, 1",
+            "n_ = 3\na = n_ + 1\ndel n_",
+        ],
+    )
+    def test_with_a_body_in_python(self, shell, body):
+        """It runs as a cell does; the names it assigns are arguments, helpers are not."""
+        shell.user_ns["n"] = 4
+        assert cell(shell, "add -f py", body).result == 5
+        assert shell.user_ns["n"] == 4
+        assert "a" not in shell.user_ns
+
     def test_fills_in_variables(self, shell):
         """The string ${name} becomes the object of that name, and nothing else is expanded."""
         shell.user_ns["n"] = 41
@@ -280,8 +301,85 @@ echo = EchoTool.create()[0]
             assert shell.ev("EchoAction.resolve_kind('EchoAction') is EchoAction")
             assert shell.ev("echo(EchoAction(text='x'))").text == f"x{mark}"
 
+    def test_by_factory(self, shell, registered):
+        """A factory that is registered anew takes the place of the old, whose tool ends."""
+        source = """
+from toolbench import Action, ToolDefinition, ToolExecutor, register_tool
+class Said(ToolExecutor):
+    closed = False
+    def __call__(self, action, conversation=None):
+        return "%s"
+    def close(self):
+        type(self).closed = True
+def made(conv_state=None):
+    return [ToolDefinition(name="again", action_type=Action, executor=Said())]
+register_tool("again", made)
+"""
+        registered("again")
+        shell.run_cell(source % "first").raise_error()
+        assert line(shell, "%tool again --yes").text == "first"
+        old = shell.ev("Said")
+        shell.run_cell(source % "second").raise_error()
+        assert line(shell, "%tool again --yes").text == "second"
+        assert old.closed
+        assert not shell.ev("Said.closed")
+
+    def test_by_registered_class(self, shell, registered):
+        """So does a class that is only defined anew, without being registered again."""
+        source = """
+from toolbench import Action, ToolDefinition, register_tool
+class AnewTool(ToolDefinition):
+    @classmethod
+    def create(cls, conv_state=None):
+        return [cls(action_type=Action, executor=lambda action: "%s")]
+"""
+        registered("anew")
+        shell.run_cell(source % "first" + "register_tool('anew', AnewTool)")
+        assert line(shell, "%tool anew --yes").text == "first"
+        shell.run_cell(source % "second").raise_error()
+        assert line(shell, "%tool anew --yes").text == "second"
+
+
+class TestRegistered:
+    def test_is_made_once(self, shell, registered):
+        """What a registered tool keeps, it keeps from one cell to the next."""
+        registered("counter")
+        shell.run_cell(
+            """
+from itertools import count
+from toolbench import Action, ToolDefinition, register_tool
+def made(conv_state=None):
+    numbers = count(1)
+    return [ToolDefinition(name="counter", action_type=Action,
+                           executor=lambda action: str(next(numbers)))]
+register_tool("counter", made)
+"""
+        ).raise_error()
+        said = [line(shell, "%tool counter --yes").text for _ in range(3)]
+        assert said == ["1", "2", "3"]
+
+    def test_that_makes_none(self, shell, registered):
+        """A recipe that makes no tools is a sentence."""
+        registered("none")
+        shell.run_cell(
+            "from toolbench import register_tool\n"
+            "register_tool('none', lambda conv_state=None: [])"
+        ).raise_error()
+        with pytest.raises(ToolNotFoundError, match="'none' makes no tools"):
+            line(shell, "%tool none --yes")
+
 
 class TestHistory:
+    @pytest.mark.parametrize(
+        ("asked", "shown"), [("0", 0), ("1", 1), ("2", 2), ("3", 2), ("-- -1", 0)]
+    )
+    def test_shows_as_many_as_asked_for(self, shell, asked, shown):
+        """A number of runs is just that many, of those there are."""
+        line(shell, "%tool add a=1")
+        line(shell, "%tool add a=2")
+        assert len(line(shell, f"%tool_history {asked}").rows) == shown
+        assert len(line(shell, f"%tool_history --json {asked}")) == shown
+
     def test_lists_and_repeats(self, shell):
         """%tool_history shows the runs; --rerun N runs one again."""
         line(shell, "%tool add a=1")

@@ -2,21 +2,18 @@
 
 import pytest
 
-from test_mcp.peers import is_running
+from test_mcp.peers import children, eventually, is_running
 from toolbench.core.portal import portal
 from toolbench.mcp import MCPClient
 
 
 @pytest.fixture
 def client():
-    """A client whose servers are gone afterwards."""
-    pids = []
+    """A client whose servers are gone afterwards, also those that never connected."""
+    before = children()
     with MCPClient(timeout=20) as client:
         yield client
-        pids = [
-            s.pid for s in client.servers.values() if s.status == "connected" and s.pid
-        ]
-    assert not [pid for pid in pids if is_running(pid)]
+    eventually(lambda: not any(map(is_running, children() - before)))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The servers the tests talk to."""
 
+import json
 import os
 import subprocess
 import sys
@@ -28,6 +29,28 @@ def shop():
 def light(name, *tools):
     """The entry of a server called *name*, whose *tools* answer with that name."""
     return {"command": sys.executable, "args": [str(LIGHT), name, *tools]}
+
+
+def scripted(path, script, **more):
+    """The entry of a server that says what *script*, kept in *path*, has for each method.
+
+    Call it again with the same path to change what that server says from now on.
+    """
+    info = {
+        "protocolVersion": "2025-11-25",
+        "serverInfo": {"name": "s", "version": "1"},
+    }
+    features = {"tools": {}, "resources": {"subscribe": True}}
+    known = {
+        "initialize": [{"result": {**info, "capabilities": features}}],
+        "tools/list": [
+            {"result": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}}
+        ],
+        "tools/call": [{"result": {"content": [{"type": "text", "text": "fine"}]}}],
+    }
+    path.write_text(json.dumps(known | script))
+    words = [str(GOOD.with_name("scripted.py")), str(path)]
+    return {"command": sys.executable, "args": words, "mode": "legacy", **more}
 
 
 def misbehaving(mode, *args):

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from test_mcp.peers import good
+from toolbench import run_tool, tool
 from toolbench.mcp.handlers import Answer, answering, reporting
 
 
@@ -84,6 +85,36 @@ class TestThreeWays:
         assert list(server.tool("points")({"count": 3}).df["y"]) == [0, 1, 4]
         (picture,) = server.tool("picture")({}).content
         assert picture.image_urls[0].startswith("data:image/png;base64,")
+
+    def test_never_block_the_background_loop(self, server):
+        """An async tool that calls one plainly is told to await it; every server works on."""
+        inner = server.tool("add")
+
+        @tool
+        async def outer(awaits: bool) -> float:
+            """Call the other tool."""
+            call = await inner.acall({"a": 1}) if awaits else inner({"a": 1})
+            return call.data
+
+        with ThreadPoolExecutor() as pool:
+            refused = pool.submit(run_tool, outer, awaits=False).result(20)
+        assert refused.is_error
+        assert "await tool.acall(action)" in refused.text
+        assert run_tool(outer, awaits=True).text == "2"
+
+    def test_never_block_the_loop_from_an_answerer(self, asking):
+        """An async answerer that calls a tool plainly fails its question only."""
+
+        async def answer(question):
+            return {"value": asking.call("add", {"a": 1}).text}
+
+        def ask():
+            with answering(answer):
+                return asking.tool("ask")({})
+
+        with ThreadPoolExecutor() as pool:
+            assert pool.submit(ask).result(20).is_error
+        assert asking.call("add", {"a": 1}).data == 2
 
 
 class TestStopping:

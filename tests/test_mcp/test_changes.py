@@ -1,5 +1,6 @@
 """News of a server, in bundles."""
 
+from queue import Queue
 from threading import Event
 
 from toolbench.mcp.changes import Changes
@@ -16,6 +17,22 @@ class TestChanges:
         assert heard.wait(5)
         assert calls[0] == {"log", "traffic"}
         assert len(calls) < 1_000
+
+    def test_one_that_fails_silences_no_other(self, caplog):
+        """A listener that raises is logged and told no more; the others hear everything."""
+        changes, told, heard = Changes(interval=0.01), [], Queue()
+
+        def fail(names):
+            told.append(names)
+            raise ValueError("closed")
+
+        changes.listen(fail)
+        changes.listen(heard.put)
+        for name in ("log", "tools"):
+            changes.note(name)
+            assert heard.get(timeout=5) == {name}
+        assert told == [{"log"}]
+        assert [record.exc_info[0] for record in caplog.records] == [ValueError]
 
     def test_nobody_is_told_after_stopping(self):
         """What `listen` returns ends it; stopping twice does no harm."""

@@ -72,6 +72,15 @@ class TestNames:
         client.disconnect("a")
         assert [t.name for t in client] == ["same"]
 
+    def test_are_never_two_tools(self, client):
+        """A tool whose own name is what another would get keeps it: the other gets a longer one."""
+        client.connect("git", light("git", "status"))
+        client.connect("svn", light("svn", "status"))
+        client.connect("x", light("x", "git_status"))
+        names = [t.name for t in client]
+        assert names == ["git_git_status", "svn_status", "git_status"]
+        assert [client[name]({}).text for name in names] == ["git", "svn", "x"]
+
     def test_that_are_unknown_are_told_with_the_nearest(self, client):
         """A wrong name says which are near."""
         client.connect("a", light("a", "search"))
@@ -115,6 +124,17 @@ class TestConnect:
             ToolNotFoundError, match=r"no server 'aa'\. Did you mean 'a'"
         ):
             client.add(config, only=["aa"])
+
+    def test_none_that_is_disabled(self, client):
+        """Such a server is skipped; if it was asked for, or there is no other, that is said."""
+        off = {"command": "never-started", "disabled": True}
+        (session,) = client.add({"a": light("a", "x"), "off": off})
+        assert session.name == "a"
+        for only in (None, ["off"]):
+            with pytest.raises(ServerError, match=r"Disabled in the conf.*: 'off'\."):
+                client.add({"off": off}, only=only)
+        with pytest.raises(ServerError, match="'off'"):
+            client.add({"a": light("a", "x"), "off": off}, only=["a", "off"])
 
     def test_side_by_side(self, client, tmp_path):
         """Each of these servers starts only once the other one has: they start together."""

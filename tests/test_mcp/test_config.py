@@ -1,12 +1,33 @@
 """Configurations as FastMCP and other programs write them."""
 
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config import read_config, read_entry
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.sampled_from(["https://h/mcp", "http://[", "a:b", "x=y", "--token", "{}"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner)
+    ),
+    max_leaves=5,
+)
+KEYS = [
+    "command", "args", "env", "environment", "cwd", "url", "headers", "http_headers",
+    "auth", "timeout", "tool_timeout_sec", "mode", "enabled", "disabled", "type",
+    "tools", "openapi", "base_url", "paths", "bearer_token_env_var",
+    "env_http_headers", "server",
+]  # fmt: skip
 STDIO = {"command": "uvx", "args": ["mcp-server-git"], "env": {"A": "b"}}
 
 
@@ -35,6 +56,12 @@ class TestFormats:
             '{ // servers\n "mcpServers": {"a": {"url": "https://x//y", /* no */ }, } }'
         )
         assert read_config(file)["a"].url == "https://x//y"
+
+    def test_a_file_may_have_a_byte_order_mark(self, tmp_path):
+        """Editors on Windows write one."""
+        file = tmp_path / "mcp.json"
+        file.write_text(json.dumps({"mcpServers": {"a": STDIO}}), encoding="utf-8-sig")
+        assert read_config(file)["a"].command == "uvx"
 
     def test_a_file_may_be_toml(self, tmp_path):
         """Codex keeps servers in TOML, with its own names for tokens and time limits."""
@@ -110,7 +137,14 @@ class TestMistakes:
             ({}, "holds no servers"),
             ({"mcpServers": {}}, "holds no servers"),
             ({"servers": {"a": {"commnad": "x"}}}, "'command' to start or a 'url'"),
-            ({"a": {"command": 3}}, "A command is a str"),
+            ({"a": {"command": 3}}, "Server 'a': A command is a str"),
+            ({"a": {"command": "x", "args": 5}}, "its args a list, not str and int"),
+            ({"a": {"command": ["x"], "args": "y"}}, "not list and str"),
+            ({"a": {"command": "x", "env": ["A=1"]}}, "'env' maps names to values"),
+            ({"a": {"url": "http://h", "headers": ["a: b"]}}, "'headers' maps names"),
+            ({"a": {"command": "x", "timeout": "soon"}}, "a number, not 'soon'"),
+            ({"a": {"url": "http://[bad"}}, "The host in the URL cannot be read"),
+            ("http://[bad", "The host in the URL cannot be read"),
             ("/nowhere/mcp.json", "Cannot read the configuration '/nowhere/mcp.json'"),
         ],
     )
@@ -125,3 +159,47 @@ class TestMistakes:
         file.write_text("{nope")
         with pytest.raises(ServerError, match=r"mcp\.json' cannot be read: Expecting"):
             read_config(file)
+
+    @pytest.mark.parametrize(
+        ("name", "data", "said"),
+        [
+            ("a.json", b'{"a": "caf\xe9"}', "can't decode byte 0xe9"),
+            ("a.json", b"[" * 100_000, "it is nested too deeply"),
+            ("a.yaml", b"env: {API_KEY: verysecret, ]", "line 1"),
+        ],
+    )
+    def test_in_a_file_are_told_without_its_secrets(self, tmp_path, name, data, said):
+        """Whatever is wrong with a file, it is one sentence that quotes nothing of it."""
+        file = tmp_path / name
+        file.write_bytes(data)
+        with pytest.raises(ServerError, match=said) as caught:
+            read_config(file)
+        assert "verysecret" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            {"command": "x", "args": "--token verysecret"},
+            {"command": "x", "env": ["API_KEY=verysecret"]},
+            {"url": "https://h", "headers": "Authorization: verysecret"},
+            {"url": "https://me:verysecret\N{FULLWIDTH NUMBER SIGN}@h"},
+        ],
+    )
+    def test_are_told_without_the_value(self, entry):
+        """What stands in a wrong place may be a secret all the same."""
+        with pytest.raises(ServerError) as caught:
+            read_entry(entry)
+        assert "verysecret" not in str(caught.value)
+
+    @given(
+        st.dictionaries(
+            st.sampled_from(KEYS),
+            JSON,
+        )
+    )
+    def test_never_break_the_reader(self, entry):
+        """An entry of any shape is read or refused, and what is read can be shown."""
+        with suppress(ServerError):
+            read = read_entry(entry)
+            assert repr(read.target) in repr(read)
+            read.secrets.mask("x")

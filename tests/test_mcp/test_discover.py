@@ -6,7 +6,8 @@ import pytest
 
 from toolbench.mcp.discover import discover
 
-SERVERS = {"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"]}}}
+STDIO = {"command": "uvx", "args": ["mcp-server-git"]}
+SERVERS = {"mcpServers": {"git": STDIO}}
 
 
 @pytest.fixture
@@ -87,6 +88,33 @@ class TestDiscover:
         assert found["git"].entry is not None
         assert "'command' to start" in found["bad"].problem
         assert "cannot be read" in found["?"].summary
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            {"command": "x", "env": ["A=1"]},
+            {"command": "x", "args": 5},
+            {"command": "x", "timeout": "soon"},
+            {"url": "http://[bad"},
+            {"url": "http://h", "headers": ["a: b"]},
+        ],
+    )
+    def test_of_entries_side_by_side_each_counts_alone(self, home, bad):
+        """An entry that makes no sense has a problem; its neighbour has none."""
+        write(home / ".cursor/mcp.json", {"mcpServers": {"bad": bad, "ok": STDIO}})
+        bad, ok = discover(home / "project")
+        assert bad.problem
+        assert bad.entry is None
+        assert (ok.problem, ok.summary) == ("", "stdio: uvx mcp-server-git")
+
+    def test_of_files_side_by_side_each_counts_alone(self, home):
+        """A file in another encoding has a problem; the next file has none."""
+        write(home / ".cursor/mcp.json", "")
+        (home / ".cursor/mcp.json").write_bytes(b'{"mcpServers": {"caf\xe9": {}}}')
+        write(home / ".gemini/settings.json", SERVERS)
+        bad, ok = discover(home / "project")
+        assert "can't decode" in bad.problem
+        assert ok.name == "git"
 
     def test_shows_no_secrets(self, home):
         """What is found can be listed without giving anything away."""

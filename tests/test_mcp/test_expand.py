@@ -17,6 +17,8 @@ class TestExpand:
             ("Bearer ${TOKEN}!", "Bearer s3cret!"),
             ("${MISSING:-fallback}", "fallback"),
             ("${EMPTY:-fallback}", "fallback"),
+            ("${EMPTY}", ""),
+            ("${MISSING:-}", ""),
             ("${TOKEN:-fallback}", "s3cret"),
             ("$TOKEN costs $5", "$TOKEN costs $5"),
             ("${not a name}", "${not a name}"),

@@ -6,6 +6,7 @@ from mcp import MCPError
 from toolbench.errors import ServerError
 from toolbench.mcp.calls import Call, CallTimeoutError, HttpFailure
 from toolbench.mcp.failures import call_failed, root_of, sentence
+from toolbench.mcp.inbox import Inbox
 
 
 class TestSentence:
@@ -72,7 +73,6 @@ class TestSentence:
 class TestCallFailed:
     def test_is_a_whole_sentence(self):
         """What a caller reads starts large and ends with a stop."""
-        told = str(
-            call_failed(CallTimeoutError("no answer within 3 s"), Call(seconds=3))
-        )
+        error = CallTimeoutError("no answer within 3 s")
+        told = str(call_failed(error, Call(seconds=3), Inbox("s")))
         assert told == "No answer within 3 s."

@@ -59,12 +59,15 @@ class TestMend:
         (mended,) = mend(line)
         assert mended["result"]["text"] == "a\ufffdb"
 
-    @pytest.mark.parametrize("result", [None, 3, "text", []])
-    def test_a_result_that_is_no_object_becomes_an_error(self, result):
-        """The caller gets an answer that says what came, and does not wait for ever."""
+    @pytest.mark.parametrize(
+        ("result", "kind"),
+        [(None, "null"), (3, "a number"), ("x", "a text"), ([], "a list")],
+    )
+    def test_a_result_that_is_no_object_becomes_an_error(self, result, kind):
+        """The caller gets an answer that says what kind came, and does not wait for ever."""
         (mended,) = mend(message(id=7, result=result))
         assert mended["id"] == 7
-        assert json.dumps(result) in mended["error"]["message"]
+        assert f"result is {kind}, not" in mended["error"]["message"]
 
     def test_what_is_nested_too_deeply_is_answered_as_an_error(self):
         """The id is found without reading the rest."""

@@ -11,11 +11,24 @@ from functools import cache
 
 import pytest
 
-from test_mcp.peers import MISBEHAVING, is_running, misbehaving, misbehaving_http
+from test_mcp.peers import (
+    MISBEHAVING,
+    children,
+    eventually,
+    is_running,
+    misbehaving,
+    misbehaving_http,
+)
 from test_mcp.seen import NOT_OVER_HTTP
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True:
+    time.sleep(60)
+"""
 CONNECTED = ""  # connected, and `ping` answers `pong`
 
 
@@ -299,3 +312,11 @@ class TestEnds:
         assert all(map(is_running, pids))
         client.sync_close()
         assert not any(map(is_running, pids))
+
+    def test_no_process_is_left_that_never_connected(self, client):
+        """Nor one that answers nothing and ignores the end of its stdin and SIGTERM."""
+        before = children()
+        client.timeout = 1
+        with pytest.raises(ServerError, match="no answer within 1 s"):
+            client.connect("s", {"command": sys.executable, "args": ["-c", DEAF]})
+        eventually(lambda: not any(map(is_running, children() - before)))

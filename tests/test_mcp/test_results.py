@@ -89,6 +89,34 @@ class TestNothingIsLost:
         assert isinstance(observation.content[0], TextContent)
         assert observation.warnings
 
+    @pytest.mark.parametrize(
+        ("data", "kind"),
+        [
+            (b"\x89PNG\r\n\x1a\n", "image/png"),
+            (b"RIFF\x24\0\0\0WEBPVP8 ", "image/webp"),
+            (b"RIFF\x24\0\0\0WAVEfmt ", None),
+            (b"BM\x3a" + bytes(7) + b"\x36\0\0\0\x28\0\0\0" + bytes(40), "image/bmp"),
+            (b"BMW dealers in Berlin\n", None),
+        ],
+    )
+    @pytest.mark.parametrize("label", ["image/png", "application/octet-stream", None])
+    def test_a_resource_is_an_image_if_its_data_says_so(self, data, kind, label):
+        """A picture is one in a resource too, and nothing else is taken for one."""
+        (content,) = resource(data, label).content
+        urls = getattr(content, "image_urls", [])
+        assert [url.partition(";")[0] for url in urls] == [f"data:{kind}"] * bool(kind)
+
+    def test_a_resource_that_says_it_is_no_image_is_none(self):
+        """What a server labels as something else is that."""
+        (content,) = resource(b"GIF8 times as fast!", "text/plain").content
+        assert isinstance(content, TextContent)
+
+
+def resource(data, kind):
+    held = {"uri": "f:x", "mimeType": kind, "blob": base64.b64encode(data).decode()}
+    block = {"type": "resource", "resource": held}
+    return tool_observation("t", {"content": [block]})
+
 
 class TestMisfits:
     @pytest.mark.parametrize(

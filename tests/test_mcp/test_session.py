@@ -15,6 +15,7 @@ from test_mcp.peers import (
     is_running,
     light,
     misbehaving,
+    scripted,
     shop,
 )
 from toolbench.core.portal import portal
@@ -156,6 +157,18 @@ class TestChanges:
             portal.call(asyncio.sleep, 60, timeout=0.5)  # longer than news is collected
         assert server.status == "closed"
         assert children() == before
+
+    def test_that_do_not_come_leave_what_is_known(self, client, tmp_path):
+        """A server that says it changed and then lists nothing keeps its tools, with a problem."""
+        client.timeout = 1
+        session = client.connect("s", scripted(tmp_path / "script", {}))
+        scripted(tmp_path / "script", {"tools/list": []})
+        session.refresh()
+        assert session.problems == ["tools/list: no answer within 1 s"]
+        assert session.tool("t")({}).text == "fine"
+        scripted(tmp_path / "script", {"tools/list": [{"result": {"tools": []}}]})
+        session.refresh()
+        assert (session.tools, session.problems) == ([], [])
 
     def test_that_are_silent_show_on_refresh(self, client):
         """A schema that changed without a word is seen when the list is read again."""

@@ -1,5 +1,6 @@
 """The last lines of a server's stderr."""
 
+import tracemalloc
 from threading import Event
 
 from toolbench.core.state import Secrets
@@ -30,6 +31,29 @@ class TestStderrTail:
         tail.add("x" * 100_000)
         assert "s3cret" not in tail.text
         assert "(100,000 characters)" in tail.text
+
+    def test_hides_secrets_across_the_cut(self):
+        """A line is masked before it is cut: no first half is left."""
+        tail = StderrTail(Secrets({"k": "s3cret-value"}))
+        tail.add("x" * 3995 + "s3cret-value")
+        assert "s3c" not in tail.text
+
+    def test_holds_the_start_of_a_line_that_never_ends(self):
+        """Megabytes without an end of line take no memory; the next line is one of its own."""
+        tail = StderrTail()
+        tracemalloc.start()
+        try:
+            with tail.pipe() as file:
+                for _ in range(300):
+                    file.write("x" * 100_000)
+                file.write("\nnext\n")
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        endless, following = tail
+        assert endless.endswith("… (30,000,000 characters)")
+        assert following == "next"
+        assert peak < 10_000_000
 
     def test_bytes_that_are_no_text_do_no_harm(self):
         """What is not UTF-8 is shown with replacements."""

@@ -1,11 +1,13 @@
 """News of lists and resources, in both eras."""
 
+import os
+import signal
 import threading
 
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
 
-from test_mcp.peers import eventually, light
+from test_mcp.peers import eventually, light, scripted
 from toolbench.errors import ServerError
 
 
@@ -73,3 +75,43 @@ class TestNews:
         with pytest.raises(ServerError, match="did not subscribe us to 'x://y'"):
             session.subscribe("x://y")
         assert session.updated == []
+
+
+def answering(directory, answers):
+    """The entry of a server that gives these *answers* to subscriptions."""
+    return scripted(directory / "script", {"resources/subscribe": answers})
+
+
+class TestReconnecting:
+    @pytest.mark.parametrize(
+        ("answers", "why"),
+        [
+            (
+                [{"error": {"code": -32002, "message": "gone"}}],
+                "gone (MCP error -32002)",
+            ),
+            ([], "no answer within 1 s"),
+        ],
+    )
+    def test_outlives_a_resource_that_is_gone(self, client, tmp_path, answers, why):
+        """What can be heard of no more is told as a problem, and stops nothing else."""
+        client.timeout = 1
+        session = client.connect("s", answering(tmp_path, [{"result": {}}]))
+        session.subscribe("x://y")
+        answering(tmp_path, answers)
+        session.reconnect()
+        assert session.problems == [f"no news of 'x://y': {why}"]
+        assert session.call("t").text == "fine"
+        session.unsubscribe("x://y")
+        assert session.problems == []
+
+    def test_asks_for_nothing_that_was_given_up(self, client, tmp_path):
+        """A resource is forgotten even where the server was lost before it could be told."""
+        session = client.connect("s", answering(tmp_path, [{"result": {}}]))
+        session.subscribe("x://y")
+        os.kill(session.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        with pytest.raises(ServerError, match="did not unsubscribe us"):
+            session.unsubscribe("x://y")
+        asked = session.traffic.find(method="resources/subscribe", kind="request")
+        assert len(asked) == 1

@@ -58,3 +58,10 @@ class TestTraffic:
         traffic.note("sent", '{"id": 1}', kind="request", request_id=1)
         (line,) = traffic.to_ndjson().splitlines()
         assert json.loads(line)["message"] == {"id": 1}
+
+    def test_can_be_written_however_deep_a_message_is(self):
+        """What Python cannot read is exported as its text."""
+        traffic, deep = Traffic(), "[" * 20_000 + "]" * 20_000
+        traffic.note("received", deep, kind="noise")
+        (line,) = traffic.to_ndjson().splitlines()
+        assert json.loads(line)["message"] == deep

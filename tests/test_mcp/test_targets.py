@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import logging
 import textwrap
 
 import pytest
@@ -216,3 +217,28 @@ class TestHttp:
         """A port where nobody listens says so."""
         with pytest.raises(ServerError, match="nothing answers there"):
             client.connect("x", "http://127.0.0.1:9/mcp")
+
+    def test_a_refusal_behind_a_redirect_says_what_to_do(self, client):
+        """What the place says that a server redirects to counts as its own answer."""
+
+        async def moved(scope, receive, send):
+            is_old = scope["path"] == "/mcp"
+            headers = [(b"location", b"/mcp/")] if is_old else []
+            status = 307 if is_old else 401
+            head = {"type": "http.response.start", "headers": headers}
+            await send(head | {"status": status})
+            await send({"type": "http.response.body", "body": b""})
+
+        with (
+            serving_app(moved) as url,
+            pytest.raises(ServerError, match=r"HTTP 401 .* give 'auth' a token"),
+        ):
+            client.connect("moved", f"{url}/mcp")
+
+
+def test_connecting_again_changes_no_logger(client):
+    """What the SDK logs is silenced once, not with every connection."""
+    session = client.connect("far", light("far", "x"))
+    handlers = [list(logging.getLogger(name).handlers) for name in ("mcp", "client")]
+    session.reconnect()
+    assert handlers == [logging.getLogger(name).handlers for name in ("mcp", "client")]

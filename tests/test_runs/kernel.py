@@ -22,6 +22,7 @@ class Kernel:
         launch = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
         self._manager.kernel_spec.argv = [python, *launch]
         self._subshell: str | None = None
+        self._clicked: dict[str, float] = {}
         self.states: dict[str, dict[str, Any]] = {}
         self.messages: list[dict[str, Any]] = []
 
@@ -95,19 +96,26 @@ class Kernel:
     # --- widgets ----------------------------------------------------------------------
 
     def click(self, button: str, *, subshell: bool = False) -> None:
-        """Click the button that says *button*, the newest of that name.
+        """Click the button that says *button*, the newest of that name, once it is there.
 
         Args:
             button: What it says.
             subshell: Send it as JupyterLab does, for a thread of its own.
         """
-        self.listen()
-        comm = [k for k, s in self.states.items() if s.get("description") == button][-1]
+        at_once = self._clicked.get(button, 0.0) + 0.5  # it would be a double click
+        self.listen_until(lambda: time.monotonic() > at_once, "it is another click")
+        self._clicked[button] = time.monotonic()
+        self.listen_until(lambda: self._called(button), f"there is a button {button!r}")
+        comm = self._called(button)[-1]
         data = {"method": "custom", "content": {"event": "click"}}
         message = self.client.session.msg("comm_msg", {"comm_id": comm, "data": data})
         if subshell:
             message["header"]["subshell_id"] = self.subshell()
         self.client.shell_channel.send(message)
+
+    def _called(self, button: str) -> list[str]:
+        self.listen()
+        return [k for k, s in self.states.items() if s.get("description") == button]
 
     def subshell(self) -> str | None:
         """The subshell all comms share."""

@@ -1,9 +1,11 @@
 """Plain and awaited calls of tools, recorded as `%load_ext toolbench` has them."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
+from test_runs import tools
 from toolbench import Action, Conversation, Observation, ToolDefinition, current_run
 from toolbench.core.registry import ToolNotFoundError
 from toolbench.errors import ArgumentsError
@@ -168,3 +170,15 @@ class TestMistakes:
         """A name is looked up before anything is read."""
         with pytest.raises(ToolNotFoundError):
             run_tool("no such tool", [1])
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("user", ["Ada", "nobody"])
+    def test_of_an_action_are_hidden_like_those_of_a_dict(self, user):
+        """What a plain call returns or raises may hold its secret; its record never does."""
+        action = tools.unlock.action_type(user=user, password="hunter2222")
+        with suppress(ValueError):
+            tools.unlock(action)
+        record = history()[-1]
+        assert record.tool == "unlock"
+        assert "hunter2222" not in f"{record.to_dict()}{record.to_html()}"

@@ -6,6 +6,7 @@ import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from io import StringIO
 
 import pytest
@@ -102,6 +103,24 @@ class TestOutput:
         thread.join(20)
         assert sys.stdout is theirs
 
+    def test_is_all_that_differs_in_the_streams(self, tmp_path):
+        """A run asks its stdout for the encoding or the file, and is told the real one's."""
+
+        @tool
+        def look() -> list:
+            """Look at the stream, and let a process write to it."""
+            sys.stdout.writelines(["a\n", "b\n"])
+            subprocess.run(["echo", "hello"], stdout=sys.stdout, check=True)
+            return [sys.stdout.encoding, sys.stdout.errors, sys.stdout.isatty()]
+
+        with (tmp_path / "out").open("w+", encoding="latin-1") as real:
+            with redirect_stdout(real):
+                run, thread = background(look)
+                thread.join(20)
+            assert (tmp_path / "out").read_text() == "hello\n"
+        assert run.observation.result == ["latin-1", "strict", False]
+        assert run.output.text == "a\nb\n"
+
 
 class TestLogs:
     def test_and_warnings_are_kept(self):
@@ -131,6 +150,58 @@ class TestLogs:
         assert "low on memory" in run.output.text
         assert screen.getvalue() == "mine\n"
         assert handler.filters == []
+
+    def test_keep_the_traceback(self):
+        """`logger.exception` says where."""
+
+        @tool
+        def log() -> None:
+            """Log an exception."""
+            try:
+                raise OSError("disk full")
+            except OSError:
+                logging.getLogger("a.library").exception("not saved")
+
+        run, thread = background(log)
+        thread.join(20)
+        assert run.output.text.startswith("error: a.library: not saved\nTraceback ")
+        assert 'raise OSError("disk full")' in run.output.text
+
+    def test_that_cannot_be_written_fail_nothing(self, monkeypatch):
+        """A log call whose words do not fit is said like anywhere, and the tool goes on."""
+        monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's raise
+
+        @tool
+        def log() -> str:
+            """Log what cannot be formatted."""
+            logging.getLogger("a.library").warning("%d items", "three")
+            return "done"
+
+        run, thread = background(log)
+        thread.join(20)
+        assert (run.state, run.observation.text) == ("ok", "done")
+        assert "Arguments: ('three',)" in run.output.text
+
+    def test_and_warnings_for_a_file_go_there(self, monkeypatch):
+        """`warnings.showwarning(file=...)` is no word to the person."""
+        file = StringIO()
+
+        def real(message, category, filename, lineno, file=None, line=None):
+            file.write(f"{filename}:{lineno} {message} {line}")
+
+        monkeypatch.setattr(warnings, "showwarning", real)
+
+        @tool
+        def show() -> None:
+            """Show a warning in a file, and one on the screen."""
+            for where in (file, None):
+                told = UserWarning("soon"), UserWarning, "f", 1
+                warnings.showwarning(*told, file=where, line="1 / 0")
+
+        run, thread = background(show)
+        thread.join(20)
+        assert run.output.text == "warning: UserWarning: soon\n"
+        assert file.getvalue() == "f:1 soon 1 / 0"
 
 
 class TestDisplay:

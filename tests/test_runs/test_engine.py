@@ -7,7 +7,7 @@ import pytest
 
 import toolbench
 from test_runs import tools
-from toolbench import SecurityRisk, history, run_tool, tool
+from toolbench import SecurityRisk, ToolDefinition, history, run_tool, tool
 from toolbench.runs import calls
 from toolbench.runs.active import active
 from toolbench.runs.engine import perform, start
@@ -21,6 +21,13 @@ class Odd(BaseException):
 
     def __str__(self):
         return ""
+
+
+class SpeechlessError(Exception):
+    """An error that fails to say what it is."""
+
+    def __str__(self):
+        raise ValueError("no words")
 
 
 def background(tool, arguments=None, **options):
@@ -90,13 +97,35 @@ class TestBackground:
         assert run.done.wait(20)
         assert (run.state, run.observation.result) == ("ok", 2)
 
+    @pytest.mark.parametrize("error", [OSError("no view"), SystemExit(1)], ids=repr)
+    def test_shows_what_fails_after_it(self, error):
+        """What whoever started it does in its thread, when it is over, fails in its output."""
+
+        def fails(run):
+            assert run.done.is_set()
+            raise error
+
+        run = Run(tools.add, {"a": 1}, source="button")
+        thread = start(run, then=fails)
+        thread.join(20)
+        assert (run.state, len(active)) == ("ok", 0)
+        assert type(error).__name__ in run.output.text
+        assert "raise error" in run.output.text
+
 
 class TestWhateverIsRaised:
     """A tool may raise anything; a run always ends, and the model is told."""
 
     @pytest.mark.parametrize(
         "error",
-        [SystemExit(3), GeneratorExit(), CancelledError(), KeyError("x"), Odd()],
+        [
+            SystemExit(3),
+            GeneratorExit(),
+            CancelledError(),
+            KeyError("x"),
+            Odd(),
+            SpeechlessError(),
+        ],
         ids=repr,
     )
     def test_becomes_an_observation(self, error):
@@ -247,6 +276,56 @@ class TestConsent:
         policy.ask(tools.add)
         run = Run(tools.add, {"a": 1}, source="magic", asker=preset(True))
         assert perform(run).text == "2"
+
+
+class Theirs(ToolDefinition):
+    """A tool of a server, named as one of ours is."""
+
+    source = "mcp:theirs"
+
+
+class TestConsentByName:
+    @pytest.fixture
+    def theirs(self):
+        ours = tools.erase
+        return Theirs(
+            name=ours.name,
+            action_type=ours.action_type,
+            annotations=ours.annotations,
+            executor=ours.executor,
+        )
+
+    def verdict(self, tool):
+        return policy.verdict(Run(tool, {"path": "x"}, source="button"))[0]
+
+    @pytest.mark.parametrize("given", [tools.erase, "erase"], ids=["tool", "name"])
+    def test_is_for_no_tool_of_another_source(self, theirs, given):
+        """Who trusts his own tool does not trust a server's that calls itself the same."""
+        policy.allow(given)
+        assert (self.verdict(tools.erase), self.verdict(theirs)) == ("allow", "ask")
+        policy.allow(theirs)
+        assert self.verdict(theirs) == "allow"
+
+    @pytest.mark.parametrize("given", [tools.erase, "erase"], ids=["tool", "name"])
+    def test_is_refused_to_all_of_the_name(self, theirs, given):
+        """A name that is denied is denied, unless the tool itself is named."""
+        policy.deny(given)
+        assert (self.verdict(tools.erase), self.verdict(theirs)) == ("deny", "deny")
+        policy.allow(theirs)
+        assert (self.verdict(tools.erase), self.verdict(theirs)) == ("deny", "allow")
+
+    def test_of_a_server_is_no_word_about_ours(self, theirs):
+        """What is said of a server's tool holds for that one."""
+        policy.deny(theirs)
+        assert (self.verdict(tools.erase), self.verdict(theirs)) == ("ask", "deny")
+
+    def test_the_last_word_counts(self):
+        """However the tool was named."""
+        policy.deny("erase")
+        policy.allow(tools.erase)
+        assert self.verdict(tools.erase) == "allow"
+        policy.deny("erase")
+        assert self.verdict(tools.erase) == "deny"
 
 
 class TestLeavingNothingBehind:

@@ -1,4 +1,4 @@
-"""What is kept of runs: enough, never a secret, never too much, on disk if wanted."""
+"""What is kept of runs: enough, never a secret, never too much."""
 
 import gc
 import json
@@ -13,11 +13,9 @@ from toolbench import (
     ConversationState,
     Observation,
     history,
-    register_tool,
     run_tool,
     tool,
 )
-from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform, run_here
 from toolbench.runs.history import RunHistory
@@ -123,7 +121,34 @@ class TestRunningAgain:
         run_tool(tools.add, a=1)
         assert history()[0].rerun().text == "2"
         assert history()[0].rerun(b=5).text == "6"
-        assert len(history()) == 3
+        assert history()[0].rerun({"a": 2}, b=5).text == "7"
+        assert len(history()) == 4
+
+    def test_takes_arguments_of_any_name(self):
+        """No name is taken: the tool may have arguments called like ours."""
+
+        @tool
+        def read(self: str, source: str = "a", confirm: bool = False) -> str:
+            """Say what was given."""
+            return f"{self} {source} {confirm}"
+
+        run_tool(read, {"self": "x"})
+        again = history()[0].rerun(source="b", confirm=True, self="y")
+        assert again.text == "y b True"
+        assert history()[1].source == "python"
+
+    def test_is_part_of_the_same_conversation(self):
+        """The executor is given what it was given, and its secrets stay secrets."""
+
+        @tool
+        def connect(key: str, conversation: object) -> str:
+            """Say where."""
+            return f"{conversation.state.workspace.working_dir} {key}"
+
+        state = ConversationState("/somewhere", secrets={"KEY": "s3cr3t"})
+        perform(run_here(connect, {"key": "k"}, conversation=Conversation(state)))
+        assert history()[0].rerun(key="s3cr3t").text == "/somewhere <secret-hidden>"
+        assert "s3cr3t" not in history().to_json()
 
     def test_needs_the_secrets_again(self):
         """Dots are never sent as a password: what was not kept has to be given."""
@@ -142,7 +167,7 @@ class TestRunningAgain:
             raise EOFError
 
         monkeypatch.setattr("builtins.input", no_input)
-        assert history()[0].rerun(source="magic").is_error
+        assert perform(history()[0].again("magic")).is_error
         assert not history()[0].rerun().is_error
 
 
@@ -236,120 +261,16 @@ class TestHistory:
         assert "the last 20 of 25" in shown["text/plain"]
         assert "{'a': 24}" in shown["text/html"].replace("&#x27;", "'")
 
+    def test_shows_the_start_of_what_is_long(self):
+        """A cell of the table has a limit, as the table has."""
+        for _ in range(3):
+            run_tool(tools.erase, path="word " * 10_000)
+        for shown in history()._repr_mimebundle_().values():
+            assert 3 * 10 < shown.count("word") < 3 * 100
+
     def test_finds_the_newest_of_a_number(self):
         """Numbers of other sessions may be the same."""
         run_tool(tools.add, a=1)
         number = history()[-1].id
         assert history().find(number) is history()[-1]
         assert history().find(-1) is None
-
-
-class TestOnDisk:
-    def test_survives(self, tmp_path):
-        """What was written is read again, and new runs are appended."""
-        path = tmp_path / "deep" / "history.ndjson"
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        again = RunHistory()
-        again.persist(path)
-        assert [(r.tool, r.arguments) for r in again] == [("add", {"a": 1})]
-        with pytest.raises(LookupError, match="no tool 'add' is registered"):
-            again[0].rerun()
-
-    def test_can_be_run_again(self, tmp_path):
-        """Once a tool of that name is registered, as after a crash of the kernel."""
-        path = tmp_path / "history.ndjson"
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        again = RunHistory()
-        again.persist(path)
-        register_tool("add", tools.add)
-        try:
-            assert again[0].rerun().text == "2"
-        finally:
-            default_registry.unregister("add")
-
-    def test_stands_before_the_session(self, tmp_path):
-        """Earlier runs come first, the session's own are never pushed out by them."""
-        path = tmp_path / "history.ndjson"
-        history().persist(path)
-        for n in range(5):
-            run_tool(tools.add, a=n)
-        later = RunHistory(kept=3)
-        later.add(history()[-1])
-        later.persist(path)
-        assert [r.arguments["a"] for r in later] == [3, 4, 4]
-
-    def test_numbers_go_on(self, tmp_path):
-        """A new run never takes the number of one that was read."""
-        path = tmp_path / "history.ndjson"
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        line = json.loads(path.read_text())
-        path.write_text(json.dumps(line | {"id": line["id"] + 1000}) + "\n")
-        history().clear()
-        history().persist(path)
-        run_tool(tools.add, a=2)
-        assert history()[1].id > history()[0].id
-
-    def test_passes_over_a_torn_line(self, tmp_path):
-        """A line cut off by a crash is passed over; the next record starts a new line."""
-        path = tmp_path / "history.ndjson"
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        path.write_bytes(path.read_bytes() + b'{"id": 2, "tool": "ad')
-        again = RunHistory()
-        again.persist(path)
-        again.add(history()[-1])
-        third = RunHistory()
-        third.persist(path)
-        assert [r.arguments["a"] for r in third] == [1, 1]
-
-    @pytest.mark.parametrize(
-        "line",
-        [
-            b"null",
-            b"[]",
-            b"3",
-            b'{"id": 1}',
-            b"\x00",
-            b'""',
-            b"\xff\xfe",
-            b"[" * 100_000,
-            b'{"id": {}, "tool": 1, "arguments": 1, "observation": 1}',
-        ],
-    )
-    def test_passes_over_what_is_not_ours(self, tmp_path, line):
-        """No content of the file stops the start."""
-        path = tmp_path / "history.ndjson"
-        path.write_bytes(line + b"\n")
-        again = RunHistory()
-        again.persist(path)
-        assert len(again) == 0
-
-    def test_is_only_appended_to(self, tmp_path):
-        """Nothing that was there is written again."""
-        path = tmp_path / "history.ndjson"
-        history().persist(path)
-        run_tool(tools.add, a=1)
-        before = path.read_bytes()
-        again = RunHistory()
-        again.persist(path)
-        again.clear()
-        run_tool(tools.add, a=2)
-        assert path.read_bytes().startswith(before)
-
-    def test_says_when_it_cannot_write(self, tmp_path):
-        """A path that cannot be written is one sentence."""
-        with pytest.raises(ToolbenchError, match="History cannot be kept in"):
-            RunHistory().persist(tmp_path)
-
-    def test_a_disk_that_fails_later_is_a_warning(self, tmp_path):
-        """A run is not lost because its record could not be written."""
-        path = tmp_path / "gone" / "history.ndjson"
-        history().persist(path)
-        path.unlink()
-        path.parent.rmdir()
-        with pytest.warns(RuntimeWarning, match="was not written"):
-            assert run_tool(tools.add, a=1).text == "2"
-        assert len(history()) == 1

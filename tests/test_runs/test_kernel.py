@@ -1,39 +1,22 @@
 """Panels in real kernels: clicks on the main thread and on a subshell's, interrupts, input()."""
 
 import pytest
-from kernels import KERNELS, python_of
+from kernels import KERNELS, TOOLS, python_of
 
 from test_runs.kernel import Kernel
 
-SETUP = """
-%load_ext toolbench
-import asyncio, threading, time
-from toolbench import current_run, history, tool
+SETUP = (
+    TOOLS
+    + """
+import asyncio, time
+from toolbench import history
 from toolbench.runs.active import active
-from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.parts import Parts
-
-@tool
-def slow() -> str:
-    '''Count until it is told to stop.'''
-    run, told = current_run(), threading.Event()
-    run.on_cancel(told.set)
-    for n in range(600):
-        print(f"step {n}")
-        run.progress(n, 600, f"at {n}")
-        if told.wait(0.05):
-            return f"stopped at {n}"
-    return "never stopped"
 
 @tool
 def ask(rounds: int = 1) -> str:
     '''Ask.'''
     return str([current_run().ask(f"Round {n}?").action for n in range(rounds)])
-
-@tool(destructive=True)
-def erase(path: str) -> str:
-    '''Erase.'''
-    return f"erased {path}"
 
 def show(tool, **arguments):
     global panel
@@ -50,6 +33,7 @@ def listened_to(parts, *args, **options):
 
 Parts.button = listened_to
 """
+)
 # ipykernel 7.4 answers on the thread a widget last spoke from; 7.0 to 7.3 on the front end's.
 FRONT_END_CHOOSES = """
 from ipykernel.comm.comm import BaseComm
@@ -100,7 +84,7 @@ class TestClicks:
         assert kernel.value("len(active)") == 1
         kernel.wait_for("step 8")
         kernel.click("Cancel", subshell=subshell)
-        kernel.wait_for("stopped at")
+        kernel.wait_for("Stopped at")
         assert kernel.value("history()[-1].state") == "cancelled"
         assert kernel.value("len(active)") == 0
 
@@ -148,7 +132,7 @@ class TestInterrupt:
         kernel.click("Run")
         kernel.wait_for("step 3")
         kernel.interrupt()
-        kernel.wait_for("stopped at")
+        kernel.wait_for("Stopped at")
         assert kernel.value("history()[-1].state") == "cancelled"
 
     def test_stops_a_cell_and_the_runs_beside_it(self, kernel):
@@ -160,7 +144,7 @@ class TestInterrupt:
         kernel.listen_until(lambda: "in the cell" in kernel.printed(request), "it runs")
         kernel.interrupt()
         assert kernel.reply(request)["ename"] == "KeyboardInterrupt"
-        kernel.wait_for("stopped at")
+        kernel.wait_for("Stopped at")
 
     def test_stops_a_cell_that_awaits_and_the_runs_beside_it(self, kernel):
         """Also one that leaves the kernel's loop free."""
@@ -172,7 +156,7 @@ class TestInterrupt:
         kernel.listen_until(lambda: "awaiting" in kernel.printed(request), "it runs")
         kernel.interrupt()
         assert kernel.reply(request)["status"] == "error"
-        kernel.wait_for("stopped at")
+        kernel.wait_for("Stopped at")
 
     def test_is_as_before_when_no_run_is_left(self, kernel):
         """A cell is interrupted as ever, and an idle kernel is not disturbed."""
@@ -180,7 +164,7 @@ class TestInterrupt:
         kernel.click("Run")
         kernel.wait_for("step 2")
         kernel.click("Cancel")
-        kernel.wait_for("stopped at")
+        kernel.wait_for("Stopped at")
         kernel.run("import signal")
         kernel.interrupt()
         request = kernel.start("print('busy', flush=True)\nwhile True: pass")
@@ -210,7 +194,7 @@ class TestWhereNobodyCanAnswer:
             "show(erase, path='x')\n"
             "with answering(True): panel.run().done.wait(20)"
         )
-        assert kernel.value("panel.result.text") == "erased x"
+        assert kernel.value("panel.result.text") == "Erased x."
 
 
 class TestInput:

@@ -1,7 +1,23 @@
+import gc
+import threading
+import tracemalloc
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.runs.output import Output
+from toolbench.runs.output import RICH_LIMIT, Output
+
+NAMES = st.sampled_from(["a", "b", "c"])
+SAID = st.lists(st.tuples(st.none() | NAMES, st.text("xyz", max_size=30)), max_size=40)
+
+
+def displayed(output):
+    return [chunk for chunk in output.chunks() if chunk.stream == "display"]
+
+
+def html(text):
+    return {"text/plain": text, "text/html": f"<b>{text}</b>"}
 
 
 class TestOutput:
@@ -28,3 +44,100 @@ class TestOutput:
         assert whole[: limit // 2] == joined[: limit // 2]
         assert output.omitted or joined == whole
         assert whole.endswith(joined[limit // 2 :])
+
+    def test_of_what_is_collected_meanwhile_waits_for_nobody(self):
+        """Garbage that prints when it is collected, in the middle of a print, blocks nothing."""
+        output = Output(8)
+
+        class Last:
+            def __init__(self):
+                self.me = self
+
+            def __del__(self):
+                output.write("stdout", "last words")
+
+        class Collecting(str):
+            def __getitem__(self, index):
+                gc.collect()
+                return str(self)[index]
+
+        def work():
+            Last()
+            output.write("stdout", Collecting("first"))
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+        assert output.text == "firs\n… 7 characters left out …\nords"
+
+
+class TestDisplays:
+    @given(SAID, st.integers(2, 60))
+    def test_are_bounded_however_often_they_are_updated(self, said, limit):
+        """Never more than the limit and half of it; of a name, only what was shown last."""
+        output, newest = Output(limit), {}
+        for name, text in said:
+            if name is None:
+                output.write("stdout", text)
+            else:
+                output.show({"text/plain": text}, name)
+                newest[name] = f"{text}\n"
+        kept = [chunk for chunk in output.chunks() if chunk.stream != "log"]
+        assert sum(len(chunk.text) for chunk in kept) <= limit * 3 // 2
+        named = [chunk for chunk in kept if chunk.name is not None]
+        assert len({chunk.name for chunk in named}) == len(named)
+        assert all(chunk.text == newest[chunk.name] for chunk in named)
+
+    @given(SAID)
+    def test_are_replaced_in_their_place(self, said):
+        """While there is room, what was said stays in order, an update where the first was."""
+        output, expected = Output(), {}
+        for number, (name, text) in enumerate(said):
+            if name is None:
+                output.write("stdout", text)
+                expected[number] = text
+            else:
+                output.show({"text/plain": text}, name)
+                expected[name] = f"{text}\n"
+        assert output.text == "".join(expected.values())
+
+    def test_that_grow_too_long_are_moved_to_the_end(self):
+        """An update that has no room where it was is the newest output."""
+        output = Output(20)
+        output.show(html("1"), "id")
+        output.write("stdout", "2345678")
+        output.show(html("9999"), "id")
+        assert output.text == "23456789999\n"
+
+    def test_have_a_limit_for_their_markup(self):
+        """More of it is kept as text, and what makes room by an update is there again."""
+        output = Output()
+        for number in range(400):
+            output.show(html(f"{number}" + "x" * 20_000), f"{number}"[-1])
+            output.show(html(f"{number}" + "x" * 900), f"{number}")
+        sizes = [len(chunk.html) for chunk in displayed(output)]
+        assert sum(sizes) <= RICH_LIMIT
+        assert all(sizes)
+
+    def test_of_a_flood_are_let_go(self):
+        """What is shown no more takes no memory."""
+        output = Output(1_000)
+        tracemalloc.start()
+        try:
+            for number in range(100):
+                output.show(html("x" * 20_000), f"{number}")
+                output.write("stdout", "y" * 2_000)
+            assert tracemalloc.get_traced_memory()[0] < 500_000
+        finally:
+            tracemalloc.stop()
+
+    @pytest.mark.parametrize("text", ["short", "long" * 500])
+    def test_are_shown_anew_when_they_were_let_go(self, text):
+        """An update of what is gone comes at the end."""
+        output = Output(1_000)
+        output.write("stdout", "x" * 500)
+        output.show(html("gone"), "id")
+        output.write("stdout", "y" * 2_000)
+        output.show(html(text), "id")
+        assert output.text.endswith(f"{text[-20:]}\n")

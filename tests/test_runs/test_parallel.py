@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
+from test_runs import tools
 from toolbench import (
     Action,
     Observation,
@@ -20,9 +21,10 @@ from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.registry import default_registry
 from toolbench.core.resources import DeclaredResources
 from toolbench.errors import ToolNotFoundError
-from toolbench.runs.engine import active
+from toolbench.runs.engine import active, start
 from toolbench.runs.parallel import run_tools
 from toolbench.runs.questions import answering
+from toolbench.runs.run import Run
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
 
@@ -132,9 +134,9 @@ class TestSharing:
 
             return declaring(use)
 
-        tools = [exclusive(executor) for executor in executors]
+        both = [exclusive(executor) for executor in executors]
         seen = run_tools(
-            [(tools[n % 2], {"what": "db", "n": n}) for n in range(6)], max_parallel=6
+            [(both[n % 2], {"what": "db", "n": n}) for n in range(6)], max_parallel=6
         )
         assert not any(observation.is_error for observation in seen), texts(seen)
 
@@ -162,11 +164,11 @@ class TestSharing:
     def test_an_executor_that_declares_nothing_does_one_call_at_a_time(self):
         """Nobody has thought about it: the safe way, for every tool of that executor."""
         executor = Watched()
-        tools = [
+        both = [
             ToolDefinition(name=n, action_type=UseAction, executor=executor)
             for n in "ab"
         ]
-        run_tools([(tools[n % 2], {"n": n}) for n in range(4)], max_parallel=4)
+        run_tools([(both[n % 2], {"n": n}) for n in range(4)], max_parallel=4)
         assert met(executor) == set()
 
     def test_read_only_tools_share_what_they_read(self):
@@ -247,6 +249,27 @@ class TestEachIsARun:
         assert "TypeError: use takes a UseAction" in refused_too.text
         assert "TypeError: think takes a ThinkAction" in refused.text
 
+    def test_and_takes_its_rating_out_of_the_arguments(self):
+        """A `security_risk` is no argument of the tool, here or in a pool of the user's."""
+
+        @tool
+        def double(n: int):
+            return 2 * n
+
+        rated = {"n": 1, "security_risk": "LOW"}
+        resources = declaring(Watched())
+        with ThreadPoolExecutor(1) as pool:
+            for executor in (None, pool):
+                calls = [(double, rated), (resources, {"what": "a"} | rated)]
+                assert texts(run_tools(calls, executor=executor)) == ["2", "1"]
+
+    def test_and_shows_its_action(self):
+        """What was called is known of the run, as of any other."""
+        seen = []
+        noting = tool(name="noting")(lambda: seen.append(current_run().action))
+        run_tools([(noting, {})])
+        assert isinstance(seen[0], noting.action_type)
+
 
 class TestByName:
     def test_registered_tools_are_found(self):
@@ -275,13 +298,13 @@ class TestElsewhere:
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=spawn) as pool:
             calls = [
+                (ThinkTool, {}),
                 (FinishTool, {"message": "a"}),
                 (ThinkTool, {"thought": "b"}),
-                (ThinkTool, {}),
             ]
-            seen = run_tools(calls, executor=pool)
-        assert texts(seen[:2]) == ["a", "Your thought has been logged."]
-        assert seen[2].is_error
+            bad, *seen = run_tools(calls, executor=pool)
+        assert bad.is_error and "thought: is required" in bad.text
+        assert texts(seen) == ["a", "Your thought has been logged."]
         assert len(history()) == 3
 
     def test_what_cannot_travel_is_said(self):
@@ -308,6 +331,57 @@ class Stuck(ToolExecutor):
 
     def interrupt(self):
         self.told.set()
+
+
+class Deaf(ToolExecutor):
+    """Goes on until it is broken off."""
+
+    def __init__(self):
+        self.begun = threading.Event()
+
+    def __call__(self, action):
+        self.begun.set()
+        while True:
+            pass
+
+
+class TestCancelling:
+    @pytest.mark.parametrize("pooled", [False, True])
+    def test_reaches_what_is_awaited(self, pooled):
+        """Coroutines are cancelled at their `await` when the run around them is."""
+        waiters = tools.Waiter(), tools.Waiter()
+
+        @tool
+        def outer() -> str:
+            """Run two, side by side."""
+            calls = [(waiter.tool, {}) for waiter in waiters]
+            with ThreadPoolExecutor(2) as pool:
+                return str(texts(run_tools(calls, executor=pool if pooled else None)))
+
+        run = Run(outer, {}, source="button")
+        start(run)
+        assert all(waiter.begun.wait(PATIENCE) for waiter in waiters)
+        active.stop(run)
+        assert all(waiter.cancelled.wait(PATIENCE) for waiter in waiters)
+        assert run.done.wait(PATIENCE)
+        assert {record.state for record in history()} == {"cancelled"}
+
+    def test_breaks_off_what_does_not_listen(self, impatient):
+        """The threads of the calls are struck like that of the run they are part of."""
+        deaf = Deaf()
+
+        @tool
+        def outer() -> str:
+            """Run one that never looks."""
+            call = ToolDefinition(name="deaf", action_type=UseAction, executor=deaf)
+            return run_tools([(call, {})])[0].text
+
+        run = Run(outer, {}, source="button")
+        start(run)
+        assert deaf.begun.wait(PATIENCE)
+        active.stop(run)
+        assert run.done.wait(PATIENCE)
+        assert {record.state for record in history()} == {"cancelled"}
 
 
 class TestInterrupting:

@@ -44,10 +44,18 @@ def typed(monkeypatch):
 
 
 class TestQuestion:
-    def test_of_an_object_is_asked_as_it_is(self):
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            NODE,
+            {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "object"}}},
+            {"$ref": "#x", "$defs": {"X": {"$anchor": "x", "properties": {}}}},
+        ],
+    )
+    def test_of_an_object_is_asked_as_it_is(self, schema):
         """Objects, also behind a reference, are forms of their own."""
-        assert not Question.about("?", NODE, "").bare
-        assert Question.about("?", NODE, "").schema is NODE
+        assert not Question.about("?", schema, "").bare
+        assert Question.about("?", schema, "").schema is schema
 
     @pytest.mark.parametrize(
         "schema",

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 
 from test_runs.kernel import Kernel
-from toolbench import history
+from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
 from toolbench.runs.engine import perform, run_here, start
 from toolbench.runs.questions import Answer, answering
@@ -90,6 +90,17 @@ class TestQuestions:
         assert run.observation.text == "Hello Ada."
         assert asked == ["Server 'curious' asks: What is your name?"]
         assert history()[-1].state == "ok"
+
+    def test_of_a_call_an_async_tool_awaits_are_asked_too(self, greet, monkeypatch):
+        """The person its run is for is there: the main thread waits for it."""
+
+        @tool
+        async def outer() -> str:
+            """Await the server."""
+            return (await greet.acall({})).text
+
+        monkeypatch.setattr("builtins.input", lambda prompt: "Ada")
+        assert run_tool(outer).text == "Hello Ada."
 
     def test_are_declined_where_nobody_is(self, greet, monkeypatch):
         """At once: the server goes on."""

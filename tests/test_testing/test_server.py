@@ -195,7 +195,7 @@ class TestFunctions:
         assert server.calls[0].arguments == {"text": "ab"}
 
     def test_a_coroutine_works_too(self, session, server):
-        """It may do all but ask."""
+        """It awaits what it asks."""
 
         @server.tool
         async def slow() -> str:
@@ -204,10 +204,16 @@ class TestFunctions:
 
         @server.tool
         async def curious() -> str:
+            return (await current_run().ask_async("Really?")).action
+
+        @server.tool
+        async def hasty() -> str:
             return str(current_run().ask("?"))
 
+        session.answerer = lambda question: {"answer": True}
         assert call(session, "slow").text == "done"
-        assert "plain function" in call(session, "curious").text
+        assert call(session, "curious").text == "accept"
+        assert "await current_run().ask_async" in call(session, "hasty").text
 
     def test_progress_and_logs_reach_the_client(self, session, server):
         """In order, and before the result."""

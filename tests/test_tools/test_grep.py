@@ -15,6 +15,7 @@ from toolbench.core.state import ConversationState
 from toolbench.tools.grep import GrepAction, GrepTool
 from toolbench.tools.grep import ripgrep as engine
 from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.processes import Processes
 from toolbench.tools.grep.translate import needed_by
 
 NOWHERE = "/nowhere"
@@ -159,8 +160,9 @@ class TestFinds:
 
     def test_directory_in_place_of_a_file(self, tmp_path):
         """What turns out not to be readable does not match."""
-        assert not Judge("x").accepts(str(tmp_path))
-        assert not Judge("x").accepts(str(tmp_path / "gone"))
+        with Judge("x", Processes()) as judge:
+            assert not judge.accepts(str(tmp_path))
+            assert not judge.accepts(str(tmp_path / "gone"))
 
 
 class TestRefused:
@@ -285,7 +287,7 @@ def planted(tmp_path_factory):
 def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
     """Return all files, and those ripgrep leaves for *pattern*."""
     walk = engine.Walk(root, root, links=False)
-    with engine.Ripgrep().beside(walk, needed_by(pattern), None) as narrowed:
+    with engine.Ripgrep(Processes()).beside(walk, needed_by(pattern), None) as narrowed:
         files, found = set(walk), narrowed()
     assert found is not None
     return files, found
@@ -323,8 +325,8 @@ class TestRipgrep:
         root, _, program = planted
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
         files, narrowed = narrow(root, pattern)
-        judge = Judge(pattern)
-        assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
+        with Judge(pattern, Processes()) as judge:
+            assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
 
     def test_ignored_directories_are_not_searched(self, planted, monkeypatch):
         """Directories that are left out cost nothing."""
@@ -340,7 +342,9 @@ class TestRipgrep:
         started = []
         monkeypatch.setattr(engine, "ripgrep", lambda: started.append(1) or program)
         walk = engine.Walk(root / "sub", root / "sub", links=False)
-        with engine.Ripgrep().beside(walk, needed_by("ab"), None) as narrowed:
+        with engine.Ripgrep(Processes()).beside(
+            walk, needed_by("ab"), None
+        ) as narrowed:
             assert started
             assert narrowed() == {"deep.py", "dir[1]/x{y}.txt"}
 

@@ -1,3 +1,5 @@
+import linecache
+import re
 import signal
 import subprocess
 import sys
@@ -123,9 +125,30 @@ class TestFailure:
         assert result.error == "ValueError"
         assert result.text.startswith("first\nTraceback (most recent call last):")
         assert result.text.endswith("ValueError: no")
-        assert 'File "<cell 1>", line 5' in result.text
+        assert re.search(r'File "<cell \d+>", line 5', result.text)
         assert "raise ValueError('no')" in result.text
         assert "toolbench" not in result.text
+
+    def test_shows_the_lines_of_its_own_session(self, cells):
+        """Another session's cells are not taken for it; what is closed leaves no lines."""
+        known = set(linecache.cache)
+        with Cells(namespace="fresh") as others:
+            cells.run("def f():\n    raise ValueError('mine')")
+            others.run("def g():\n    never = 'theirs'")
+            text = cells.run("f()").text
+            assert "raise ValueError('mine')" in text
+            assert "theirs" not in text
+        cells.close()
+        assert {n for n in linecache.cache if n.startswith("<cell")} <= known
+
+    @pytest.mark.parametrize("code", ["1", "1 / 0", "import asyncio\nawait 1"])
+    def test_is_followed_by_what_follows_a_cell(self, cells, code):
+        """Whatever waits for the end of a cell is told of each, however it ends."""
+        seen = []
+        shell = cells._shell()
+        shell.events.register("post_execute", lambda: seen.append(code))
+        cells.run(code)
+        assert seen == [code]
 
     @pytest.mark.parametrize(
         ("code", "error"),

@@ -29,7 +29,7 @@ class TestNames:
         said = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout
-        assert said == "[] []\n"
+        assert said == "['toolbench.tools.names'] []\n"
 
     @pytest.mark.parametrize(
         "stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"]

@@ -51,6 +51,18 @@ class TestList:
             "3. [ ] Test it",
         ]
 
+    @pytest.mark.parametrize("field", ["title", "notes"])
+    @pytest.mark.parametrize("is_saved", [True, False])
+    def test_half_a_character(self, tmp_path, field, is_saved):
+        """What no file and no model can take is refused, and the list stays as it was."""
+        tool = tracker(tmp_path if is_saved else None)
+        tool({"command": "plan", "task_list": TASKS})
+        odd = {"title": "x", field: "\ud800"}
+        refused = tool({"command": "plan", "task_list": [odd]})
+        assert refused.is_error
+        assert "half a character" in refused.text
+        assert len(tool({}).task_list) == 3
+
     def test_plan_replaces(self):
         """A plan takes the place of the one before; an empty one clears the list."""
         tool = tracker()

@@ -107,6 +107,17 @@ class TestCommands:
         assert result.is_error
         assert "NUL" in result.text
 
+    def test_with_half_a_character_are_refused(self, terminal):
+        """What cannot be sent changes nothing: neither as a command nor typed at one."""
+        for said in (terminal.run("echo \ud800"), terminal.run("echo next")):
+            assert said.command.isascii()
+        assert said.text == "next"
+        terminal.run("read line; echo got $line", timeout=0.2)
+        refused = terminal.type("\ud800")
+        assert refused.is_error
+        assert "'\\ud800', which is half a character" in refused.text
+        assert terminal.type("all").text.endswith("got all")
+
     def test_that_read_get_nothing_of_what_was_not_typed_at_them(self, terminal):
         """The shell's own orders do not come out of a program's standard input."""
         terminal.run("cat; echo over", timeout=0.2)

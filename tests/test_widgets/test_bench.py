@@ -59,44 +59,46 @@ class TestBench:
     def test_opens_what_is_picked(self):
         """Only then is its panel made; picked again, it is as it was left."""
         both = bench(add, greet)
-        pick(both._list, "greet — Greet somebody by name.")
+        pick(both._list._list, "greet — Greet somebody by name.")
         [panel] = both._open.children
         panel.form.value = {"name": "Ada"}
         panel.run()
         finish(panel)
-        pick(both._list, "add — Add two numbers.")
+        pick(both._list._list, "add — Add two numbers.")
         assert both._open.children[0].tool is add
-        pick(both._list, "greet — Greet somebody by name.")
+        pick(both._list._list, "greet — Greet somebody by name.")
         assert both._open.children == (panel,)
         assert panel.form.value == {"name": "Ada"}
 
     def test_finds_by_name_and_description(self):
         """Every word has to occur, in any order; case does not matter."""
         both = bench(add, greet)
-        type_into(both._search, "NAME greet")
-        assert list(both._list._options_labels) == ["greet — Greet somebody by name."]
-        type_into(both._search, "nothing like it")
-        assert both._list.options == ()
-        assert "No tool matches" in both._count.value
-        type_into(both._search, "")
-        assert len(both._list.options) == 2
+        type_into(both._list._search, "NAME greet")
+        assert list(both._list._list._options_labels) == [
+            "greet — Greet somebody by name."
+        ]
+        type_into(both._list._search, "nothing like it")
+        assert both._list._list.options == ()
+        assert "Nothing matches" in both._list._count.value
+        type_into(both._list._search, "")
+        assert len(both._list._list.options) == 2
 
     def test_knows_which_list_a_click_was_made_in(self):
         """The list may change while a click is under way; it says only a line."""
         both = bench(add, greet)
-        seen = both._list
-        type_into(both._search, "greet")
+        seen = both._list._list
+        type_into(both._list._search, "greet")
         pick(seen, "greet — Greet somebody by name.")
         assert both._open.children[0].tool is greet
         assert "toolbench-hidden" in seen._dom_classes
-        assert "toolbench-hidden" not in both._list._dom_classes
+        assert "toolbench-hidden" not in both._list._list._dom_classes
 
     def test_opens_nothing_that_was_not_picked(self):
         """Searching again after a pick leaves open what is open."""
         three = bench(add, greet, many(1))
-        pick(three._list, "add — Add two numbers.")
+        pick(three._list._list, "add — Add two numbers.")
         for words in ("greet", "tool_0", ""):
-            type_into(three._search, words)
+            type_into(three._list._search, words)
         assert [panel.tool for panel in three._panels.values()] == [add]
         assert three._open.children[0].tool is add
 
@@ -104,16 +106,16 @@ class TestBench:
         """At most 60 comms before a tool is opened, and the list says how many more there are."""
         large = bench(many(1_000))
         assert wire.opened() <= 60
-        assert "800 more" in large._count.value
-        type_into(large._search, "tool_99")
-        assert len(large._list.options) == 11
+        assert "800 more" in large._list._count.value
+        type_into(large._list._search, "tool_99")
+        assert len(large._list._list.options) == 11
         assert wire.opened() <= 60
 
     def test_closing_leaves_nothing(self, wire):
         """The bench and every panel it opened."""
         before = set(wire.live)
         both = bench(add, greet)
-        pick(both._list, "greet — Greet somebody by name.")
+        pick(both._list._list, "greet — Greet somebody by name.")
         both.close()
         both.close()
         assert wire.live == before
@@ -133,6 +135,6 @@ class TestBench:
             for t in many(2)
         ]
         hostile = Bench(odd)
-        type_into(hostile._search, "<b>no such tool")
-        assert problems(hostile._count.value) == []
+        type_into(hostile._list._search, "<b>no such tool")
+        assert problems(hostile._list._count.value) == []
         assert problems(hostile._repr_mimebundle_()["text/html"]) == []

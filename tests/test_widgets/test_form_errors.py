@@ -336,3 +336,19 @@ def test_a_union_can_be_left_while_it_is_wrong():
     assert form.value == {"x": False}
     click(named(form.widget, "Field options…"))
     assert form.value == {"x": False}
+
+
+def test_a_check_that_fails_once_is_forgotten():
+    """The edit that met it raises; those that follow are shown as ever."""
+
+    def check(value):
+        return [Problem(("x",), "is odd")] if 1 / value.get("x", 1) > 1 else []
+
+    form = SchemaForm(_object(x={"type": "integer"}), validate=check)
+    heard = []
+    form.observe(lambda change: heard.append(change.new))
+    box = named(form.widget, "x")
+    with pytest.raises(ZeroDivisionError):
+        box.value = "0"
+    box.value = "5"
+    assert heard == [{"x": 5}]

@@ -1,12 +1,12 @@
 """A secret is sent, and never seen: not in a repr, a JSON text, a page or a saved notebook."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import click, named, page, pick, receive, walk
+from test_widgets.front import click, named, page, pick, receive, type_into, walk
 from toolbench.widgets.form import SchemaForm
 
 _SECRET = "hunter2-the-secret"
@@ -179,6 +179,33 @@ class TestAsJson:
         assert _SECRET in form.secrets
         form.json = form.json + " "
         assert form.value == {"o": value}
+
+
+class TestKeysOfMaps:
+    _MAP: ClassVar[dict[str, Any]] = {"additionalProperties": {"type": "string"}}
+
+    @pytest.mark.parametrize("schema", [_MAP, {"toolbench": {"widget": "map"}}])
+    def test_a_key_that_becomes_a_secrets_hides_its_value(self, schema):
+        """Whatever was typed first, the value or the key."""
+        form = SchemaForm(_object(h={"type": "object", **schema}), {"h": {"": _SECRET}})
+        key, value = named(form.widget, "key"), named(form.widget, "value")
+        type_into(key, "password")
+        assert form.value == {"h": {"password": _SECRET}}
+        shown = json.dumps(w.Widget.get_manager_state(), default=str)
+        assert _SECRET not in shown + form.json + repr(form.masked)
+        assert value.comm is None
+
+    def test_a_key_that_is_no_secrets_any_more_shows_nothing(self):
+        """What was hidden stays hidden, but an empty value has nothing to hide."""
+        form = SchemaForm(_object(h={"type": "object", **self._MAP}), {"h": {"": ""}})
+        key = named(form.widget, "key")
+        type_into(key, "tokenizer")
+        assert type(named(form.widget, "value")) is w.Text
+        type_into(key, "token")
+        receive(named(form.widget, "value"), value=_SECRET)
+        type_into(key, "tokenizer")
+        assert form.value == {"h": {"tokenizer": _SECRET}}
+        assert _SECRET not in form.json
 
 
 class TestTyping:

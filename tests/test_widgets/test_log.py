@@ -95,6 +95,17 @@ class TestLogView:
         view.show(output, over=True)
         assert text_of(view) == "before\ntwoafter\n"
 
+    def test_shows_what_a_display_became(self):
+        """One that is updated to plain text has no piece of its own any more."""
+        view, output = LogView(Parts()), Output()
+        output.write("stdout", "before\n")
+        output.show({"text/html": "<b>one</b>"}, "id")
+        output.write("stdout", "after\n")
+        view.show(output, over=False)
+        output.show({"text/plain": "two"}, "id")
+        view.show(output, over=True)
+        assert text_of(view) == "before\ntwo\nafter\n"
+
     def test_slows_down_after_a_while(self, monkeypatch):
         """A long run is redrawn four times a second, and once more at its end."""
         now = [0.0]

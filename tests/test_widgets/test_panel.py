@@ -160,6 +160,7 @@ class TestAsking:
         finish(panel)
         assert panel._run.state == "denied"
         assert panel._question.widget.children == ()
+        panel = ToolPanel(tools.erase, {"path": "x"})
         click(panel._run_button)
         until(lambda: "Yes" in buttons(panel._question.widget))
         click(buttons(panel._question.widget)["Yes"])

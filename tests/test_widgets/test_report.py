@@ -6,8 +6,9 @@ import pytest
 from test_runs import tools
 
 from test_widgets.front import click
-from test_widgets.tooling import finish, until
-from toolbench import current_run, tool
+from test_widgets.tooling import finish, shown, until
+from toolbench import Observation, current_run, tool
+from toolbench.core.results import ResultObservation
 from toolbench.widgets.panel import ToolPanel
 
 
@@ -69,6 +70,77 @@ class TestProgress:
         panel.run()
         finish(panel)
         assert "ValueError" in panel.result.text
+        assert not panel._run_button.disabled
+
+
+class _Speechless(Exception):  # noqa: N818 - it is none of ours
+    def __str__(self):
+        raise TypeError("no words")
+
+
+class _Unprintable:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+class _NoBlocks(Observation):
+    @property
+    def to_llm_content(self):
+        return None
+
+
+class _OddBlocks(Observation):
+    @property
+    def to_llm_content(self):
+        return [_Unprintable()]
+
+
+class _Refusing(Observation):
+    @property
+    def to_llm_content(self):
+        raise _Speechless
+
+
+class _OddTable:
+    """What looks like a DataFrame, with a cell that has no text."""
+
+    columns = ("a",)
+    shape = (1, 1)
+
+    def itertuples(self, index=True, name=None):
+        return [(0, _Unprintable())]
+
+
+class TestResult:
+    @pytest.mark.parametrize(
+        ("result", "said"),
+        [
+            (
+                _NoBlocks.from_text("x"),
+                "to_llm_content is no list of content: NoneType",
+            ),
+            (_OddBlocks.from_text("x"), "This cannot be shown: RuntimeError: no text"),
+            (_Refusing.from_text("x"), "The result cannot be shown: TypeError"),
+            (
+                ResultObservation(content=[], result=_OddTable()),
+                "This cannot be shown: RuntimeError: no text",
+            ),
+        ],
+    )
+    def test_that_cannot_be_shown_says_so(self, result, said):
+        """Whatever a tool's own objects do, the panel says it and can run again."""
+
+        @tool
+        def odd() -> Observation:
+            """Return something odd."""
+            return result
+
+        panel = ToolPanel(odd)
+        panel.run()
+        finish(panel)
+        assert said in shown(panel)
         assert not panel._run_button.disabled
 
 

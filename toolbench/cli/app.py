@@ -10,7 +10,7 @@ from rich.console import Console
 
 from toolbench import __version__
 from toolbench.cli import doctor as checks
-from toolbench.cli.lab import LabError, open_lab, starter
+from toolbench.cli.lab import LabError, open_lab
 from toolbench.cli.scaffold import ScaffoldError, scaffold
 
 app = App(
@@ -54,7 +54,7 @@ def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
         browser: Whether to open it in a browser, or only to say its address.
     """
     try:
-        return open_lab(notebook or starter(Path.cwd()), browser=browser)
+        return open_lab(notebook, browser=browser)
     except LabError as error:
         return _refuse(error)
 

@@ -11,14 +11,16 @@ from typing import Literal
 from rich.text import Text
 
 from toolbench import __version__, tools
+from toolbench.display.escape import visible
 from toolbench.mcp.discover import discover
+from toolbench.tools.grep.ripgrep import ripgrep
 
 State = Literal["ok", "missing", "broken"]
-WORDS: dict[State, str] = {"ok": "fine", "missing": "not here", "broken": "PROBLEM"}
-STYLES: dict[State, str] = {"ok": "green", "missing": "dim", "broken": "bold red"}
-NEEDED = ("ipykernel", "ipywidgets", "ipython", "pydantic", "rich", "fastmcp-slim")
-FRONT_ENDS = ("jupyterlab", "notebook", "nbclassic", "voila")
-EXTRAS = {
+_WORDS: dict[State, str] = {"ok": "fine", "missing": "not here", "broken": "PROBLEM"}
+_STYLES: dict[State, str] = {"ok": "green", "missing": "dim", "broken": "bold red"}
+_NEEDED = ("ipykernel", "ipywidgets", "ipython", "pydantic", "rich", "fastmcp-slim")
+_FRONT_ENDS = ("jupyterlab", "notebook", "nbclassic", "voila")
+_EXTRAS = {
     "cyclopts": "cli",
     "fastmcp": "demo",
     "pandas": "pandas",
@@ -52,16 +54,22 @@ def examine() -> list[Check]:
 
 def report(checks: list[Check]) -> Text:
     """Return *checks* as lines for a terminal, aligned; a long detail is left to wrap."""
-    width = max(len(check.subject) for check in checks)
+    subjects = [_line(check.subject) for check in checks]
+    width = max(map(len, subjects))
     lines = (
         Text.assemble(
-            f"{check.subject:{width}}  ",
-            (f"{WORDS[check.state]:8}", STYLES[check.state]),
-            f"  {check.detail}".rstrip(),
+            f"{subject:{width}}  ",
+            (f"{_WORDS[check.state]:8}", _STYLES[check.state]),
+            f"  {_line(check.detail)}".rstrip(),
         )
-        for check in checks
+        for subject, check in zip(subjects, checks, strict=True)
     )
     return Text("\n").join(lines)
+
+
+def _line(text: str) -> str:
+    """*text* in one line: names and addresses of servers may come with a project."""
+    return visible(" ".join(text.split()))
 
 
 def verdict(checks: list[Check]) -> str:
@@ -86,14 +94,14 @@ def _versions() -> Iterator[Check]:
     detail = f"{platform.python_version()} at {sys.executable}"
     yield Check("python", "broken" if old else "ok", detail)
     yield Check("toolbench", "ok", __version__)
-    for package in NEEDED:
+    for package in _NEEDED:
         found = _installed(package)
         hint = f"pip install {package}"
         yield Check(package, "ok" if found else "broken", found or hint)
 
 
 def _front_ends() -> Iterator[Check]:
-    for package in FRONT_ENDS:
+    for package in _FRONT_ENDS:
         found = _installed(package)
         hint = f"pip install {package}, if you want this front end"
         yield Check(package, "ok" if found else "missing", found or hint)
@@ -146,8 +154,8 @@ def _tools() -> Iterator[Check]:
 
 
 def _extras() -> Iterator[Check]:
-    for package, extra in EXTRAS.items():
-        found = _installed(package)
+    for package, extra in _EXTRAS.items():
+        found = ripgrep() if extra == "ripgrep" else _installed(package)
         hint = f"pip install 'jupyter-toolbench[{extra}]'"
         yield Check(f"extra {extra}", "ok" if found else "missing", found or hint)
 

@@ -7,19 +7,19 @@ from urllib.parse import quote
 
 from toolbench.errors import ToolbenchError
 
-STARTER = "toolbench.ipynb"
-CELLS = ("%load_ext toolbench", "%tools")
+_STARTER = "toolbench.ipynb"
+_CELLS = ("%load_ext toolbench", "%tools")
 
 
 class LabError(ToolbenchError):
     """JupyterLab cannot be opened on that notebook."""
 
 
-def open_lab(notebook: Path, *, browser: bool, root: Path | None = None) -> int:
+def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) -> int:
     """Serve JupyterLab on *notebook* until it is stopped.
 
     Args:
-        notebook: A notebook that exists.
+        notebook: A notebook that exists; None is the one that `starter` makes here.
         browser: Whether a browser is opened, or the address only printed.
         root: The folder shown, one above the notebook; its own by default.
 
@@ -29,15 +29,15 @@ def open_lab(notebook: Path, *, browser: bool, root: Path | None = None) -> int:
     Raises:
         LabError: There is no such notebook, or JupyterLab is not installed.
     """
-    notebook = notebook.resolve()
-    if not notebook.is_file():
-        msg = f"There is no notebook {str(notebook)!r}."
-        raise LabError(msg)
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
     except ModuleNotFoundError as error:
         msg = "JupyterLab is not installed here: pip install jupyterlab"
         raise LabError(msg) from error
+    notebook = (notebook or starter(Path.cwd())).resolve()
+    if not notebook.is_file():
+        msg = f"There is no notebook {str(notebook)!r}."
+        raise LabError(msg)
     use_own_kernel()
     folder = root or notebook.parent
     place = quote(notebook.relative_to(folder).as_posix())
@@ -66,9 +66,9 @@ def starter(folder: Path) -> Path:
     import nbformat  # noqa: PLC0415 - comes with JupyterLab
     from nbformat import v4  # noqa: PLC0415
 
-    path = folder / STARTER
+    path = folder / _STARTER
     if not path.exists():
-        cells = [v4.new_code_cell(source) for source in CELLS]
+        cells = [v4.new_code_cell(source) for source in _CELLS]
         # Without its name, JupyterLab asks which kernel to start.
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         metadata = {"kernelspec": kernel}

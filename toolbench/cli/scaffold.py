@@ -11,7 +11,7 @@ from sys import stdlib_module_names
 
 from toolbench.errors import ToolbenchError
 
-SUFFIX = ".tmpl"
+_SUFFIX = ".tmpl"
 
 
 class ScaffoldError(ToolbenchError, ValueError):
@@ -79,8 +79,8 @@ def _templates(
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _templates(entry, (*above, entry.name))
-        elif entry.name.endswith(SUFFIX):
-            yield (*above, entry.name.removesuffix(SUFFIX)), entry
+        elif entry.name.endswith(_SUFFIX):
+            yield (*above, entry.name.removesuffix(_SUFFIX)), entry
 
 
 def _named(text: str, name: str) -> str:

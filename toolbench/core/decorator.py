@@ -44,8 +44,9 @@ def tool(
 
     Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google,
     NumPy or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further
-    argument, `**kwargs: Unpack[SomeTypedDict]` its keys. A parameter called `conversation` is not the model's: it receives the
-    conversation. A function annotated to return an Observation class returns that.
+    argument, `**kwargs: Unpack[SomeTypedDict]` its keys. A parameter called `conversation` is
+    not the model's: it receives the conversation. A function annotated to return an
+    Observation class returns that.
 
     Args:
         function: The function, plain or `async`.

@@ -77,7 +77,10 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Let *init* note that there is something to close only once it is through."""
+    """Let *init* note that there is something to close only once it is through.
+
+    What the `__init__` of a base class opened is open, whatever the subclass does then.
+    """
 
     @wraps(init)
     def making(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -173,7 +173,8 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
     qualname = function.__qualname__ if isfunction(function) else ""
     place = qualname.rpartition("<locals>.")[2]
     if "." in place and first in ("self", "cls"):
-        msg = f"{name}: {place} is not bound to an object yet: tool(the_object.{name})."
+        bound = f"the_object.{function.__name__}"
+        msg = f"{name}: {place} is not bound to an object yet: tool({bound})."
         raise RegistrationError(msg)
     for parameter in parameters.values():
         if parameter.kind is Parameter.VAR_POSITIONAL:

@@ -5,6 +5,7 @@ of one name from different modules are both kept; only asking for the bare name 
 A class made inside a function replaces nothing: each call makes one of its own.
 """
 
+import re
 from itertools import count
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -90,3 +91,11 @@ class Kinds(Generic[T]):
 def place_of(cls: Any) -> str:
     """Return where *cls*, or a function, was defined: its module and qualified name."""
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def tool_name(class_name: str) -> str:
+    """Return the name of a tool that has none of its own: `FileEditorTool` -> `file_editor`."""
+    words = re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name
+    ).lower()
+    return words.removesuffix("_tool") or words

@@ -34,7 +34,13 @@ class Portal:
         self._thread = 0
 
     def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
-        """Run `function(*args)` in the background loop and return its future at once."""
+        """Run `function(*args)` in the background loop and return its future at once.
+
+        Raises:
+            ToolbenchError: If called from the background loop itself, which would wait
+                for ever for what it is to do.
+        """
+        self.refuse_inside()
         return self._opened().start_task_soon(function, *args)
 
     def call(
@@ -53,20 +59,30 @@ class Portal:
         Raises:
             TimeoutError: If it took longer; the task is cancelled, as it is when the
                 waiting thread is interrupted.
-            ToolbenchError: If called from the background loop itself, which would wait
-                for ever.
+            ToolbenchError: If called from the background loop itself.
         """
-        if get_ident() == self._thread:
-            msg = (
-                "A blocking call was made inside the background loop: await it instead."
-            )
-            raise ToolbenchError(msg)
         future = self.start(function, *args)
         try:
             return future.result(timeout)
         except BaseException:  # also KeyboardInterrupt: tell the task
             future.cancel()
             raise
+
+    def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
+        """Refuse to be called from the background loop: for what blocks until it has done something.
+
+        Args:
+            instead: What to await there.
+
+        Raises:
+            ToolbenchError: If this is the loop's own thread.
+        """
+        if get_ident() == self._thread:
+            msg = (
+                "A blocking call was made inside the background loop, where async tools "
+                f"and answerers run: await it instead, as in `await {instead}`."
+            )
+            raise ToolbenchError(msg)
 
     def enter(self, manager: Any) -> AbstractContextManager[Any]:
         """Return async context *manager* as one to be used in `with`."""

@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from toolbench.core.contents import contents_of as contents_of
 from toolbench.core.frames import frame_of
 from toolbench.core.schema import Observation
-from toolbench.core.state import Secrets, SecretValue
+from toolbench.core.state import secrets_of
 from toolbench.core.validation import pydantic_problems
 
 
@@ -86,7 +86,7 @@ def _fields(result: Any) -> dict[str, Any] | None:
 
 def masked(observation: Observation, conversation: Any) -> Observation:
     """Return *observation* with the secrets of *conversation* replaced in everything."""
-    secrets = _secrets_of(conversation)
+    secrets = secrets_of(conversation)
     hidden: Any = secrets.mask_json(observation) if secrets else observation
     if isinstance(hidden, Observation):
         return hidden
@@ -95,16 +95,5 @@ def masked(observation: Observation, conversation: Any) -> Observation:
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
     """Return *error*, or one in its place, without the secrets of *conversation*."""
-    secrets = _secrets_of(conversation)
+    secrets = secrets_of(conversation)
     return secrets.mask_error(error) if secrets else error
-
-
-def _secrets_of(conversation: Any) -> Secrets | None:
-    secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
-    if isinstance(secrets, Secrets):
-        return secrets
-    if not isinstance(secrets, Mapping):
-        return None
-    # a conversation of somebody else's: what is no text there hides nothing
-    known = {n: s for n, s in secrets.items() if isinstance(s, SecretValue)}
-    return Secrets(known)

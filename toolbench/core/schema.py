@@ -2,11 +2,13 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import CoreSchema
 from rich.console import RenderableType
 from rich.text import Text
@@ -17,7 +19,7 @@ from toolbench.core.foreign import extended_schema, foreign_model
 from toolbench.core.jsonschema import argument_schema
 from toolbench.core.kinds import Kinds
 from toolbench.core.polymorphism import by_kind
-from toolbench.core.secrecy import hide
+from toolbench.core.secrecy import Secrecy, argument_name
 from toolbench.errors import KindError
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
@@ -139,9 +141,33 @@ class Action(Schema):
     def visualize(self) -> RenderableType:
         """What a person sees of the call, secrets hidden; any Rich renderable."""
         text = Text.assemble(("Action: ", "bold"), type(self).__name__)
-        for name, value in hide(self.to_arguments(), self.to_mcp_schema()).items():
+        shown, _ = _secrecy_of(type(self)).hide(self.to_arguments())
+        for name, value in shown.items():
             text.append(f"\n  {name}: ", style="cyan").append(_brief(value))
         return text
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The fields, secrets hidden."""
+        given = list(super().__repr_args__())
+        names = [argument_name(self, field or "") for field, _ in given]
+        values = (value for _, value in given)
+        shown, _ = _secrecy_of(type(self)).hide(dict(zip(names, values, strict=True)))
+        for (field, _), name in zip(given, names, strict=True):
+            yield field, shown[name]
+
+
+_secrecies: WeakKeyDictionary[type[Action], Secrecy] = WeakKeyDictionary()
+
+
+def _secrecy_of(action_type: type[Action]) -> Secrecy:
+    found = _secrecies.get(action_type)
+    if found is None:
+        try:
+            schema = action_type.to_mcp_schema()
+        except PydanticInvalidForJsonSchema:  # then names alone say what is secret
+            schema = {}
+        found = _secrecies[action_type] = Secrecy(schema)
+    return found
 
 
 class Observation(Schema):

@@ -1,122 +1,152 @@
-"""Which arguments are secrets, and how they look when written down."""
+"""Hide the secrets in a value: what its schema, a name or its type calls one."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
-from urllib.parse import unquote
+
+from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
+
+from toolbench.core.places import Place, Places
+from toolbench.core.telling import is_secret as is_secret
 
 HIDDEN = "••••••"
-
-_NAMES = re.compile(
-    r"(^|_)(password|passwd|passphrase|secret|token|"
-    r"(api|access|private|secret|signing|encryption)_?key|credentials?|authorization)$",
-    re.IGNORECASE,
-)
-# where a listing goes on, and what stands in a text
-_NO_SECRETS = re.compile(
-    r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
-    r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk)_token$",
-    re.IGNORECASE,
-)
+WRAPPED = (SecretStr, SecretBytes, Secret)
+Kept = dict[tuple[Any, ...], Any]
+"""Secrets by the paths where they stood."""
 
 
-def is_secret(name: str, schema: Any) -> bool:
-    """Tell whether the property *name* with *schema* holds a secret, by what either says.
-
-    `format: password` and `writeOnly` say so, and names such as `api_key` or `githubToken`
-    do when they hold text.
-    """
-    if isinstance(schema, Mapping):
-        if schema.get("format") == "password" or schema.get("writeOnly") is True:
-            return True
-        kinds = schema.get("type", "string")
-        if "string" not in (kinds if isinstance(kinds, list) else [kinds]):
-            return False
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
-    return bool(_NAMES.search(snake)) and not _NO_SECRETS.search(snake)
+def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """Return a copy of *arguments* in which what *schema* calls secret is hidden."""
+    hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
+    return hidden
 
 
-def hide(arguments: Any, schema: Any) -> Any:
-    """Return a copy of *arguments* in which what *schema* calls secret is hidden.
+class Secrecy:
+    """What one schema calls secret, at any depth.
 
     References, alternatives, items and the values of maps are followed, so that
-    `SecretStr | None` is as secret as `SecretStr`.
+    `SecretStr | None` is as secret as `SecretStr`. What stands under a name that says so is
+    secret too, and every `SecretStr`. Where the schema has a secret inside but describes no
+    such value (an object sent as text), nobody can tell which part of it is the secret: all
+    of it is hidden.
     """
-    return _hide(arguments, "", [schema], schema)
+
+    def __init__(self, schema: Any, root: Any = None) -> None:
+        """Read *schema*; its references are those of *root*, if it is a part of that."""
+        self._schema = schema  # kept: places go by the ids of its parts
+        self._place = Places(schema if root is None else root).of([schema])
+
+    def hide(self, arguments: Any) -> tuple[Any, Kept]:
+        """Return a copy of *arguments* with the secrets hidden, and those; see `mask`.
+
+        Names always show; nothing else does of arguments that are too deep, go in circles,
+        or that the schema describes as something else than an object.
+        """
+        given = dict(arguments) if isinstance(arguments, Mapping) else arguments
+        try:
+            masked, kept = self.mask(given)
+        except RecursionError:  # nobody can tell what is down there
+            masked, kept = HIDDEN, {(): given}
+        if masked is HIDDEN and isinstance(given, dict):
+            masked = dict.fromkeys(given, HIDDEN)
+        return masked, kept
+
+    def mask(self, value: Any, name: str = "") -> tuple[Any, Kept]:
+        """Return a copy of *value*, called *name*, with its secrets hidden, and those.
+
+        Dicts and lists are copied. Models, dataclasses, tuples and sets are looked into: one
+        with a secret becomes the dict or list that JSON would make of it.
+
+        Raises:
+            RecursionError: If *value* is too deep, or goes in circles.
+        """
+        kept: Kept = {}
+        return _masked(value, name, self._place, (), kept), kept
 
 
-def _hide(value: Any, name: str, schemas: list[Any], root: Any) -> Any:
-    if value is None:
-        return None
-    known = [s for schema in schemas for s in _alternatives(schema, root, set())]
-    if any(is_secret(name, schema) for schema in known or [{}]):
+def _masked(
+    value: Any, name: str, place: Place, path: tuple[Any, ...], kept: Kept
+) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    inside = opened(value)
+    if (
+        place.is_secret(name)
+        or (not place.kinds & _kinds_of(inside) and place.has_secrets)
+        or isinstance(value, WRAPPED)
+    ):
+        if isinstance(inside, str | bytes | dict | list) and not inside:
+            return value  # that there is no password is no secret
+        kept[path] = value
         return HIDDEN
-    if isinstance(value, Mapping):
-        return {
-            key: _hide(item, str(key), list(_of_key(known, key)), root)
-            for key, item in value.items()
+    before = len(kept)
+    if isinstance(inside, dict):
+        masked: Any = {
+            key: _masked(item, str(key), place.of_key(key), (*path, key), kept)
+            for key, item in inside.items()
         }
-    if isinstance(value, list):
-        return [
-            _hide(item, "", list(_of_item(known, place)), root)
-            for place, item in enumerate(value)
+    elif isinstance(inside, list):
+        masked = [
+            _masked(item, "", place.of_item(i), (*path, i), kept)
+            for i, item in enumerate(inside)
         ]
+    else:
+        return value
+    return masked if inside is value or len(kept) > before else value
+
+
+def _kinds_of(value: Any) -> frozenset[str]:
+    """Return the types of JSON that *value* is of; text is what JSON has no word for."""
+    if isinstance(value, float) and value.is_integer():
+        return _KINDS[int]
+    return next(
+        (kinds for kind, kinds in _KINDS.items() if isinstance(value, kind)), _TEXT
+    )
+
+
+_TEXT = frozenset({"string"})
+_KINDS = {
+    str: _TEXT,
+    dict: frozenset({"object"}),
+    list: frozenset({"array"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+}
+
+
+def opened(value: Any) -> Any:
+    """Return *value* as the dict or list that JSON would make of it, or as it is."""
+    if isinstance(value, dict | list | str | int | float | bytes):
+        return value
+    match value:
+        case RootModel():
+            return opened(value.root)
+        case BaseModel():
+            return _fields(value)
+        case Mapping():
+            return dict(value)
+        case tuple() if hasattr(value, "_asdict"):
+            return value._asdict()
+        case tuple() | set() | frozenset() | deque():
+            return list(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name, None) for field in fields(value)}
     return value
 
 
-def _alternatives(
-    schema: Any, root: Any, seen: set[int]
-) -> Iterator[Mapping[str, Any]]:
-    """Give *schema*, what it refers to, and the parts it is put together from."""
-    if not isinstance(schema, Mapping) or id(schema) in seen:
-        return
-    seen.add(id(schema))
-    yield schema
-    if "$ref" in schema:
-        yield from _alternatives(_target(root, schema["$ref"]), root, seen)
-    for key in ("allOf", "anyOf", "oneOf"):
-        for part in _sequence(schema, key):
-            yield from _alternatives(part, root, seen)
+def _fields(model: BaseModel) -> dict[str, Any]:
+    held = vars(model)
+    named = {
+        argument_name(model, name): held[name]
+        for name in type(model).model_fields
+        if name in held
+    }
+    return {**named, **(model.model_extra or {})}
 
 
-def _target(root: Any, reference: Any) -> Any:
-    """Return what a local *reference* of *root* points to; None if nothing."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    here = root
-    for step in reference.split("/")[1:]:
-        name = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(here, Mapping):
-            here = here.get(name)
-        elif isinstance(here, list) and name.isdecimal() and int(name) < len(here):
-            here = here[int(name)]
-        else:
-            return None
-    return here
-
-
-def _of_key(schemas: Iterable[Mapping[str, Any]], key: Any) -> Iterator[Any]:
-    """Give the schemas for the value of *key*; of patterns all, so that none is overlooked."""
-    for schema in schemas:
-        declared = _mapping(schema, "properties")
-        if key in declared:
-            yield declared[key]
-        else:
-            yield from _mapping(schema, "patternProperties").values()
-            yield schema.get("additionalProperties")
-
-
-def _of_item(schemas: Iterable[Mapping[str, Any]], place: int) -> Iterator[Any]:
-    for schema in schemas:
-        first = _sequence(schema, "prefixItems")
-        yield first[place] if place < len(first) else schema.get("items")
-
-
-def _mapping(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = schema.get(key)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _sequence(schema: Mapping[str, Any], key: str) -> list[Any]:
-    found = schema.get(key)
-    return found if isinstance(found, list) else []
+def argument_name(model: BaseModel, field: str) -> str:
+    """Return the name that *field* of *model* has in JSON."""
+    known = type(model).model_fields.get(field)
+    alias = known.validation_alias if known else None
+    return alias if isinstance(alias, str) else field

@@ -113,3 +113,16 @@ class Conversation:
     """What an executor is given beside the action."""
 
     state: ConversationState = field(default_factory=ConversationState)
+
+
+def secrets_of(conversation: Any) -> Secrets | None:
+    """Return the secrets of *conversation*, or of a state in its place; None if it has none.
+
+    It may be somebody else's: what is no text there hides nothing.
+    """
+    secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
+    if isinstance(secrets, Secrets):
+        return secrets
+    if not isinstance(secrets, Mapping):
+        return None
+    return Secrets({n: s for n, s in secrets.items() if isinstance(s, SecretValue)})

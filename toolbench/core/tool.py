@@ -1,10 +1,9 @@
 """A tool: a name, a description, the shapes that go in and out, and what does the work."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, Protocol, Self, cast
 from weakref import WeakValueDictionary
 
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.calls import calls as calls
+from toolbench.core.concealing import discreet
 from toolbench.core.displayed import Displayed
 from toolbench.core.executor import (
     ActionT,
@@ -26,11 +26,12 @@ from toolbench.core.executor import (
     with_conversation,
 )
 from toolbench.core.exports import Exports, as_json
-from toolbench.core.kinds import Kinds, is_local, place_of
+from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.parameters import parameters_of
 from toolbench.core.resources import DeclaredResources
 from toolbench.core.results import masked, masked_error, observation_of
 from toolbench.core.schema import Action, Observation, Schema
+from toolbench.core.secrecy import Secrecy
 from toolbench.core.usability import Unusable
 from toolbench.core.validation import pydantic_problems
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
@@ -103,7 +104,7 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
-            cls.name = _snake(cls.__name__)
+            cls.name = tool_name(cls.__name__)
         for said in fields(cls):
             if isinstance(cls.__dict__.get(said.name), property):
                 msg = f"{cls.__name__}.{said.name} is a property: say it as a plain attribute."
@@ -186,6 +187,11 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
     def input_schema(self) -> dict[str, Any]:
         """What the tool accepts, as JSON Schema: what a form is built from."""
         return parameters_of(self.action_type).accepted
+
+    @cached_property
+    def secrecy(self) -> Secrecy:
+        """What is secret among the arguments, by what `input_schema` says."""
+        return Secrecy(self.input_schema)
 
     @property
     def is_stale(self) -> bool:
@@ -281,12 +287,14 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List what is wrong with *arguments*, each at its own path."""
+        """List what is wrong with *arguments*, each at its own path, no secret in any."""
         try:
-            self.action_type.model_validate(dict(arguments))
-        except ValidationError as error:
-            names = self._argument_names()
-            return pydantic_problems(error, names, value=arguments)
+            self.action_from_arguments(dict(arguments))
+        except ArgumentsError as error:
+            return list(error.problems)
+        except Exception as error:  # noqa: BLE001 - a validator of the tool's own
+            said = f"could not be checked, {type(error).__name__}: {error}"
+            return discreet([Problem((), said)], arguments, self.secrecy)
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
@@ -298,9 +306,10 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
         try:
             return self.action_type.model_validate(arguments)
         except ValidationError as error:
-            names = self._argument_names()
+            names = list(self.input_schema.get("properties", ()))
             problems = pydantic_problems(error, names, value=arguments)
-            raise ArgumentsError(self.name, problems) from None
+            said = discreet(problems, arguments, self.secrecy)
+            raise ArgumentsError(self.name, said) from None
 
     def __call__(self, action: Any, conversation: Any = None) -> ObservationT:
         """Check *action*, execute, and return the observation.
@@ -384,14 +393,3 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
         if given == wanted:
             msg += " The class was defined again since: make the action, or the tool, anew."
         raise TypeError(msg)
-
-    def _argument_names(self) -> list[str]:
-        return list(self.input_schema.get("properties", ()))
-
-
-def _snake(name: str) -> str:
-    """`FileEditorTool` -> `file_editor`."""
-    words = re.sub(
-        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name
-    ).lower()
-    return words.removesuffix("_tool") or words

@@ -41,6 +41,8 @@ def bundle_text(data: Mapping[str, Any]) -> str:
 
 def _image(kind: str) -> Callable[[Any], Html]:
     def show(content: Any) -> Html:
+        if not isinstance(content, str | bytes):
+            return Html("")
         packed = content if isinstance(content, str) else b64encode(content).decode()
         image = read_image(f"data:{kind};base64,{''.join(packed.split())}")
         return Html("") if image.problem else image.html

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from toolbench.core.keys import each_once
 from toolbench.display.caps import cap, left_out
 from toolbench.display.colors import MUTED, on_page
 from toolbench.display.css import CODE_FONT, TEXT_COLOR
@@ -28,17 +29,12 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value: dict[str, Any] | list[Any] = json.loads(text, object_pairs_hook=_unique)
+        value: dict[str, Any] | list[Any] = json.loads(
+            text, object_pairs_hook=each_once
+        )
     except (ValueError, RecursionError):
         return None
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        msg = "The same key stands twice in one object."
-        raise ValueError(msg)
-    return dict(pairs)
 
 
 def json_text(value: Any, *, limit: int = LIMIT) -> str:

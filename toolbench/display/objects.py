@@ -1,7 +1,8 @@
 """How tools, calls and results look: to a person, to a model, and with no kernel at all."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from rich.console import RenderableType
@@ -11,6 +12,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.blocks import blocks_html, blocks_text
+from toolbench.display.caps import left_out, shorten
 from toolbench.display.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.jsontree import json_html, json_text, parse_json
@@ -21,6 +23,7 @@ from toolbench.display.page import (
     key_values,
     notice,
     section,
+    short,
     side_by_side,
 )
 from toolbench.display.render import to_html, to_text
@@ -30,6 +33,10 @@ PERSON = "What a person sees"
 MODEL = "What the model reads"
 LIMIT = 60_000
 """Characters shown of a result, twice, unless a caller says otherwise."""
+
+_ABOUT = 2_000  # characters said of one parameter
+_MOST = 100  # parameters
+_WORD = 100  # characters of a choice, or of a key
 
 _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.LOW: "success",
@@ -54,8 +61,8 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
         tool: The tool.
         risk: How the call in question was rated, if it was.
     """
-    title = f'<strong style="font-size:1.15em">{escape(tool.title)}</strong>'
-    name = f" <code>{escape(tool.name)}</code>" if tool.title != tool.name else ""
+    title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
+    name = f" <code>{short(tool.name)}</code>" if tool.title != tool.name else ""
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     origin = "Python of this notebook" if tool.source == "native" else "An MCP server"
     marks = badge(tool.source, tip=f"{origin} runs it") + "".join(hints)
@@ -112,10 +119,12 @@ def tool_bundle(
 def _described(rows: dict[str, Any]) -> Html:
     """Parameters and what is said of them, a line each."""
     lines = "".join(
-        f"<div><b>{escape(name)}</b>: {escape(str(about))}</div>"
-        for name, about in rows.items()
+        f"<div><b>{short(name)}</b>: {short(str(about), _ABOUT)}</div>"
+        for name, about in islice(rows.items(), _MOST)
     )
-    return Html(f"<div {NO_MATHS}>{lines}</div>")
+    rest = len(rows) - _MOST
+    more = f"<div>{left_out(rest, 'parameter')}</div>" if rest > 0 else ""
+    return Html(f"<div {NO_MATHS}>{lines}{more}</div>")
 
 
 def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
@@ -140,7 +149,7 @@ def _kind(schema: Any) -> str:
     if not isinstance(schema, dict):
         return ""
     if isinstance(choices := schema.get("enum"), list):
-        return "one of " + ", ".join(str(choice) for choice in choices[:20])
+        return f"one of {_listed(choices)}"
     for union in ("anyOf", "oneOf"):
         if isinstance(branches := schema.get(union), list):
             kinds = dict.fromkeys(kind for b in branches if (kind := _kind(b)))
@@ -149,8 +158,12 @@ def _kind(schema: Any) -> str:
     if kind == "array" and (items := _kind(schema.get("items"))):
         return f"array of {items}"
     if kind == "object" and isinstance(keys := schema.get("properties"), dict) and keys:
-        return f"object of {', '.join(list(keys)[:20])}"
+        return f"object of {_listed(keys)}"
     return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+
+
+def _listed(words: Iterable[Any]) -> str:
+    return ", ".join(shorten(str(word), _WORD) for word in islice(words, 20))
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
@@ -161,13 +174,17 @@ def visualized(thing: Action | Observation) -> RenderableType:
         return f"visualize failed with {type(error).__name__}: {error}\n{thing!r}"
 
 
-def read_by_model(observation: Observation) -> Any:
+def read_by_model(observation: Observation) -> Sequence[Any]:
     """Return the blocks a model reads; one that cannot say them says why."""
     try:
-        return observation.to_llm_content
+        blocks: Any = observation.to_llm_content
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
         failed = f"to_llm_content failed with {type(error).__name__}: {error}"
-        return Observation.from_text(failed, is_error=True).to_llm_content
+    else:
+        if isinstance(blocks, list | tuple):
+            return blocks
+        failed = f"to_llm_content is no list of content: {type(blocks).__name__}"
+    return Observation.from_text(failed, is_error=True).to_llm_content
 
 
 def result_html(
@@ -186,7 +203,8 @@ def result_html(
         seen = (
             section("The call", Html(call)) + _RULE + section("The result", Html(seen))
         )
-    read = blocks_html(read_by_model(observation), verbatim=True, limit=limit)
+    shown = partial(blocks_html, verbatim=True, limit=limit)
+    read = Html(_safely(shown, read_by_model(observation), say=to_html))
     return side_by_side([(PERSON, Html(seen)), (MODEL, read)])
 
 
@@ -200,7 +218,9 @@ def call_html(
 ) -> Html:
     """Return a call that is over as HTML that needs no kernel: tool, arguments, result."""
     name = tool if isinstance(tool, str) else tool.title
-    head = f'<strong>{escape(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
+    head = (
+        f'<strong>{short(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
+    )
     given = key_values(arguments) if arguments else notice("No arguments.", "neutral")
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
@@ -225,7 +245,7 @@ def _looks(observation: Observation, limit: int) -> str:
     ):
         returned = getattr(observation, "result", None)
         if isinstance(returned, Frame):
-            return table_html(returned)
+            return _safely(table_html, returned, say=to_html)
         if not observation.text and _images(observation):
             return ""  # the pictures say it
         value = parse_json(observation.text)
@@ -244,17 +264,22 @@ def _images(observation: Observation) -> list[Any]:
     return [block for block in observation.content if block.type == "image"]
 
 
-def _safely(render: Callable[[RenderableType], str], shown: RenderableType) -> str:
+def _safely(
+    render: Callable[[Any], str], shown: Any, say: Callable[[str], str] | None = None
+) -> str:
+    """Return *shown* by *render*; why that fails by *say*, or by *render* too."""
     try:
         return render(shown)
-    except Exception as error:  # noqa: BLE001 - a tool's own renderable may do anything
-        return render(f"visualize cannot be shown: {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - a tool's own object may do anything
+        failed = f"This cannot be shown: {type(error).__name__}: {error}"
+        return (say or render)(failed)
 
 
 def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     """Return a result as text: for a person, and for the model."""
     seen = _safely(partial(to_text, limit=limit), visualized(observation))
-    read = blocks_text(read_by_model(observation), verbatim=True, limit=limit)
+    shown = partial(blocks_text, verbatim=True, limit=limit)
+    read = _safely(shown, read_by_model(observation), say=to_text)
     return f"{PERSON}:\n{seen}\n\n{MODEL}:\n{read}"
 
 
@@ -270,11 +295,6 @@ def action_bundle(action: Action) -> dict[str, str]:
     """Return a call as text and as HTML that needs no kernel."""
     shown = visualized(action)
     return {"text/plain": _safely(to_text, shown), "text/html": _safely(to_html, shown)}
-
-
-def failure_html(message: str) -> Html:
-    """Return a sentence about something that went wrong."""
-    return notice(message, "danger")
 
 
 _BUNDLES: dict[type, Callable[[Any], dict[str, str]]] = {

@@ -37,7 +37,7 @@ def side_by_side(parts: Iterable[tuple[str, Html]]) -> Html:
         f'<div style="flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};'
         'border-radius:4px;padding:8px 10px">'
         f'<div style="{REMARK};font-weight:600;margin-bottom:6px">'
-        f"{_short(title, _TITLE)}</div>"
+        f"{short(title)}</div>"
         f"{content}</div>"
         for title, content in parts
     )
@@ -49,7 +49,7 @@ def section(title: str, content: Html) -> Html:
     """Return *content* under a muted line that says what it is."""
     return Html(
         f'<div {NO_MATHS} style="margin:0 0 10px 0"><div style="{REMARK};{TEXT_FONT};'
-        f'font-size:12px;margin-bottom:2px">{_short(title, _TITLE)}</div>{content}</div>'
+        f'font-size:12px;margin-bottom:2px">{short(title)}</div>{content}</div>'
     )
 
 
@@ -57,7 +57,7 @@ def key_values(mapping: Mapping[str, Any]) -> Html:
     """Return the arguments of a call as a table: names, and their values as JSON trees."""
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
-        f'<tr><th style="{CELL};font-weight:600;white-space:nowrap">{_short(key, _NAME)}'
+        f'<tr><th style="{CELL};font-weight:600;white-space:nowrap">{short(key, _NAME)}'
         f'</th><td style="{CELL};width:100%">{json_html(value, limit=share)}</td></tr>'
         for key, value in islice(mapping.items(), _ROWS)
     )
@@ -74,7 +74,7 @@ def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
         f"border-radius:9px;font-size:12px;line-height:18px;white-space:nowrap;"
-        f'{_paint(tone)}">{_short(text, _NAME)}</span>'
+        f'{_paint(tone)}">{short(text, _NAME)}</span>'
     )
 
 
@@ -87,7 +87,8 @@ def notice(text: str, tone: Tone = "info") -> Html:
     )
 
 
-def _short(text: str, limit: int) -> Html:
+def short(text: str, limit: int = _TITLE) -> Html:
+    """Return a name or a title as HTML, at most *limit* characters of it."""
     return escape(shorten(visible(text), limit))
 
 

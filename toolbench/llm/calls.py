@@ -98,7 +98,12 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
         return ToolCall(
             **facts, arguments=arguments, error=unknown, repairs=tuple(repairs)
         )
-    return _checked(facts, tool, arguments, repairs)
+    try:
+        return _checked(facts, tool, arguments, repairs)
+    except RecursionError:
+        problem = Problem((), "the arguments are nested too deeply")
+        deep = FunctionCallValidationError(name, [problem])
+        return ToolCall(**facts | {"error": deep, "repairs": tuple(repairs)})
 
 
 def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:

@@ -102,29 +102,45 @@ class _Writer:
         beside = {key: value for key, value in node.items() if key != "$ref"}
         if not isinstance(pointed, Mapping):
             return self.write(beside, where)
-        if ref in self._open or self._written > _LIMIT:
-            self._changes.note(
-                where, "rewritten", "a schema that holds itself was cut", refused=True
-            )
+        if self._is_cut(ref, where):
             kind = next(iter(types_of(pointed) or _implied(pointed)), "object")
             cut: Json = {"type": kind}
             if kind == "array":
                 cut["items"] = {"type": "object"}
             return self._described(cut, beside, ["nested, the same as above"])
         self._changes.note(where, "rewritten", "the reference was followed")
-        self._open.append(ref)
-        written = self.write(together(pointed, beside), where)
-        self._open.pop()
-        return written
+        return self._inside([ref], together(pointed, beside), where)
 
     def _joined(self, node: Mapping[str, Any], where: str) -> Json:
         self._changes.note(where, "rewritten", "allOf was merged")
         whole: Json = {key: value for key, value in node.items() if key != "allOf"}
+        followed: list[Any] = []
         for part in node["allOf"]:
-            if isinstance(part, Mapping):
-                pointed = target(self._root, part.get("$ref"))
-                whole = together(pointed or part, whole)
-        return self.write(whole, where)
+            if not isinstance(part, Mapping):
+                continue
+            ref = part.get("$ref")
+            pointed = target(self._root, ref)
+            if not isinstance(pointed, Mapping):
+                whole = together(part, whole)
+            elif not self._is_cut(ref, where):
+                followed.append(ref)
+                whole = together(pointed, whole)
+        return self._inside(followed, whole, where)
+
+    def _is_cut(self, ref: Any, where: str) -> bool:
+        """Whether *ref* is not to be followed, as it leads back or there is too much."""
+        is_cut = ref in self._open or self._written > _LIMIT
+        if is_cut:
+            message = "a schema that holds itself was cut"
+            self._changes.note(where, "rewritten", message, refused=True)
+        return is_cut
+
+    def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
+        """Write *node*, in which *refs* are being followed."""
+        self._open += refs
+        written = self.write(node, where)
+        del self._open[len(self._open) - len(refs) :]
+        return written
 
     def _union(self, node: Mapping[str, Any], key: str, where: str) -> Json:
         outer = {k: v for k, v in node.items() if k != key}

@@ -2,8 +2,11 @@
 
 import json
 import re
+from functools import partial
 from itertools import count
 from typing import Any, NoReturn
+
+from toolbench.core.keys import each_once
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
@@ -20,16 +23,7 @@ def _no_constant(name: str) -> NoReturn:
     raise NotJsonError(msg)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        msg = f"the key {twice!r} stands twice in one object"
-        raise NotJsonError(msg)
-    return value
-
-
+_each_once = partial(each_once, error=NotJsonError)
 _exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
 _lenient = json.JSONDecoder(
     parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False

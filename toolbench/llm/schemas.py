@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from toolbench.core.references import MISSING, follow
+
 Json = dict[str, Any]
 
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -76,18 +78,8 @@ def rewritten(node: Any, change: Callable[[Json, str], Json], where: str = "") -
 
 def target(root: Any, ref: Any) -> Any:
     """Return what the local reference *ref* points at, or None if nothing is there."""
-    if not isinstance(ref, str) or not ref.startswith("#"):
-        return None
-    found = root
-    for part in ref[1:].split("/")[1:]:
-        step = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and step.isdigit() and int(step) < len(found):
-            found = found[int(step)]
-        elif isinstance(found, Mapping) and step in found:
-            found = found[step]
-        else:
-            return None
-    return found
+    found = follow(root, ref)
+    return None if found is MISSING else found
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from symtable import symtable
 from typing import Any, Literal
 
 import yaml
@@ -101,14 +102,27 @@ def _yaml(text: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
-    assigned: dict[str, Any] = {}
+    """What the names the text assigns stand for, but not those it imports or defines."""
+    scope = dict(namespace)
     try:
-        exec(compile(text, "<%%tool>", "exec"), dict(namespace), assigned)  # noqa: S102 - the user's own cell
+        exec(compile(text, "<%%tool>", "exec"), scope)  # noqa: S102 - the user's own cell
     except Exception as error:  # noqa: BLE001 - it may raise anything
         reason = f"{type(error).__name__}: {error}"
         msg = f"The body is not Python that runs: {reason}."
         raise BodyError(msg) from None
-    return {name: value for name, value in assigned.items() if not name.startswith("_")}
+    return {
+        name: scope[name]
+        for name in _assigned(text)
+        if name in scope and not name.startswith("_")
+    }
+
+
+def _assigned(text: str) -> list[str]:
+    return [
+        symbol.get_name()
+        for symbol in symtable(text, "<%%tool>", "exec").get_symbols()
+        if symbol.is_assigned() and not (symbol.is_imported() or symbol.is_namespace())
+    ]
 
 
 _READERS = {"json": _json, "yaml": _yaml, "py": _python}

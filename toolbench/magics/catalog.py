@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
-from toolbench.core.registry import ToolRegistry, default_registry
+from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
@@ -40,6 +40,11 @@ class Entry:
         return _SENTENCE_END.split(line, maxsplit=1)[0]
 
 
+class _Made(NamedTuple):
+    tools: Sequence[AnyTool]
+    recipe: Registered
+
+
 class Catalog:
     """Looks in the user's namespace, then at the connected servers, then in the registry."""
 
@@ -53,7 +58,7 @@ class Catalog:
         self._namespace = namespace
         self._client = client
         self._registry = registry
-        self._made: dict[str, AnyTool] = {}
+        self._made: dict[str, _Made] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
         """Return the tools whose name or source contains, or matches, what is given."""
@@ -96,9 +101,8 @@ class Catalog:
 
     def close(self) -> None:
         """Close the tools that were made here from the registry."""
-        made, self._made = self._made, {}
-        for tool in made.values():
-            tool.executor.close()
+        for name in list(self._made):
+            self._forget(name)
 
     def _entry(self, name: str | None) -> Entry | None:
         return next((entry for entry in self._all() if entry.name == name), None)
@@ -123,11 +127,24 @@ class Catalog:
 
     def _make(self, name: str) -> AnyTool:
         """Make a registered tool once: a terminal keeps its shell between two cells."""
-        if name not in self._made:
-            for tool in self._registry.resolve(name, ConversationState()):
-                self._made.setdefault(tool.name, tool)
-                self._made.setdefault(name, tool)
-        return self._made[name].latest()
+        recipe = self._registry.recipe(name)
+        if isinstance(recipe, ToolDefinition):
+            return recipe.latest()
+        made = self._made.get(name)
+        if made is None or made.recipe is not recipe or made.tools[0].is_stale:
+            self._forget(name)
+            made = _Made(self._registry.resolve(name, ConversationState()), recipe)
+            if not made.tools:
+                msg = f"{name!r} makes no tools here."
+                raise ToolNotFoundError(msg)
+            self._made[name] = made
+        return made.tools[0]
+
+    def _forget(self, name: str) -> None:
+        made = self._made.pop(name, None)
+        for tool in made.tools if made else ():
+            if tool.executor is not None:
+                tool.executor.close()
 
 
 def _entry(tool: AnyTool, source: str) -> Entry:
@@ -135,7 +152,10 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """The tools that variables hold, themselves or in a list; the last defined first."""
+    """The tools that variables hold, themselves or in a list; those of new variables first.
+
+    A variable that is assigned anew keeps its place.
+    """
     for name, value in reversed(variables):
         if name.startswith("_"):
             continue  # IPython's own: _, __, _12

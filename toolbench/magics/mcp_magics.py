@@ -177,7 +177,9 @@ def _apart(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the options of `connect` and the other words: argparse wants the options first."""
     if words[:1] != ["connect"]:
         return [], words
-    options, rest, left = [], [], iter(words)
+    options: list[str] = []
+    rest: list[str] = []
+    left = iter(words)
     for word in left:
         if word in _WITH_VALUE:
             options += [word, *islice(left, 1)]

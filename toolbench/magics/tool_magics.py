@@ -166,14 +166,15 @@ class ToolMagics(Magics):
         if wanted is None:
             return None
         if wanted.rerun is not None:
-            return _record(wanted.rerun).rerun(source="magic")
+            return perform(_record(wanted.rerun).again("magic"))
+        last = history()[max(len(history()) - wanted.count, 0) :]
         if wanted.json:
-            return [record.to_dict() for record in history()[-wanted.count :]]
+            return [record.to_dict() for record in last]
         return Listing(
             ("run", "tool", "state", "seconds", "from", "arguments"),
             [
                 (r.id, r.tool, r.state, f"{r.seconds:.3f}", r.source, dict(r.arguments))
-                for r in history()[-wanted.count :]
+                for r in last
             ],
             "No runs yet.",
         )

@@ -27,11 +27,17 @@ class Catalog:
         return len(self._listed)
 
     def read(self, items: list[Any], problem: str | None, *, is_modern: bool) -> None:
-        """Take what a server listed, and what went wrong with the list."""
+        """Take what a server listed, and what went wrong with the list.
+
+        A list that did not come at all leaves the tools as they are.
+        """
+        self.problem = problem
+        if problem is not None and not items:
+            return
         good, self.disabled = read_tools(items, is_modern=is_modern)
         if self._listed and (change := ToolsDiff.between(self._listed, good)):
             self.last_change = change
-        self._listed, self._tools, self.problem = good, None, problem
+        self._listed, self._tools = good, None
 
     @property
     def tools(self) -> list[MCPToolDefinition]:

@@ -1,11 +1,14 @@
 """Tell whoever looks at a server that something changed, a few times a second at most."""
 
+import logging
 from collections.abc import Callable
+from functools import partial
 from threading import Lock, Timer
 
 Listener = Callable[[frozenset[str]], None]
 """Is told the names of what changed: `status`, `tools`, `resources`, `prompts`, `log`,
 `stderr`, `traffic`."""
+_log = logging.getLogger(__name__)
 
 
 class Changes:
@@ -20,16 +23,13 @@ class Changes:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* from now on, in a thread of its own; return how to stop that."""
+        """Call *listener* from now on, in a thread of its own; return how to stop that.
+
+        One that raises is told nothing more.
+        """
         with self._lock:
             self._listeners.append(listener)
-
-        def stop() -> None:
-            with self._lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return stop
+        return partial(self._forget, listener)
 
     def note(self, name: str) -> None:
         """Say that *name* changed."""
@@ -49,4 +49,15 @@ class Changes:
             self._timer = None
             listeners = list(self._listeners)
         for listener in listeners:
-            listener(changed)
+            try:
+                listener(changed)
+            except Exception:  # noqa: BLE001 - one that fails must not silence the others
+                _log.exception(
+                    "A listener to a server failed and is not told any more."
+                )
+                self._forget(listener)
+
+    def _forget(self, listener: Listener) -> None:
+        with self._lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)

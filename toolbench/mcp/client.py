@@ -124,19 +124,25 @@ class MCPClient(Sequence[MCPToolDefinition]):
         One that fails does not stop the others: its session says what went wrong.
 
         Raises:
-            ServerError: If the configuration cannot be used, or no server at all answers.
+            ServerError: If the configuration cannot be used, no server at all answers, or what
+                is asked for is disabled in it.
             ToolNotFoundError: If one of *only* is not in it.
         """
-        entries = {k: e for k, e in read_config(config).items() if e.enabled}
+        entries = read_config(config)
         for name in only or ():
             if name not in entries:
                 msg = f"The configuration has no server {name!r}.{did_you_mean(name, entries)}"
                 raise ToolNotFoundError(msg)
+        asked = entries if only is None else dict.fromkeys(only)
         wanted = {
             name: self._session(name, entry, None)
             for name, entry in entries.items()
-            if only is None or name in only
+            if name in asked and entry.enabled
         }
+        disabled = [repr(name) for name in asked if name not in wanted]
+        if disabled and (only or not wanted):
+            msg = f"Disabled in the configuration: {', '.join(disabled)}."
+            raise ServerError(msg)
         portal.call(self._replace, wanted)
         failed = [session.error for session in wanted.values() if session.error]
         if failed and len(failed) == len(wanted):
@@ -230,13 +236,21 @@ def create_mcp_tools(
 
 
 def _named(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
+    """Return *tools*, each with a name of its own: what clashes gets its server in front."""
     counts = Counter(tool.remote_name for tool in tools)
+    taken = set(counts)
     return [
-        tool
-        if counts[tool.remote_name] == 1
-        else tool.model_copy(update={"name": f"{tool.server}_{tool.remote_name}"})
+        tool if counts[tool.remote_name] == 1 else _renamed(tool, taken)
         for tool in tools
     ]
+
+
+def _renamed(tool: MCPToolDefinition, taken: set[str]) -> MCPToolDefinition:
+    name = tool.remote_name
+    while name in taken:  # also the longer name may be another tool's
+        name = f"{tool.server}_{name}"
+    taken.add(name)
+    return tool.model_copy(update={"name": name})
 
 
 async def _connected(session: MCPServerSession) -> None:

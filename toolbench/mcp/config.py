@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from yaml import YAMLError, safe_load
+from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
 from toolbench.mcp.entries import ServerEntry, Transport
@@ -40,7 +40,15 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
         msg = "The configuration holds no servers: expected {'mcpServers': {name: {...}}}."
         raise ServerError(msg)
     base = (base or Path.cwd()).absolute()
-    return {str(name): read_entry(entry, base=base) for name, entry in found.items()}
+    return {str(name): _named(name, entry, base) for name, entry in found.items()}
+
+
+def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
+    try:
+        return read_entry(entry, base=base)
+    except ServerError as error:
+        msg = f"Server {name!r}: {error}"
+        raise ServerError(msg) from None
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
@@ -88,62 +96,89 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
             auth=entry.get("auth"),
             **shared,
         )
-    for key in ("server", "module", "openapi"):
+    if "openapi" in entry:
+        service = {"base_url": entry.get("base_url"), "headers": _headers(entry)}
+        server = {"openapi": entry["openapi"], **service}
+        return ServerEntry(transport="memory", server=server, **shared)
+    for key in ("server", "module"):
         if key in entry:
-            wanted = entry if key == "openapi" else entry[key]
-            return ServerEntry(transport="memory", server=wanted, **shared)
+            return ServerEntry(transport="memory", server=entry[key], **shared)
     msg = "A server needs a 'command' to start or a 'url' to connect to; this one has "
     raise ServerError(msg + (", ".join(repr(k) for k in entry) or "nothing") + ".")
 
 
 def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
-    command: Any = entry["command"]
-    args: Any = entry.get("args", ())
-    if isinstance(command, list) and command:  # some write the whole line as one list
-        command, args = command[0], [*command[1:], *args]
-    if not isinstance(command, str) or isinstance(args, str):
-        msg = f"A command is a str and its args a list, not {command!r} and {args!r}."
+    command, args = entry["command"], entry.get("args", [])
+    if isinstance(command, list) and command and isinstance(args, list | tuple):
+        command, args = command[0], [*command[1:], *args]  # the whole line in one list
+    if not isinstance(command, str) or not isinstance(args, list | tuple):
+        msg = (
+            "A command is a str and its args a list, not "
+            f"{type(command).__name__} and {type(args).__name__}."
+        )
         raise ServerError(msg)
-    env = entry.get("env", entry.get("environment", {}))
     return ServerEntry(
         transport="stdio",
         command=command,
         args=tuple(str(word) for word in args),
-        env={str(name): str(value) for name, value in env.items()},
+        env={**_texts(entry, "environment"), **_texts(entry, "env")},
         cwd=entry.get("cwd"),
         **shared,
     )
 
 
+def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The names and values under *key*; what is wrong with them is told without a value."""
+    found = entry.get(key, {})
+    if not isinstance(found, Mapping):
+        msg = f"{key!r} maps names to values: it is no {type(found).__name__}."
+        raise ServerError(msg)
+    return {str(name): str(value) for name, value in found.items()}
+
+
 def _remote(entry: Mapping[str, Any], url: str) -> Transport:
     named = str(entry.get("transport", entry.get("type", ""))).lower()
-    if named == "sse" or (not named and re.search(r"/sse(/|\?|$)", urlsplit(url).path)):
+    path = _split(url).path
+    if named == "sse" or (not named and re.search(r"/sse(/|\?|$)", path)):
         return "sse"
     return "http"
 
 
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # it may quote the password
+        msg = "The host in the URL cannot be read: write https://host/path."
+        raise ServerError(msg) from None
+
+
 def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
     """The headers to send, Codex's names for them included."""
-    headers = {**entry.get("headers", {}), **entry.get("http_headers", {})}
-    for name, variable in entry.get("env_http_headers", {}).items():
+    headers = {**_texts(entry, "headers"), **_texts(entry, "http_headers")}
+    for name, variable in _texts(entry, "env_http_headers").items():
         headers[name] = f"${{env:{variable}}}"
-    if variable := entry.get("bearer_token_env_var"):
-        headers["Authorization"] = f"Bearer ${{env:{variable}}}"
-    return {str(name): str(value) for name, value in headers.items()}
+    if bearer := entry.get("bearer_token_env_var"):
+        headers["Authorization"] = f"Bearer ${{env:{bearer}}}"
+    return headers
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
     """How long a call may take: `timeout` is in ms (FastMCP), Codex's is in seconds."""
-    if "tool_timeout_sec" in entry:
-        return float(entry["tool_timeout_sec"])
-    return float(entry["timeout"]) / 1000 if "timeout" in entry else None
+    for key, unit in (("tool_timeout_sec", 1), ("timeout", 1000)):
+        if key in entry:
+            try:
+                return float(entry[key]) / unit
+            except (TypeError, ValueError, OverflowError):
+                msg = f"{key!r} is a number, not {entry[key]!r}."
+                raise ServerError(msg) from None
+    return None
 
 
 def _server_table(config: Any) -> Mapping[str, Any]:
     if hasattr(config, "mcpServers"):
         return dict(config.mcpServers)
     if _is_url(config):
-        return {urlsplit(str(config)).hostname or "server": str(config)}
+        return {_split(str(config)).hostname or "server": str(config)}
     if isinstance(config, str | Path):
         return {
             re.split(r"[:/\\]", str(config).removesuffix(".py"))[-1] or "server": config
@@ -151,7 +186,10 @@ def _server_table(config: Any) -> Mapping[str, Any]:
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
     if _is_openapi(config):
-        return {str(config.get("info", {}).get("title", "openapi")): config}
+        info = config.get("info")
+        return {
+            str((isinstance(info, Mapping) and info.get("title")) or "openapi"): config
+        }
     if any(key in config for key in _SERVERS) or "mcp" in config:
         return table_of(config)
     return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
@@ -188,17 +226,22 @@ def load(path: Path) -> Any:
     Raises:
         ServerError: If it cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
-        raise ServerError(msg) from None
     parse = _PARSERS.get(path.suffix, _json)
     try:
-        return parse(text)
+        return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors mark it
+    except OSError as error:
+        msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
+    except MarkedYAMLError as error:  # in full it quotes the file
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
+    except RecursionError:
+        msg = (
+            f"The configuration {str(path)!r} cannot be read: it is nested too deeply."
+        )
     except (ValueError, YAMLError) as error:
         msg = f"The configuration {str(path)!r} cannot be read: {error}."
-        raise ServerError(msg) from None
+    raise ServerError(msg)
 
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)

@@ -1,6 +1,5 @@
 """One live connection to one server: opened, asked, closed, all in the background loop."""
 
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -63,11 +62,6 @@ class Connection:
         from toolbench.mcp.wire.session import session_class  # noqa: PLC0415
         from toolbench.mcp.wire.targets import Tapped, transport_of  # noqa: PLC0415
 
-        for name in (
-            "mcp",
-            "client",
-        ):  # their complaints are in the traffic and the error
-            logging.getLogger(name).addHandler(logging.NullHandler())
         self._transport = transport_of(self._entry, self._inbox)
         kind = session_class(
             self._inbox,
@@ -252,7 +246,7 @@ class Connection:
                 raise
             if isinstance(error, CallTimeoutError) and items:
                 return items, f"the list did not end within {seconds:.3g} s"
-            return items, sentence(error, call=call)
+            return items, self._inbox.told(sentence(error, call=call))
         return items, f"the list does not end: {_MOST_PAGES} pages were read"
 
 

@@ -40,7 +40,9 @@ def _expand_text(text: str, variables: Mapping[str, str]) -> str:
 
     def value_of(match: re.Match[str]) -> str:
         name, default = match["name"], match["default"]
-        found = variables.get(name) or default
+        found = variables.get(name)
+        if not found and default is not None:  # as in a shell
+            return default
         if found is None:
             msg = f"The configuration needs the environment variable {name!r}: set it."
             raise ServerError(msg)

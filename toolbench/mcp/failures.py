@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.calls import Call, CallTimeoutError
@@ -26,9 +27,9 @@ class CallFailedError(Exception):
     """A call that got no result; the text is a whole sentence for whoever called."""
 
 
-def call_failed(error: Exception, call: Call) -> CallFailedError:
-    """Return what to raise in place of *error*, which ended *call*."""
-    text = sentence(error, call=call)
+def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
+    """Return what to raise in place of *error*, which ended *call* to the server of *inbox*."""
+    text = inbox.told(sentence(error, call=call))
     text = f"{text[:1].upper()}{text[1:]}"
     return CallFailedError(text if text.endswith(("?", ".")) else f"{text}.")
 
@@ -63,6 +64,8 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
         return _rpc(root, code)
     if isinstance(root, ValidationError):
         return _protocol(root)
+    if isinstance(root, PydanticSerializationError):
+        return f"the request cannot be sent: {root}"
     if isinstance(root, ToolbenchError | OSError | RuntimeError):
         return _plain(root)
     if _name(root) == "ConnectError":
@@ -137,8 +140,9 @@ def with_evidence(
     if exit_code is not None:
         lines.append(f"Its process ended with {_exit(exit_code)}.")
     if unfinished.strip():
+        wrote = inbox.secrets.mask(unfinished)[:200]
         lines.append(
-            f"On stdout it wrote {unfinished!r} and no newline: a message is one line."
+            f"On stdout it wrote {wrote!r} and no newline: a message is one line."
         )
     elif inbox.noise_count:
         lines.append(
@@ -146,7 +150,7 @@ def with_evidence(
             f"the first: {inbox.noise[0]!r}."
         )
     lines.extend(_quoted("stderr", inbox.stderr.last(10, since=stderr_since)))
-    return inbox.stderr.secrets.mask("\n".join(lines))
+    return inbox.told("\n".join(lines))
 
 
 def _exit(code: int) -> str:

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LONGEST = 512 * 1024 * 1024  # bytes of one message: what is longer is no message
+_START = (
+    100_000  # bytes: more than any secret, which is looked for before less is shown
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 
@@ -33,7 +37,7 @@ class Lines:
     @property
     def start(self) -> str:
         """How the line that has not ended yet starts."""
-        return b"".join(self.pending)[:200].decode("utf-8", "replace")
+        return b"".join(self.pending)[:_START].decode("utf-8", "replace")
 
 
 class NoiseError(ValueError):
@@ -67,7 +71,8 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
 
 def _mended(message: dict[str, Any]) -> dict[str, Any]:
     if "result" in message and not isinstance(message["result"], dict):
-        text = f"The server's result is {json.dumps(message['result'])[:200]}, not an object."
+        kind = _KINDS.get(type(message["result"]), "a number")
+        text = f"The server's result is {kind}, not an object."
         return _error(message.get("id"), text)
     return message
 

@@ -1,9 +1,12 @@
 """What comes from a server outside of answers: logs, progress, questions, news of its lists."""
 
+import logging
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from toolbench.core.state import Secrets
+from toolbench.display.escape import visible
 from toolbench.mcp.calls import Call, HttpFailure, OpenCalls, current_call
 from toolbench.mcp.changes import Changes
 from toolbench.mcp.handlers import (
@@ -24,6 +27,7 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
+_log = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -33,6 +37,8 @@ class Inbox:
         """Make the inbox of *server*; *answerer* answers where a call names nobody."""
         self.server = server
         self.answerer = answerer
+        self.secrets = Secrets()
+        """What the server must not say: the values its own entry holds."""
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.stderr = StderrTail(on_change=lambda: self.changes.note("stderr"))
@@ -45,20 +51,18 @@ class Inbox:
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
     def keep_secret(self, secrets: Secrets) -> None:
-        """Mask *secrets* in all that is kept and answered from now on."""
-        self.stderr.secrets = self.log.secrets = self.traffic.secrets = secrets
+        """Mask *secrets* in all that the server says from now on."""
+        self.secrets = self.stderr.secrets = self.traffic.secrets = secrets
 
-    def without_secrets(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return *result* with the server's own secrets masked, should it give them away."""
-        secrets = self.stderr.secrets
-        masked: dict[str, Any] = secrets.mask_json(result) if secrets else result
-        return masked
+    def told(self, text: str) -> str:
+        """Return *text* as it may be told: without secrets, and control characters spelled out."""
+        return visible(self.secrets.mask(text))
 
     def note_noise(self, line: str) -> None:
         """Keep a line of stdout that is no message."""
         self.noise_count += 1
         if len(self.noise) < 20:
-            self.noise.append(self.stderr.secrets.mask(line[:500]))
+            self.noise.append(self.secrets.mask(line)[:500])
         self.traffic.note("received", line, kind="noise")
 
     def note_http_failure(self, failure: HttpFailure | None) -> None:
@@ -82,19 +86,17 @@ class Inbox:
 
     def _progress(self, params: Mapping[str, Any]) -> None:
         call = self.calls.of_token(params.get("progressToken"))
-        value, total = params.get("progress"), params.get("total")
-        if (
-            call is None
-            or call.on_progress is None
-            or not isinstance(value, int | float)
-        ):
+        value, message = _number(params.get("progress")), params.get("message")
+        if call is None or call.on_progress is None or value is None:
             return
-        message = params.get("message")
-        call.on_progress(
-            float(value),
-            float(total) if isinstance(total, int | float) else None,
-            message if isinstance(message, str) else "",
-        )
+        said = message if isinstance(message, str) else ""
+        try:
+            call.on_progress(value, _number(params.get("total")), said)
+        except Exception:  # noqa: BLE001 - the person's own: the call goes on without it
+            _log.exception(
+                "What hears of progress failed and hears no more of this call."
+            )
+            call.on_progress = None
 
     # --- questions ----------------------------------------------------------------
 
@@ -131,3 +133,11 @@ class Inbox:
             return Answer("decline")
         async with call.waiting_for_person():
             return await answer_of(answerer, question)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value) if isinstance(value, int | float) else None
+    except OverflowError:  # a JSON number has no largest value
+        return None
+    return number if number is not None and isfinite(number) else None

@@ -173,7 +173,7 @@ class Link:
     def _explained(self, error: Exception) -> str:
         name = self.inbox.server
         if isinstance(error, ServerError):  # about the entry itself
-            return f"Server {name!r}: {error}"
+            return self.inbox.told(f"Server {name!r}: {error}")
         reason = sentence(error, call=self._call)
         if _died(error) and self._tried.exit_code is not None:
             reason = "its process ended before it had answered"
@@ -205,7 +205,7 @@ class Link:
                 raise ServerError(self._death(connection)) from error
             else:
                 raise
-        return self.inbox.without_secrets(raw)
+        return raw
 
     async def ask_to(
         self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
@@ -225,7 +225,7 @@ class Link:
         except Exception as error:  # the SDK, anyio, httpx
             reason = sentence(error, call=call)
             msg = f"Server {self.inbox.server!r} did not {verb}: {reason}."
-            raise ServerError(msg) from error
+            raise ServerError(self.inbox.told(msg)) from error
 
     async def live(self) -> Connection:
         """Return the connection, made again if it was lost.

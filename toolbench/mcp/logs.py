@@ -9,8 +9,6 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolbench.core.state import Secrets
-
 LEVELS = (
     "debug",
     "info",
@@ -24,6 +22,7 @@ LEVELS = (
 """MCP's levels, the least severe first. Source: RFC 5424."""
 
 _LONGEST = 10_000  # characters
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -46,13 +45,11 @@ class ServerLog:
 
     def __init__(
         self,
-        secrets: Secrets | None = None,
         *,
         entries: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
         """Keep the last *entries*; call *on_change* when there are new ones."""
-        self.secrets = secrets or Secrets()
         self._entries: deque[LogEntry] = deque(maxlen=entries)
         self._lock = Lock()
         self._on_change = on_change
@@ -78,9 +75,9 @@ class ServerLog:
             text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
         entry = LogEntry(
             time=time(),
-            level=str(params.get("level", "info")),
-            logger=str(params.get("logger") or ""),
-            text=self.secrets.mask(text),
+            level=str(params.get("level", "info"))[:_LONGEST_NAME],
+            logger=str(params.get("logger") or "")[:_LONGEST_NAME],
+            text=text,
         )
         with self._lock:
             self._entries.append(entry)

@@ -1,5 +1,6 @@
 """What a server answers to a call, as an observation: nothing of it is lost."""
 
+import re
 from base64 import b64decode
 from collections.abc import Mapping
 from json import loads
@@ -19,14 +20,14 @@ _OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
     "has no back-channel for server-initiated requests",
 )
 _IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"RIFF", "image/webp"),
-    (b"BM", "image/bmp"),
-    (b"<svg", "image/svg+xml"),
-    (b"<?xml", "image/svg+xml"),
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"\xff\xd8\xff", "image/jpeg"),
+    (rb"GIF8", "image/gif"),
+    (rb"RIFF....WEBP", "image/webp"),  # other RIFF files are sounds and films
+    (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),  # a header's size
+    (rb"<svg|<\?xml", "image/svg+xml"),
 )
+_ANYTHING = ("unknown type", "application/octet-stream")
 
 
 class MCPObservation(Observation):
@@ -205,7 +206,7 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
     if data is None:
         warnings.append("The data of an image is not base64.")
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
-    found = next((kind for magic, kind in _IMAGES if data.startswith(magic)), None)
+    found = _image_type(data)
     if found is None:
         warnings.append(f"Something labelled {_kind(block)} is no image that is known.")
         return TextContent(
@@ -214,6 +215,12 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
     if found != block.get("mimeType"):
         warnings.append(f"An image of type {found} is labelled {_kind(block)}.")
     return ImageContent(image_urls=[f"data:{found};base64,{block['data']}"])
+
+
+def _image_type(data: bytes) -> str | None:
+    """Tell what kind of image *data* is by how it starts, if it is one."""
+    found = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
+    return next(found, None)
 
 
 def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
@@ -226,8 +233,10 @@ def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
             f"The resource {clip(resource.get('uri'))} holds no readable data."
         )
         return TextContent(text=f"{head}, unreadable]")
-    if any(data.startswith(magic) for magic, _ in _IMAGES[:5]):
-        return _image({"data": resource["blob"], "mimeType": _kind(resource)}, warnings)
+    kind = _kind(resource)
+    may_be_image = kind.startswith("image/") or kind in _ANYTHING
+    if may_be_image and _image_type(data) not in (None, "image/svg+xml"):
+        return _image({"data": resource["blob"], "mimeType": kind}, warnings)
     return TextContent(text=f"{head}, {len(data):,} bytes]")
 
 

@@ -236,9 +236,10 @@ class MCPServerSession:
 
     @property
     def problems(self) -> list[str]:
-        """What went wrong with the lists, though the server is connected."""
-        problem = self._catalog.problem
-        return [] if problem is None else [f"tools/list: {problem}"]
+        """What went wrong with lists and subscriptions, though the server is connected."""
+        listed, lost = self._catalog.problem, self._subscriptions.lost
+        found = [] if listed is None else [f"tools/list: {listed}"]
+        return [*found, *(f"no news of {uri!r}: {why}" for uri, why in lost.items())]
 
     @property
     def last_change(self) -> ToolsDiff | None:
@@ -292,7 +293,7 @@ class MCPServerSession:
         try:
             return await self._link.ask(send, call)
         except Exception as error:  # the SDK's, the server's, the network's
-            raise call_failed(error, call) from error
+            raise call_failed(error, call, self._inbox) from error
 
     async def _refresh(self) -> None:
         self._offers.forget()

@@ -10,6 +10,7 @@ from typing import TextIO
 from toolbench.core.state import Secrets
 
 _LONGEST_LINE = 4000  # characters
+_PIECE = 100_000  # characters of a line that are looked at: more than any secret has
 
 
 class StderrTail:
@@ -56,10 +57,14 @@ class StderrTail:
     def add(self, line: str) -> None:
         """Keep one more line."""
         line = line.rstrip("\r\n")
+        self._keep(line, len(line))
+
+    def _keep(self, line: str, size: int) -> None:
+        line = self.secrets.mask(line)
         if len(line) > _LONGEST_LINE:
-            line = f"{line[:_LONGEST_LINE]}… ({len(line):,} characters)"
+            line = f"{line[:_LONGEST_LINE]}… ({size:,} characters)"
         with self._lock:
-            self._lines.append(self.secrets.mask(line))
+            self._lines.append(line)
             self.total += 1
         self._on_change()
 
@@ -75,10 +80,10 @@ class StderrTail:
         def drain() -> None:
             with (
                 suppress(OSError),
-                open(reading, encoding="utf-8", errors="replace") as lines,  # noqa: PTH123 - a descriptor
+                open(reading, encoding="utf-8", errors="replace") as written,  # noqa: PTH123 - a descriptor
             ):
-                for line in lines:
-                    self.add(line)
+                for line, size in _lines(written):
+                    self._keep(line, size)
             done.set()
 
         Thread(target=drain, name="toolbench-stderr", daemon=True).start()
@@ -88,3 +93,13 @@ class StderrTail:
             finally:
                 file.close()
                 done.wait(0.2)
+
+
+def _lines(written: TextIO) -> Iterator[tuple[str, int]]:
+    """The lines of a file, each with its size; of an endless one the start is kept."""
+    while piece := written.readline(_PIECE):
+        start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))
+        while piece and not piece.endswith("\n"):
+            piece = written.readline(_PIECE)
+            size += len(piece.rstrip("\n"))
+        yield start, size

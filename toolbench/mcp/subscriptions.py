@@ -2,10 +2,11 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from toolbench.mcp.calls import Call
 from toolbench.mcp.connection import Connection, Send
+from toolbench.mcp.failures import sentence
 from toolbench.mcp.link import Link
 
 _LISTS = ("tools", "prompts", "resources")
@@ -25,6 +26,8 @@ class Subscriptions:
         self._stream: asyncio.Task[None] | None = None
         self.uris: list[str] = []
         """The resources we asked to hear of."""
+        self.lost: dict[str, str] = {}
+        """Those a new connection tells nothing of, each with its reason."""
         self.updated: list[str] = []
         """Those we heard of, in that order, each once."""
 
@@ -35,13 +38,23 @@ class Subscriptions:
         self._link.inbox.changes.note("resources")
 
     async def follow(self, connection: Connection) -> None:
-        """Ask a new connection for all there is to hear of."""
+        """Ask a new connection for all there is to hear of; what it refuses is lost."""
         self.stop()
+        self.lost.clear()
         if connection.is_modern:
             self._listen(connection)
-        else:
-            for uri in self.uris:
-                await connection.ask(_subscribe(uri), Call(seconds=self._seconds))
+            return
+        for uri in list(self.uris):
+            call = Call(seconds=self._seconds)
+            try:
+                await connection.ask(_request("subscribe", uri), call)
+            except (
+                Exception
+            ) as error:  # one resource less is no reason for no connection
+                if not connection.is_alive:
+                    raise
+                self.uris.remove(uri)
+                self.lost[uri] = self._link.inbox.told(sentence(error, call=call))
 
     async def add(self, uri: str) -> None:
         """Ask for news of the resource *uri*."""
@@ -49,18 +62,22 @@ class Subscriptions:
         if uri not in self.uris:
             if not connection.is_modern:
                 verb = f"subscribe us to {uri!r}"
-                await self._link.ask_to(verb, _subscribe(uri), self._seconds)
+                request = _request("subscribe", uri)
+                await self._link.ask_to(verb, request, self._seconds)
             self.uris.append(uri)
+            self.lost.pop(uri, None)
             self._listen_anew(connection)
 
     async def remove(self, uri: str) -> None:
         """Ask for no more news of the resource *uri*."""
-        connection = await self._link.live()
+        self.lost.pop(uri, None)
         if uri in self.uris:
+            self.uris.remove(uri)  # first: no new connection shall ask for it
+            connection = await self._link.live()
             if not connection.is_modern:
                 verb = f"unsubscribe us from {uri!r}"
-                await self._link.ask_to(verb, _unsubscribe(uri), self._seconds)
-            self.uris.remove(uri)
+                request = _request("unsubscribe", uri)
+                await self._link.ask_to(verb, request, self._seconds)
             self._listen_anew(connection)
 
     def stop(self) -> None:
@@ -87,25 +104,21 @@ class Subscriptions:
             self._stream = asyncio.ensure_future(_held_open(connection, wanted))
 
 
-def _subscribe(uri: str) -> Send:
+def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
+    """What the older protocol has for asking for news of *uri*, or for no more of it."""
     from mcp_types import (  # noqa: PLC0415 - loaded by now
         EmptyResult,
         SubscribeRequest,
         SubscribeRequestParams,
-    )
-
-    request = SubscribeRequest(params=SubscribeRequestParams(uri=uri))
-    return lambda session, *_: session.send_request(request, EmptyResult)
-
-
-def _unsubscribe(uri: str) -> Send:
-    from mcp_types import (  # noqa: PLC0415 - loaded by now
-        EmptyResult,
         UnsubscribeRequest,
         UnsubscribeRequestParams,
     )
 
-    request = UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri))
+    request = (
+        SubscribeRequest(params=SubscribeRequestParams(uri=uri))
+        if verb == "subscribe"
+        else UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri))
+    )
     return lambda session, *_: session.send_request(request, EmptyResult)
 
 

@@ -39,10 +39,10 @@ class Message:
 
     @property
     def json(self) -> Any:
-        """The message as Python objects, or its text if that was cut or is no JSON."""
+        """The message as Python objects, or its text if that was cut, too deep or no JSON."""
         try:
             return json.loads(self.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return self.text
 
     def __str__(self) -> str:

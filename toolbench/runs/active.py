@@ -1,10 +1,12 @@
 """The background runs that are going on, each with its thread."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from contextvars import copy_context
 from threading import Lock, Thread
 
 from toolbench.runs.cancel import break_off, cancel
-from toolbench.runs.run import Run
+from toolbench.runs.run import Run, RunCancelled
 
 
 class Active:
@@ -15,15 +17,36 @@ class Active:
         self._threads: dict[Run, Thread] = {}
         self._lock = Lock()
 
-    def add(self, run: Run, thread: Thread) -> None:
-        """Note that *run* goes on in *thread*."""
+    def start(
+        self, run: Run, work: Callable[[], object], then: Callable[[], object]
+    ) -> Thread:
+        """Do *work* in a daemon thread of its own, and return that; *run* is among these meanwhile.
+
+        Args:
+            run: The run.
+            work: Carries it out.
+            then: Is called in the thread when the run is none of these any more.
+        """
+
+        def body() -> None:
+            try:
+                with suppress(RunCancelled):  # injected when it was as good as over
+                    work()
+            finally:
+                with self._lock:
+                    self._threads.pop(run, None)
+                then()
+
+        thread = Thread(
+            target=copy_context().run,
+            args=(body,),
+            name=f"toolbench-run-{run.id}",
+            daemon=True,
+        )
         with self._lock:
             self._threads[run] = thread
-
-    def remove(self, run: Run) -> None:
-        """Note that *run* is over."""
-        with self._lock:
-            self._threads.pop(run, None)
+        thread.start()
+        return thread
 
     def stop(self, run: Run, reason: str = "cancelled") -> None:
         """Have *run* stop; one that is none of these is only asked. See `cancel`."""

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from pydantic import SecretBytes, SecretStr
+
 from toolbench.core.calls import calls
 from toolbench.core.executor import is_async
 from toolbench.core.schema import Action, Observation
@@ -68,9 +70,20 @@ async def _recorded_async(
 
 
 def _run_of(tool: ToolDefinition[Any, Any], action: Any, conversation: Any) -> Run:
-    arguments = action.to_arguments() if isinstance(action, Action) else action
-    given = arguments if isinstance(arguments, Mapping) else {}
-    return run_here(tool, given, conversation=conversation)
+    given = _given(action) if isinstance(action, Action) else action
+    arguments = given if isinstance(given, Mapping) else {}
+    return run_here(tool, arguments, conversation=conversation)
+
+
+def _given(action: Action) -> dict[str, Any]:
+    """The arguments of *action*, its secrets as such: the run hides them wherever they turn up."""
+    secrets = {
+        field.alias or name: value
+        for name, field in type(action).model_fields.items()
+        if isinstance(value := getattr(action, name, None), SecretStr | SecretBytes)
+    }
+    arguments = action.to_arguments()
+    return arguments | {k: v for k, v in secrets.items() if k in arguments}
 
 
 def _perform(run: Run, carry_out: Callable[[], Observation]) -> Observation:

@@ -27,11 +27,25 @@ class CurrentRun(Protocol):
         """Ask the person a question in the middle of the work, and wait for the answer.
 
         Where nobody can answer it is a decline, at once; where the run is to stop, a cancel.
+        An `async` executor awaits `ask_async` instead.
 
         Args:
             message: The question.
             schema: The JSON Schema of the answer. The fields of an object are the content of
                 the answer; anything else is its `value`. Without a schema: yes or no.
+
+        Raises:
+            ToolbenchError: If the background loop would wait, in which `async` executors run.
+        """
+
+    async def ask_async(
+        self, message: str, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Ask as `ask` does, from an `async` executor: other tasks go on meanwhile.
+
+        Args:
+            message: The question.
+            schema: The JSON Schema of the answer, as of `ask`.
         """
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
@@ -56,6 +70,12 @@ class NoRun:
         """Go nowhere."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Decline: there is nobody to ask."""
+        return Answer("decline")
+
+    async def ask_async(
+        self, message: str, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
         """Decline: there is nobody to ask."""
         return Answer("decline")
 

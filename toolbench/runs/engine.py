@@ -1,9 +1,8 @@
 """Run a tool: here and now, or in a thread of its own; either way it is recorded."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager, suppress
-from contextvars import copy_context
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import Thread, Timer, current_thread, main_thread
 from typing import Any
@@ -25,6 +24,7 @@ from toolbench.runs.record import RunRecord
 from toolbench.runs.routing import routing
 from toolbench.runs.run import Run, RunCancelled, Source
 from toolbench.runs.traces import sentence_of, traceback_of
+from toolbench.runs.waiting import Waiting, running_loop
 
 watch = InterruptWatch(active)
 
@@ -87,7 +87,7 @@ def run_here(
     )
     parent = active_run()
     if isinstance(parent, Run):
-        run.parent, run.asker = parent, parent.asker
+        run.parent, run.asker, run.desk = parent, parent.asker, parent.desk
     return run
 
 
@@ -135,7 +135,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
-            undo.callback(run.parent.on_cancel(partial(cancel, run)))
+            undo.callback(run.parent.on_cancel(partial(active.stop, run)))
         if timeout is not None:
             timer = Timer(timeout, _expire, (run, f"timed out after {timeout:g} s"))
             timer.daemon = True
@@ -213,19 +213,20 @@ def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
 
 
 def _awaited(run: Run, action: Any) -> Observation:
-    """Execute in the background loop; the future is what cancelling this run cancels."""
-    future = portal.start(run.tool.execute_async, action, run.conversation)
-    forget = run.on_cancel(future.cancel)
+    """Execute in the background loop, and answer in this thread what is asked meanwhile."""
+    waiting, loop = Waiting[Observation](run.answer), portal.call(running_loop)
+    if (
+        run.desk is None
+    ):  # else it is part of a run whose thread knows better whom to ask
+        run.desk = waiting.put
+    forget = run.on_cancel(partial(waiting.cancel, loop))
     try:
-        observation: Observation = future.result()
+        work = partial(run.tool.execute_async, action, run.conversation)
+        return waiting.run(work, loop)
     except CancelledError:
         raise RunCancelled from None
-    except BaseException:  # also KeyboardInterrupt: the task is told
-        future.cancel()
-        raise
     finally:
         forget()
-    return observation
 
 
 def start(
@@ -241,28 +242,23 @@ def start(
         run: The run.
         timeout: Seconds after which it is cancelled.
         confirm: Ask first where the policy wants it.
-        then: Is called with the run when it is over, in its thread.
+        then: Is called with the run when it is over, in its thread; what it raises is
+            added to the output of the run.
     """
 
-    def body() -> None:
+    def work() -> None:
+        with routing.needed():
+            perform(run, confirm=confirm, timeout=timeout)
+
+    def afterwards() -> None:
+        watch.look()
         try:
-            # injected when the run was as good as over
-            with routing.needed(), suppress(RunCancelled):
-                perform(run, confirm=confirm, timeout=timeout)
-        finally:
-            active.remove(run)
-            watch.look()
             if then is not None:
                 then(run)
+        except BaseException as error:  # noqa: BLE001 - nobody sees what a thread raises
+            run.write("stderr", traceback_of(error))
 
-    thread = Thread(
-        target=copy_context().run,
-        args=(body,),
-        name=f"toolbench-run-{run.id}",
-        daemon=True,
-    )
     run.begin()
-    active.add(run, thread)
+    thread = active.start(run, work, afterwards)
     watch.look()
-    thread.start()
     return thread

@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
 from toolbench.errors import MissingExtraError
 from toolbench.runs.journal import Journal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 KEPT = 1_000  # records
 ROOM = 50_000_000  # bytes of all records together
 _SHOWN = 20
+_WIDEST = 300  # characters of a cell
 
 
 class RunHistory(Sequence[RunRecord]):
@@ -56,7 +58,8 @@ class RunHistory(Sequence[RunRecord]):
     def persist(self, path: str | Path) -> None:
         """Write every record to come to *path*, a line of JSON each; read what is there.
 
-        A line that was cut off, as by a crash, is passed over.
+        A line that was cut off, as by a crash, is passed over, and so is a run that is known
+        here already: a cell that says this can be run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -66,8 +69,10 @@ class RunHistory(Sequence[RunRecord]):
         numbers.skip_to(max((record.id for record in earlier), default=0))
         with self._lock:
             present, self._size = list(self._records), 0
+            known = {(record.id, record.started) for record in present}
+            new = [r for r in earlier if (r.id, r.started) not in known]
             self._records.clear()
-            for record in [*earlier, *present]:
+            for record in [*new, *present]:
                 self._append(record)
             self._journal = journal
 
@@ -138,7 +143,8 @@ class RunHistory(Sequence[RunRecord]):
             table.add_column(column, no_wrap=column != "arguments")
         for r in records:
             cells = (r.id, r.tool, r.state, f"{r.seconds:.3f}", r.source)
-            table.add_row(*map(Text, map(str, (*cells, dict(r.arguments)))))
+            texts = map(str, (*cells, dict(r.arguments)))
+            table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
         if len(self) > _SHOWN:
             table.caption = f"the last {_SHOWN} of {len(self):,}"
         return dict(bundle(table))

@@ -6,11 +6,11 @@ after while there are runs, and passes the signal on to the one it covers.
 """
 
 import signal
-import sys
 import threading
 from typing import Any
 
 from toolbench.runs.active import Active
+from toolbench.runs.shell import running_shell
 
 AGAIN = 0.5  # seconds until it is looked after again
 
@@ -72,6 +72,4 @@ class _Cover:
 
 
 def _kernel_loop() -> Any:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(getattr(shell, "kernel", None), "io_loop", None)
+    return getattr(getattr(running_shell(), "kernel", None), "io_loop", None)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
-from threading import Thread
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
@@ -15,9 +14,9 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.runs.active import active
-from toolbench.runs.engine import mapping_of, perform, run_here
+from toolbench.runs.engine import executing, mapping_of, perform, run_here
 from toolbench.runs.questions import Answer, Asker, Question
-from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run import Run
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
 """A tool, or the name it is registered under, and its arguments."""
@@ -40,7 +39,9 @@ def run_tools(
         calls: Pairs of a tool and its arguments.
         max_parallel: How many run at once.
         executor: Does the work elsewhere: a process pool, `dask`'s or `ipyparallel`'s
-            executor. Tools and results travel there and back; locks and records stay here.
+            executor. Tools, arguments and results travel there and back; locks and records
+            stay here. To another process travels what is pickled: a tool whose classes a
+            module defines. What `@tool` makes of a function is none of these.
 
     Raises:
         ValueError: If *max_parallel* is less than one.
@@ -102,39 +103,26 @@ class _Job:
         self.run = run_here(tool, mapping_of(tool, arguments))
         self.run.asker = partial(_ask, say, self.run.asker, self.run)
         self._say = say
-        self.keys = _keys(tool, given)
-        self._given = given
+        self._action = given if isinstance(given, Action) else None
+        # as the run has them: it takes out how the call was rated
+        self._given = given if isinstance(given, Action) else self.run.arguments
+        self.keys = _keys(tool, self._given)
         self._executor = executor
 
     def start(self) -> None:
         """Run in a thread of its own, and then say so."""
-
-        def body() -> None:
-            try:
-                with suppress(RunCancelled):  # injected, but the run was over
-                    perform(self.run, execute=self._execute)
-            finally:
-                active.remove(self.run)
-                self._say(self)
-
-        thread = Thread(
-            target=copy_context().run,
-            args=(body,),
-            name=f"toolbench-run-{self.run.id}",
-            daemon=True,
-        )
-        active.add(self.run, thread)
-        thread.start()
+        work = partial(perform, self.run, execute=self._execute)
+        active.start(self.run, work, partial(self._say, self))
 
     def _execute(self) -> Observation:
-        work: Callable[[Any], Observation] = self.run.tool.execute
+        here = executing(self.run, self._action)
         if self._executor is None:
-            return work(self._given)
+            return here()
         future: Future[Observation]
         if isinstance(self._executor, ThreadPoolExecutor):  # the run is known there too
-            future = self._executor.submit(copy_context().run, work, self._given)
+            future = self._executor.submit(copy_context().run, here)
         else:
-            future = self._executor.submit(work, self._given)
+            future = self._executor.submit(self.run.tool.execute, self._given)
         self.run.on_cancel(future.cancel)
         return future.result()
 

@@ -19,8 +19,11 @@ class Policy:
     The tool's own entry counts first, then the risk the call was rated with, then whether
     the tool declares itself destructive. MCP's *default* for that hint is no declaration.
 
+    A name stands for the native tool. Allowing that allows no server's tool of the same name;
+    asking before it or denying it holds for those too, unless they have an entry of their own.
+
     Attributes:
-        by_tool: Verdicts by the name of the tool; `allow`, `ask` and `deny` add some.
+        by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
         by_risk: Verdicts by the rating of the call; at first, HIGH asks.
         destructive: The verdict on a tool that declares itself destructive; at first, ask.
     """
@@ -31,7 +34,7 @@ class Policy:
 
     def reset(self) -> None:
         """Forget what was set, and be as at first."""
-        self.by_tool: dict[str, Verdict] = {}
+        self.by_tool: dict[tuple[str, str], Verdict] = {}
         self.by_risk: dict[SecurityRisk, Verdict] = {SecurityRisk.HIGH: "ask"}
         self.destructive: Verdict = "ask"
 
@@ -49,14 +52,19 @@ class Policy:
 
     def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
         for tool in tools:
-            name = tool.name if isinstance(tool, ToolDefinition) else tool
-            self.by_tool[name] = verdict
+            self.by_tool[_key(tool)] = verdict
+
+    def _entry(self, tool: ToolDefinition[Any, Any]) -> Verdict | None:
+        if (own := self.by_tool.get(_key(tool))) is not None:
+            return own
+        named = self.by_tool.get(_key(tool.name))
+        return None if named == "allow" else named
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return what holds for *run*, and why."""
         tool = run.tool
-        if tool.name in self.by_tool:
-            return self.by_tool[tool.name], f"the policy names {tool.name}"
+        if (entry := self._entry(tool)) is not None:
+            return entry, f"the policy names {tool.name}"
         if run.risk is not None and run.risk in self.by_risk:
             return self.by_risk[run.risk], f"the call is rated {run.risk}"
         if _is_destructive(tool):
@@ -91,6 +99,12 @@ class Policy:
         return (
             f"{run.tool.name} was not run: {said}, and a yes was needed, because {why}."
         )
+
+
+def _key(tool: AnyTool) -> tuple[str, str]:
+    if isinstance(tool, ToolDefinition):
+        return tool.source, tool.name
+    return ToolDefinition.source, tool
 
 
 def _question(run: Run, why: str) -> str:

@@ -1,7 +1,6 @@
 """Ask through `input()`, as a run that was started in a cell does."""
 
 import json
-import sys
 from collections.abc import Mapping
 from getpass import getpass
 from threading import current_thread, main_thread
@@ -10,6 +9,7 @@ from typing import Any
 from toolbench.core.secrecy import is_secret
 from toolbench.display.escape import visible
 from toolbench.runs.questions import YES_OR_NO, Answer, Question, decline
+from toolbench.runs.shell import running_shell
 
 _TRIES = 3
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
@@ -84,7 +84,5 @@ def _read(said: str, field: Mapping[str, Any]) -> Any:
 
 def somebody_there() -> bool:
     """Tell whether the front end of the running cell can answer: nbconvert's and nbval's cannot."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    kernel = getattr(shell, "kernel", None)
+    kernel = getattr(running_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", True))  # what input() itself asks

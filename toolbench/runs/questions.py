@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from toolbench.core.references import follow
 from toolbench.core.validation import validator_of
 from toolbench.errors import ToolbenchError
 
-Action = Literal["accept", "decline", "cancel"]
+Reply = Literal["accept", "decline", "cancel"]
 YES_OR_NO: dict[str, Any] = {
     "type": "object",
     "properties": {"answer": {"type": "boolean", "description": "yes or no"}},
@@ -55,16 +56,8 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
             return False
         if "properties" in part or part.get("type") == "object":
             return True
-        part = _target(schema, part.get("$ref"))
+        part = follow(schema, part.get("$ref"))
     return False
-
-
-def _target(root: Any, ref: Any) -> Any:
-    if not isinstance(ref, str) or not ref.startswith("#/"):
-        return None
-    for step in ref[2:].split("/"):
-        root = root.get(step) if isinstance(root, Mapping) else None
-    return root
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +78,7 @@ class Answer:
     A yes-or-no question answered no is a decline.
     """
 
-    action: Action
+    action: Reply
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
     """Whether there was anybody to answer."""

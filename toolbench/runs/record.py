@@ -43,6 +43,8 @@ class RunRecord:
     """What the policy said, for runs from a button or a magic."""
     traceback: str = ""
     definition: ToolDefinition[Any, Any] | None = field(default=None, compare=False)
+    conversation: Any = field(default=None, compare=False)
+    """What the executor was given beside its action."""
     size: int = field(default=0, compare=False)
     """About how many bytes it keeps in memory."""
 
@@ -64,26 +66,36 @@ class RunRecord:
             decision=run.decision,
             traceback=run.traceback,
             definition=run.tool,
+            conversation=run.conversation,
             size=_size(arguments) + _size(observation),
         )
 
     def rerun(
-        self, *, source: "Source" = "python", confirm: bool = True, **arguments: Any
+        self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any
     ) -> Observation:
         """Run the same tool, as it is defined now, with the same arguments again.
 
         Args:
-            source: Where that is asked for.
-            confirm: Ask first where the policy wants it; from Python it is never asked.
-            **arguments: Arguments to change; secrets have to be given again.
+            arguments: Arguments to change; secrets have to be given again.
+            **kwargs: More of them.
 
         Raises:
             LookupError: If the record was read from a file, and no tool of that name is
                 registered here.
             ToolbenchError: If a secret is missing, or an argument was too long to keep.
         """
+        from toolbench.runs.engine import (  # noqa: PLC0415 - the engine writes records
+            perform,
+        )
+
+        return perform(self.again("python", {**(arguments or {}), **kwargs}))
+
+    def again(
+        self, source: "Source", changed: Mapping[str, Any] | None = None
+    ) -> "Run":
+        """Return a run of the same call for `perform`, asked for from *source*; see `rerun`."""
         tool = self._tool()
-        given = {**self.arguments, **arguments}
+        given = {**self.arguments, **(changed or {})}
         missing = [name for name, value in given.items() if _is_lost(value)]
         if missing:
             msg = (
@@ -91,13 +103,12 @@ class RunRecord:
                 f"texts are not recorded. Give them again: .rerun({missing[0]}=...)."
             )
             raise ToolbenchError(msg)
-        from toolbench.runs.engine import (  # noqa: PLC0415 - the engine writes records
-            perform,
+        from toolbench.runs.engine import (  # noqa: PLC0415 - as above
             run_here,
         )
 
         tool.as_executable()
-        return perform(run_here(tool, given, source), confirm=confirm)
+        return run_here(tool, given, source, self.conversation)
 
     def _tool(self) -> ToolDefinition[Any, Any]:
         if self.definition is not None:

@@ -10,14 +10,14 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from io import TextIOBase
 from typing import Any
 
 from toolbench.runs.current import active_run, hand_down
 from toolbench.runs.run import Run
+from toolbench.runs.shell import running_shell
 
 
 def background_run() -> Run | None:
@@ -31,8 +31,11 @@ def background_run() -> Run | None:
     return run if isinstance(run, Run) else None
 
 
-class RoutedStream(TextIOBase):
-    """Stands in for `sys.stdout`: text of a run goes to the run, all else to the real one."""
+class RoutedStream:
+    """Stands in for `sys.stdout`: text of a run goes to the run, all else to the real one.
+
+    It is no `TextIOBase`: what that defines, `encoding` or `fileno`, would not be the real one's.
+    """
 
     def __init__(self, real: Any, name: str) -> None:
         self.real, self._name = real, name
@@ -46,9 +49,10 @@ class RoutedStream(TextIOBase):
         run.write(self._name, text)
         return len(text)
 
-    def flush(self) -> None:
-        """Flush the real stream."""
-        self.real.flush()
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each of *lines* where it belongs."""
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["real"], name)  # encoding, fileno, set_parent ...
@@ -59,12 +63,16 @@ class _RoutedLog(logging.Handler):
 
     def __init__(self, *, alone: bool) -> None:
         super().__init__()
+        self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
         self._alone = alone  # nobody else handles what reaches the root
 
     def emit(self, record: logging.LogRecord) -> None:
         run = background_run()
         if run is not None:
-            run.log(f"{record.name}: {record.getMessage()}", record.levelname.lower())
+            try:
+                run.log(self.format(record), record.levelname.lower())
+            except Exception:  # noqa: BLE001 - a bad log call fails no work, in any handler
+                self.handleError(record)
             return
         last = logging.lastResort if self._alone else None
         if last is not None and record.levelno >= last.level:
@@ -104,7 +112,8 @@ class Routing:
         self._replace(
             subprocess.Popen, "__init__", _spawning(subprocess.Popen.__init__)
         )
-        publisher = _publisher()
+        # what `display()` publishes through
+        publisher = getattr(running_shell(), "display_pub", None)
         if publisher is not None:
             self._replace(publisher, "publish", _publishing(publisher.publish))
             clear = _unless_in_a_run(publisher.clear_output)
@@ -140,13 +149,6 @@ def _of_no_run(record: logging.LogRecord) -> bool:
     return background_run() is None
 
 
-def _publisher() -> Any:
-    """What `display()` publishes through, in IPython."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "display_pub", None)
-
-
 def _publishing(publish: Callable[..., None]) -> Callable[..., None]:
     def publish_where_it_belongs(
         data: Any, metadata: Any = None, *args: Any, **options: Any
@@ -170,11 +172,16 @@ def _unless_in_a_run(call: Callable[..., None]) -> Callable[..., None]:
 
 def _showing(show: Callable[..., None]) -> Callable[..., None]:
     def show_where_it_belongs(
-        message: Any, category: Any, filename: str, lineno: int, *rest: Any
+        message: Any,
+        category: Any,
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
     ) -> None:
         run = background_run()
-        if run is None:
-            show(message, category, filename, lineno, *rest)
+        if run is None or file is not None:
+            show(message, category, filename, lineno, file, line)
         else:
             run.log(f"{category.__name__}: {message}", "warning")
 

@@ -1,17 +1,20 @@
 """One execution of one tool: what it is doing, what it said, how it ended."""
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from asyncio import to_thread, wrap_future
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import count
-from threading import Event, RLock
+from threading import Event, RLock, current_thread, main_thread
 from time import monotonic
 from typing import Any, Literal
 
+from toolbench.core.portal import portal
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
+from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.runs.breaking import Breakable
@@ -26,6 +29,7 @@ from toolbench.runs.questions import (
     presets,
 )
 from toolbench.runs.secrets import Confidence
+from toolbench.runs.stopping import StopSign
 
 State = Literal[
     "new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"
@@ -39,6 +43,10 @@ class _Numbers:
     """Numbers runs; a history read from a file continues where that left off."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with 1, as a new process does."""
         self._next = count(1)
 
     def take(self) -> int:
@@ -91,7 +99,13 @@ class Run:
         self.risk = risk or self._rating()
         self.source: Source = source
         self.asker = asker
+        self.desk: Callable[[Question], Future[Answer]] | None = None
+        """Where questions are handed to the thread that waits for the run, if one does."""
         self.conversation = conversation
+        self.confidence = Confidence(
+            self.arguments, tool.secrecy, secrets_of(conversation)
+        )
+        """What must not be shown of the run, and how to hide it."""
         self.parent: Run | None = None
         """The run whose executor asked for this one."""
         self.started = datetime.now(UTC)
@@ -113,9 +127,7 @@ class Run:
         self.children = Children()
         self._clock = monotonic()
         self._seconds: float | None = None
-        self._cancel = Event()
-        self._reason = ""
-        self._callbacks: list[Callable[[], object]] = []
+        self._stop = StopSign()
         self._lock = RLock()
 
     def _rating(self) -> SecurityRisk | None:
@@ -134,12 +146,12 @@ class Run:
     def cancelled(self) -> bool:
         """Whether somebody wants the run to stop."""
         inherited = self.parent is not None and self.parent.cancelled
-        return inherited or self._cancel.is_set()
+        return inherited or self._stop.is_up
 
     @property
     def reason(self) -> str:
         """Why the run is to stop."""
-        return self._reason
+        return self._stop.reason
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
@@ -158,15 +170,46 @@ class Run:
         return self.put(Question.about(message, schema, self.tool.title))
 
     def put(self, question: Question) -> Answer:
-        """Put *question* to whoever answers; a yes-or-no question answered no is a decline."""
+        """Put *question* to whoever answers; a yes-or-no question answered no is a decline.
+
+        Raises:
+            ToolbenchError: If the background loop would wait for the answer.
+        """
+        portal.refuse_inside("current_run().ask_async(message, schema)")
+        with self._waiting():
+            desk = self.desk
+            answer = self.answer(question) if desk is None else desk(question).result()
+        return _meant(question, answer)
+
+    async def ask_async(
+        self, message: str, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
+        question = Question.about(message, schema, self.tool.title)
+        with self._waiting():
+            answer = await self._answer_async(question)
+        return _meant(question, answer)
+
+    async def _answer_async(self, question: Question) -> Answer:
+        if self.desk is not None:
+            return await wrap_future(self.desk(question))
+        if (
+            current_thread() is main_thread()
+        ):  # awaited in a cell: only here is `input()`
+            return self.answer(question)
+        return await to_thread(self.answer, question)
+
+    def answer(self, question: Question) -> Answer:
+        """Have *question* answered in this thread: in advance, or else by the asker."""
+        return (presets.asker or self.asker)(question)
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
         self._turn("running", "waiting")
         try:
-            answer = (presets.asker or self.asker)(question)
+            yield
         finally:
             self._turn("waiting", "running")
-        if answer and question.schema is YES_OR_NO and not answer.value:
-            return Answer("decline")
-        return answer
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Have *callback* called, from another thread, when the run is to stop.
@@ -174,24 +217,9 @@ class Run:
         Returns:
             A function that takes that back.
         """
-        with self._lock:
-            if not self._cancel.is_set():
-                self._callbacks.append(callback)
-                return lambda: self._forget(callback)
-        callback()
-        return lambda: None
-
-    def _forget(self, callback: Callable[[], object]) -> None:
-        with self._lock, suppress(ValueError):
-            self._callbacks.remove(callback)
+        return self._stop.on_up(callback)
 
     # --- for whoever runs and shows it ------------------------------------------------
-
-    @cached_property
-    def confidence(self) -> Confidence:
-        """What must not be shown of the run, and how to hide it."""
-        secrets = getattr(getattr(self.conversation, "state", None), "secrets", None)
-        return Confidence(self.arguments, self.tool.input_schema, secrets)
 
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output."""
@@ -232,12 +260,7 @@ class Run:
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
         """Note that the run is to stop, and return whom to tell, once each."""
-        with self._lock:
-            if not self._cancel.is_set():
-                self._reason = reason
-            self._cancel.set()
-            callbacks, self._callbacks = self._callbacks, []
-        return callbacks
+        return self._stop.put_up(reason)
 
     @property
     def outcome(self) -> Observation:
@@ -252,6 +275,11 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
+
+
+def _meant(question: Question, answer: Answer) -> Answer:
+    no = answer and question.schema is YES_OR_NO and not answer.value
+    return Answer("decline") if no else answer
 
 
 class RunCancelled(BaseException):

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any
 
 from toolbench.errors import ToolbenchError
 from toolbench.runs.questions import Answer, Question
+from toolbench.runs.stopping import StopSign
 
 
 @dataclass(eq=False)
@@ -20,10 +20,12 @@ class FakeRun:
     tell_progress: Callable[[float, float | None, str], None]
     tell_log: Callable[[str, str], None]
     loop: asyncio.AbstractEventLoop
-    cancelled: bool = False
-    """Whether nobody waits for the call any more."""
-    _callbacks: list[Callable[[], object]] = field(default_factory=list)
-    _lock: Lock = field(default_factory=Lock)
+    _stop: StopSign = field(default_factory=StopSign)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the call any more."""
+        return self._stop.is_up
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
@@ -39,11 +41,14 @@ class FakeRun:
         """Ask the client's person by an elicitation; see `CurrentRun.ask`.
 
         Raises:
-            ToolbenchError: If called by a coroutine, which would wait for itself.
+            ToolbenchError: If called by a coroutine, whose loop would wait.
         """
         with suppress(RuntimeError):  # there is none in a thread: as it should be
             asyncio.get_running_loop()
-            msg = "ask() waits: a tool of a fake server that asks is a plain function."
+            msg = (
+                "ask() waits, and a coroutine must not: "
+                "`await current_run().ask_async(message, schema)`."
+            )
             raise ToolbenchError(msg)
         question = Question.about(message, schema, "")
         asking = self.put_question(question.message, question.schema)
@@ -58,24 +63,19 @@ class FakeRun:
         said_no = answer and schema is None and not answer.value
         return Answer("decline") if said_no else answer
 
+    async def ask_async(
+        self, message: str, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
+        return await asyncio.to_thread(self.ask, message, schema)
+
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Have *callback* called when nobody waits any more; see `CurrentRun.on_cancel`."""
-        with self._lock:
-            if not self.cancelled:
-                self._callbacks.append(callback)
-                return lambda: self._forget(callback)
-        callback()
-        return lambda: None
-
-    def _forget(self, callback: Callable[[], object]) -> None:
-        with self._lock, suppress(ValueError):
-            self._callbacks.remove(callback)
+        return self._stop.on_up(callback)
 
     def cancel(self) -> None:
         """Tell the tool that nobody waits for it any more."""
-        with self._lock:
-            self.cancelled, callbacks = True, list(self._callbacks)
-        for callback in callbacks:
+        for callback in self._stop.put_up():
             callback()
 
 

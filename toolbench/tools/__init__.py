@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from toolbench.lazy import lazily
+from toolbench.tools.names import OLDER as _OLDER
+from toolbench.tools.names import STEMS as _STEMS
 
 if TYPE_CHECKING:
     from toolbench.tools.apply_patch import (
@@ -72,34 +74,13 @@ if TYPE_CHECKING:
     StrReplaceEditorTool = FileEditorTool
     execute_bash_tool: TerminalTool
 
-_STEMS = {
-    "ApplyPatch": "apply_patch",
-    "Browser": "browser",
-    "FileEditor": "file_editor",
-    "Glob": "glob",
-    "Grep": "grep",
-    "IPython": "ipython",
-    "TaskTracker": "task_tracker",
-    "Terminal": "terminal",
-    "WebRead": "web_read",
-}
 _HOMES = {
     f"{stem}{part}": package
-    for stem, package in _STEMS.items()
+    for package, stem in _STEMS.items()
     for part in ("Action", "Executor", "Observation", "Tool")
 }
 _HOMES |= {"TaskItem": "task_tracker", "execute_bash_tool": "presets"}
 _HOMES |= {"default_tools": "presets", "register_default_tools": "presets"}
-_OLDER = {  # the names of the seeds
-    "BashExecutor": "TerminalExecutor",
-    "BashTool": "TerminalTool",
-    "ExecuteBashAction": "TerminalAction",
-    "ExecuteBashObservation": "TerminalObservation",
-    "StrReplaceEditorAction": "FileEditorAction",
-    "StrReplaceEditorExecutor": "FileEditorExecutor",
-    "StrReplaceEditorObservation": "FileEditorObservation",
-    "StrReplaceEditorTool": "FileEditorTool",
-}
 
 __all__ = [
     "ApplyPatchAction",

@@ -7,25 +7,14 @@ from warnings import warn
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.registry import ToolRegistry, default_registry
 from toolbench.core.tool import ToolDefinition
+from toolbench.tools.names import OLDER, STEMS
 
-_OLDER: dict[str, tuple[str, ...]] = {
-    "terminal": ("BashTool", "execute_bash"),
-    "file_editor": ("StrReplaceEditorTool", "str_replace_editor"),
-    "ipython": ("ipython",),
+_OLDER = {
+    "terminal": "execute_bash",
+    "file_editor": "str_replace_editor",
+    "ipython": "ipython",
 }
-"""Other names of the seeds, by package: they resolve, and are not listed."""
-
-_TOOLS = {
-    "terminal": "TerminalTool",
-    "file_editor": "FileEditorTool",
-    "task_tracker": "TaskTrackerTool",
-    "glob": "GlobTool",
-    "grep": "GrepTool",
-    "apply_patch": "ApplyPatchTool",
-    "ipython": "IPythonTool",
-    "web_read": "WebReadTool",
-    "browser": "BrowserTool",
-}
+"""What the seeds call the tools themselves, by package: it resolves, and is not listed."""
 
 
 def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
@@ -36,11 +25,10 @@ def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
     """
     registry = default_registry if registry is None else registry
     names = []
-    for package in _TOOLS:
+    for package in STEMS:
         tool = _tool(package)
         if tool.is_usable():
-            others = (tool.__name__, *_OLDER.get(package, ()))
-            registry.register(tool.name, tool, aliases=others)
+            registry.register(tool.name, tool, aliases=_aliases(package))
             names.append(tool.name)
     return names
 
@@ -94,10 +82,17 @@ def _made(name: str, conv_state: Any) -> list[ToolDefinition[Any, Any]]:
     return list(tool.create(conv_state))
 
 
+def _aliases(package: str) -> list[str]:
+    """Other names of the tool: of its class, and those of the seeds."""
+    own = f"{STEMS[package]}Tool"
+    older = [old for old, new in OLDER.items() if new == own]
+    return [own, *older, *([_OLDER[package]] if package in _OLDER else [])]
+
+
 def _tool(name: str) -> type[ToolDefinition[Any, Any]]:
     """Import the tool called *name* now, not before it is wanted."""
     module = import_module(f"toolbench.tools.{name}")
-    found: type[ToolDefinition[Any, Any]] = getattr(module, _TOOLS[name])
+    found: type[ToolDefinition[Any, Any]] = getattr(module, f"{STEMS[name]}Tool")
     return found
 
 

@@ -1,6 +1,7 @@
 """Several tools in one place: search, pick, run."""
 
 from collections.abc import Iterable, Sequence
+from threading import RLock
 from typing import Any
 
 import ipywidgets as w
@@ -8,15 +9,13 @@ import ipywidgets as w
 from toolbench.core.registry import resolve_tool
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.page import notice
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.parts import HIDDEN, STYLE, Parts
-
-SHOWN = 200  # names the list holds at most
+from toolbench.widgets.parts import STYLE, Parts
+from toolbench.widgets.pick import SHOWN, Item, PickList
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -58,74 +57,21 @@ class Bench(w.VBox):
         self._parts = parts = Parts()
         self.tools = list(tools)
         self._panels: dict[int, ToolPanel] = {}
-        self._search = parts.make(
-            w.Text,
-            "toolbench-field",
-            description="Search",
-            placeholder=f"{len(self.tools):,} tools: part of a name or description",
-        )
-        self._lists = [self._new_list(), self._new_list()]
+        self._items = [
+            Item(str(n), tool.name, tool.description, f"{tool.title} {tool.source}")
+            for n, tool in enumerate(self.tools)
+        ]
+        self._list = PickList(parts, "Tools", self._pick, RLock(), rows=12)
+        self._list.offer(self._items, "")
         self._keepsake = Keepsake()
-        self._count = parts.html()
         self._open = parts.column()
         super().__init__(
-            [
-                *(parts.html(STYLE), self._search, *self._lists),
-                *(self._count, self._open),
-            ],
+            [parts.html(STYLE), *self._list.widgets, self._open],
             _dom_classes=("toolbench-box",),
         )
-        self._filter()
-        self._search.observe(lambda _: self._filter(), "value")
 
-    def _new_list(self) -> Any:
-        shown = self._parts.make(
-            w.Select,
-            *("toolbench-field", "toolbench-list", HIDDEN),
-            description="Tools",
-            rows=min(12, len(self.tools)),
-        )
-        shown.observe(lambda _: self._pick(shown.value), "index")
-        return shown
-
-    @property
-    def _list(self) -> Any:
-        """The list that is seen."""
-        return self._lists[0]
-
-    def _fill(self, options: list[tuple[str, int]]) -> None:
-        """Show *options* in the other list.
-
-        A click says only which line it was on. One that is still under way when the list
-        changes is on a line of the list it was made in, and that stays as it is.
-        """
-        fresh, old = reversed(self._lists)
-        fresh.index = None  # or the first option would be picked
-        fresh.options = options
-        fresh.remove_class(HIDDEN)
-        old.add_class(HIDDEN)
-        self._lists = [fresh, old]
-
-    def _filter(self) -> None:
-        words = self._search.value.lower().split()
-        found = [
-            number
-            for number, tool in enumerate(self.tools)
-            if all(word in _haystack(tool) for word in words)
-        ]
-        options = [(_label(self.tools[n]), n) for n in found[:SHOWN]]
-        self._fill(options)
-        hidden = len(found) - len(options)
-        if not found:
-            self._count.value = notice("No tool matches.", "neutral")
-        else:
-            self._count.value = (
-                f"{hidden:,} more: type to narrow the list" if hidden else ""
-            )
-
-    def _pick(self, number: int | None) -> None:
-        if number is None:
-            return
+    def _pick(self, key: str) -> None:
+        number = int(key)
         if number not in self._panels:
             self._panels[number] = panel = ToolPanel(self.tools[number])
             panel.when_over = self._keep
@@ -149,7 +95,7 @@ class Bench(w.VBox):
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _static(self) -> dict[str, Any]:
-        lines = "\n".join(_label(tool) for tool in self.tools[:SHOWN])
+        lines = "\n".join(item.label for item in self._items[:SHOWN])
         return bundle(f"{len(self.tools)} tools\n{lines}")
 
     def _keep(self) -> None:
@@ -159,13 +105,3 @@ class Bench(w.VBox):
     def _records(self) -> list[RunRecord]:
         panels = self._panels.values()
         return [panel.record for panel in panels if panel.record is not None]
-
-
-def _haystack(tool: AnyTool) -> str:
-    return f"{tool.name} {tool.title} {tool.description} {tool.source}".lower()
-
-
-def _label(tool: AnyTool) -> str:
-    about = tool.description.strip().partition("\n")[0]
-    label = f"{tool.name} — {about}" if about else tool.name
-    return label if len(label) <= 110 else f"{label[:109]}…"

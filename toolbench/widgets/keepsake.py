@@ -6,7 +6,6 @@ shows as HTML is hidden in there, until it stands beside a widget that is not dr
 came later are hidden beside one that is.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
@@ -14,6 +13,7 @@ from uuid import uuid4
 from toolbench.display.escape import Html
 from toolbench.runs.prompt import somebody_there
 from toolbench.runs.record import RunRecord
+from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
 _WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
@@ -85,7 +85,5 @@ def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
 
 def _publisher() -> Any:
     """What displays in a kernel; None anywhere else."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    publisher = getattr(shell, "display_pub", None)
+    publisher = getattr(running_shell(), "display_pub", None)
     return publisher if hasattr(publisher, "pub_socket") else None

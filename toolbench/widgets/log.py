@@ -62,6 +62,7 @@ class LogView:
             pieces.append(rest if over else _window(rest))
         for index, piece in enumerate(pieces):
             self._put(index, piece, limit)
+        self._drop_beyond(len(pieces))
         if self._lines.children != tuple(self._widgets):
             self._lines.children = self._widgets
 
@@ -76,6 +77,11 @@ class LogView:
         elif self._pieces[index] != piece or limit > REST:
             self._pieces[index] = piece
             self._widgets[index].value = _html(piece, limit)
+
+    def _drop_beyond(self, count: int) -> None:
+        """Drop the pieces there were once: a display that lost its markup leaves some."""
+        self._parts.drop(self._widgets[count:])
+        del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:

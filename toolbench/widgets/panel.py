@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import RLock
+from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
@@ -24,7 +25,7 @@ from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import STYLE, Parts
 from toolbench.widgets.question import QuestionBox
-from toolbench.widgets.quiet import Quiet
+from toolbench.widgets.quiet import QUIET, Quiet
 from toolbench.widgets.report import RunReport
 from toolbench.widgets.ticker import ticker
 from toolbench.widgets.views import VIEWS, View
@@ -59,6 +60,7 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._run: Run | None = None
         self._record: RunRecord | None = None
+        self._begun = -QUIET
         self._quiet = Quiet()
         self._keepsake = Keepsake()
         self.when_over: Callable[[], object] = self._keep
@@ -115,6 +117,11 @@ class ToolPanel(w.VBox):
         if run is None or not run.done.is_set():
             return record
         return record if record and record.id == run.id else _record_of(run)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run goes on."""
+        return self._run is not None and not self._run.done.is_set()
 
     def _show(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None
@@ -192,8 +199,11 @@ class ToolPanel(w.VBox):
 
     def _run_by_click(self, *, unchecked: bool) -> None:
         with self._lock:
+            if monotonic() - self._begun < QUIET:
+                return  # the second half of a double click, after a quick run
             run = self._new_run(self._ask, unchecked=unchecked)
             if run is not None:
+                self._begun = monotonic()
                 self._start(run, self._timeout)
 
     def when_quiet(self, act: Callable[[], object]) -> None:
@@ -201,10 +211,9 @@ class ToolPanel(w.VBox):
         self._quiet.then(act)
 
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
-        if self._run is not None:
-            if not self._run.done.is_set():
-                return None
-            self._refresh()  # the last tick may be to come
+        if self.is_busy:
+            return None
+        self._refresh()  # the last tick may be to come
         if not self._ready(unchecked=unchecked):
             return None
         arguments = self._form.value
@@ -275,9 +284,8 @@ class ToolPanel(w.VBox):
             self._keepsake.keep(still, [self._record])
 
     def _settle(self) -> None:
-        going_on = self._run is not None and not self._run.done.is_set()
-        self._run_button.disabled = going_on or self._tool.executor is None
-        self._cancel_button.disabled = not going_on
+        self._run_button.disabled = self.is_busy or self._tool.executor is None
+        self._cancel_button.disabled = not self.is_busy
 
     # --- when the tool was defined again ------------------------------------------------
 

@@ -47,6 +47,20 @@ STYLE = Html(f"""<style>
 </style>""")
 
 
+def put(widget: Any, html: Html) -> None:
+    """Have *widget* show *html*; what it shows already is not sent again."""
+    if widget.value != html:
+        widget.value = html
+
+
+def show_if(widget: Any, *, wanted: bool) -> None:
+    """Have *widget* seen, or there and not seen."""
+    classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
+    classes = classes if wanted else (*classes, HIDDEN)
+    if widget._dom_classes != classes:
+        widget._dom_classes = classes
+
+
 class Parts(Pool):
     """Makes the widgets of one panel; `close` closes them all."""
 

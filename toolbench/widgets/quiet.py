@@ -1,6 +1,7 @@
 """Do what a click asks for once the last keys are here."""
 
 from collections.abc import Callable
+from threading import Lock
 from time import monotonic
 
 from toolbench.widgets.ticker import ticker
@@ -18,17 +19,27 @@ class Quiet:
     def __init__(self) -> None:
         """Nothing was edited yet."""
         self._last_edit = 0.0
+        self._waiting = False
+        self._lock = Lock()
 
     def edited(self) -> None:
         """Note that something was edited just now."""
         self._last_edit = monotonic()
 
     def then(self, act: Callable[[], object]) -> None:
-        """Call *act* when it is quiet: at once, or later in another thread."""
+        """Call *act* when it is quiet: at once, or later in another thread.
+
+        Does nothing while one waits already: a second click asks for the same again.
+        """
+        with self._lock:
+            if self._waiting:
+                return
+            self._waiting = True
 
         def go() -> bool:
             if monotonic() - self._last_edit < QUIET:
                 return True
+            self._waiting = False
             act()
             return False
 

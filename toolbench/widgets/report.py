@@ -1,6 +1,7 @@
 """What a panel shows of its run: state, progress, output, and the result twice."""
 
 from math import isnan, nan
+from typing import NamedTuple
 
 import ipywidgets as w
 
@@ -9,12 +10,12 @@ from toolbench.display.ansi import from_ansi
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.objects import LIMIT, read_by_model, result_html
-from toolbench.display.page import Tone, badge
+from toolbench.display.page import Tone, badge, notice
 from toolbench.display.render import to_html
 from toolbench.runs.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Progress, Run, State
 from toolbench.widgets.log import LIVE, REST, LogView
-from toolbench.widgets.parts import HIDDEN, Parts
+from toolbench.widgets.parts import HIDDEN, Parts, put, show_if
 
 EVERYTHING = 5_000_000  # characters shown when a person asks for all
 _WORDS: dict[State, str] = {
@@ -32,6 +33,14 @@ _BAR = ("toolbench-bar",)
 _TENTHS = 10.0  # seconds shown with a decimal; later ones are whole
 
 
+class _Rendered(NamedTuple):
+    """A result as it is shown, and whether something of it was left out."""
+
+    run: Run
+    html: Html
+    is_more: bool = False
+
+
 class RunReport:
     """Follows one run at a time."""
 
@@ -46,7 +55,7 @@ class RunReport:
         self._more.on_click(lambda _: self._show_everything())
         self._more._dom_classes = (*self._more._dom_classes, HIDDEN)
         self._run: Run | None = None
-        self._rendered: tuple[Run, Html] | None = None
+        self._rendered: _Rendered | None = None
         self._seen: tuple[int, bool] | None = None
         self.status = [self._bar, self._state, self._clock]
         """What belongs beside the buttons."""
@@ -57,23 +66,28 @@ class RunReport:
         self._run, self._seen = run, None
         self._log.clear()
         self._result.value = ""
-        _show_if(self._more, wanted=False)
+        show_if(self._more, wanted=False)
         self.show(run)
 
     def render(self, run: Run) -> None:
         """Prepare the result of *run*, which is over.
 
         The tool's own `visualize` works here: in the thread of the run, where it stops
-        nobody else.
+        nobody else. A result that cannot be shown says so: the panel waits for it.
         """
-        self._rendered = run, _result_html(run, LIMIT)
+        try:
+            rendered = _Rendered(run, _result_html(run, LIMIT), _is_more(run))
+        except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
+            failed = f"The result cannot be shown: {type(error).__name__}."
+            rendered = _Rendered(run, notice(failed, "danger"))
+        self._rendered = rendered
 
     def show(self, run: Run) -> bool:
         """Show *run* as it is now, and tell whether that is all: only what changed is sent."""
         rendered = self._rendered
-        over = rendered is not None and rendered[0] is run
-        _put(self._state, _state_html(run))
-        _put(self._clock, _clock_html(run))
+        over = rendered is not None and rendered.run is run
+        put(self._state, _state_html(run))
+        put(self._clock, _clock_html(run))
         seen = run.version, over
         if seen == self._seen and over:
             return True
@@ -81,8 +95,8 @@ class RunReport:
         self._show_progress(run)
         self._log.show(run.output, over=over)
         if over and rendered is not None:
-            self._result.value = rendered[1]
-            _show_if(self._more, wanted=_is_more(run))
+            self._result.value = rendered.html
+            show_if(self._more, wanted=rendered.is_more)
         return over
 
     def _show_progress(self, run: Run) -> None:
@@ -90,31 +104,19 @@ class RunReport:
         moving = share is not None and run.state not in ENDED
         if moving:
             self._bar.value = share
-        _show_if(self._bar, wanted=moving)
+        show_if(self._bar, wanted=moving)
 
     def _show_everything(self) -> None:
         if self._run is not None:
             self._log.show(self._run.output, over=True, limit=KEPT)
             self._result.value = _result_html(self._run, EVERYTHING)
-            _show_if(self._more, wanted=False)
+            show_if(self._more, wanted=False)
 
 
 def _result_html(run: Run, limit: int) -> Html:
     shown = run.confidence.hide(run.outcome)
     action = run.confidence.hide(run.action)
     return Html(result_html(shown, action, limit=limit) + _details(run))
-
-
-def _put(widget: w.Widget, html: Html) -> None:
-    if widget.value != html:
-        widget.value = html
-
-
-def _show_if(widget: w.Widget, *, wanted: bool) -> None:
-    classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
-    classes = classes if wanted else (*classes, HIDDEN)
-    if widget._dom_classes != classes:
-        widget._dom_classes = classes
 
 
 def _state_html(run: Run) -> Html:

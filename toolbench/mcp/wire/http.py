@@ -10,6 +10,7 @@ from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from toolbench.core.state import Secrets
 from toolbench.mcp.calls import HttpFailure
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.inbox import Inbox
@@ -52,12 +53,16 @@ def http_client(
 
     A call has its own time limit, so reading has none here.
     """
-    endpoint = str(httpx2.URL(entry.url))  # to compare URLs is to read them anew
+    # as text: to compare URLs is to read them anew
+    endpoints = {str(httpx2.URL(entry.url))}
 
     async def look(response: httpx2.Response) -> None:
         asked = response.request
-        if asked.method == "POST" and str(asked.url) == endpoint:
-            inbox.note_http_failure(await _failure(response))
+        if asked.method == "POST" and str(asked.url) in endpoints:
+            if response.has_redirect_location:
+                place = response.headers["location"]
+                endpoints.add(str(asked.url.join(place)))
+            inbox.note_http_failure(await _failure(response, inbox.secrets))
             if response.status_code < 300:
                 await mend_response(response, _kind(response))
 
@@ -70,7 +75,7 @@ def http_client(
     return client
 
 
-async def _failure(response: httpx2.Response) -> HttpFailure | None:
+async def _failure(response: httpx2.Response, secrets: Secrets) -> HttpFailure | None:
     """What an answer says that is no message: an error status, a page for people."""
     if response.status_code < 400 and _kind(response) not in (
         "text/html",
@@ -80,7 +85,7 @@ async def _failure(response: httpx2.Response) -> HttpFailure | None:
     body = ""
     try:
         await response.aread()
-        body = response.text[:_KEPT_BODY]
+        body = secrets.mask(response.text)[:_KEPT_BODY]
     except httpx2.HTTPError:  # the status alone, then
         pass
     return HttpFailure(

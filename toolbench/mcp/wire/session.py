@@ -1,6 +1,7 @@
 """An SDK session that shows us every message, and every answer as it came."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,11 +18,15 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbench.mcp.inbox import Inbox
 from toolbench.mcp.tap import Direction, Kind
+from toolbench.mcp.wire.secrecy import hide
 from toolbench.mcp.wire.texts import WrittenMessage, written
 
 _SILENCE = 2.5  # seconds
 _NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
+
+for _sdk in ("mcp", "client"):  # their complaints are in the traffic and the error
+    logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
 @contextmanager
@@ -216,11 +221,16 @@ class _Reader(_Stream):
         if isinstance(item, Exception):
             self._inbox.note_noise(str(item))
             return True
-        _note(self._inbox, "received", written(item))
         message = item.message
-        return isinstance(message, mcp_types.JSONRPCNotification) and self._inbox.take(
-            message.method, message.params or {}
-        )
+        if self._inbox.secrets:
+            hide(self._inbox.secrets, message)
+        told = isinstance(message, mcp_types.JSONRPCNotification)
+        try:
+            _note(self._inbox, "received", written(item))
+            return told and self._inbox.take(message.method, message.params or {})
+        except Exception as error:  # noqa: BLE001 - one odd message ends no connection
+            self._inbox.note_noise(f"{type(message).__name__}: {error}")
+            return told
 
 
 class _Writer(_Stream):

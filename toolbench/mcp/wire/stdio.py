@@ -142,15 +142,17 @@ class ProcessTransport(ClientTransport):
         stdin: Any = process.stdin
         stdin.close()
         rest = asyncio.ensure_future(_drained(process))  # who cannot write cannot end
-        for seconds, signum in (
-            (self.patience.after_eof, signal.SIGTERM),
-            (self.patience.after_sigterm, signal.SIGKILL),
-        ):
-            if await _ended(process, seconds):
-                break
-            _signal_group(process, signum)
-        await _ended(process, 1.0)
-        _signal_group(process, signal.SIGKILL)  # children it left behind
+        try:
+            for seconds, signum in (
+                (self.patience.after_eof, signal.SIGTERM),
+                (self.patience.after_sigterm, signal.SIGKILL),
+            ):
+                if await _ended(process, seconds):
+                    break
+                _signal_group(process, signum)
+            await _ended(process, 1.0)
+        finally:  # FastMCP's patience may be shorter, and its cancelling passes every shield
+            _signal_group(process, signal.SIGKILL)  # and the children it left behind
         await asyncio.wait({rest}, timeout=0.5)  # the pipe is closed once it was read
         rest.cancel()
 

@@ -1,7 +1,6 @@
 """A message together with its JSON text, so that it is written down once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from mcp.shared.message import SessionMessage
 
@@ -14,15 +13,12 @@ class WrittenMessage(SessionMessage):
 
 
 def written(item: SessionMessage) -> WrittenMessage:
-    """Return *item* with its text."""
+    """Return *item* with its text.
+
+    Raises:
+        PydanticSerializationError: If JSON cannot hold it, as half of a surrogate pair.
+    """
     if isinstance(item, WrittenMessage):
         return item
-    return WrittenMessage(item.message, item.metadata, _text(item.message))
-
-
-def _text(message: Any) -> str:
-    try:
-        text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
-    except ValueError:  # nested too deeply for pydantic, not for Python
-        text = repr(message)
-    return text
+    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+    return WrittenMessage(item.message, item.metadata, text)

@@ -1,5 +1,6 @@
 """Grep at work: walk, let ripgrep narrow down what was found, judge it, newest first."""
 
+from collections.abc import Callable
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from toolbench.tools.failure import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.grep.definition import GrepAction, GrepObservation
 from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.processes import Processes
 from toolbench.tools.grep.ripgrep import Ripgrep
 from toolbench.tools.search.globs import names_hidden, path_regex
 from toolbench.tools.search.interrupts import Interrupts, interrupted
@@ -26,7 +28,8 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         """Search the working directory of *conv_state*, or *working_dir*, by default."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
-        self._ripgrep = Ripgrep()
+        self._processes = Processes()
+        self._ripgrep = Ripgrep(self._processes)
 
     def __call__(self, action: GrepAction, conversation: Any = None) -> GrepObservation:
         """Return the files in which the pattern of *action* matches."""
@@ -44,12 +47,15 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     def interrupt(self) -> None:
         """Stop the searches under way."""
         self._interrupts.add()
-        self._ripgrep.stop()
+        self._processes.stop()
 
     def _search(self, action: GrepAction) -> GrepObservation:
-        judge = Judge(action.pattern)
-        place = place_of(action.path, self.working_dir)
-        found, unreadable = self._found(judge, place, action.include)
+        stopped = self._interrupts.since_now()
+        with Judge(action.pattern, self._processes, stopped) as judge:
+            place = place_of(action.path, self.working_dir)
+            found, unreadable = self._found(judge, place, action.include, stopped)
+        if stopped():
+            raise interrupted()
         where = readable(str(place))
         of = f", in files that match {action.include!r}" if action.include else ""
         more = f"[More files match than these {CAP}: narrow pattern, path or include.]"
@@ -69,12 +75,15 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         )
 
     def _found(
-        self, judge: Judge, place: Path, include: str | None
+        self,
+        judge: Judge,
+        place: Path,
+        include: str | None,
+        stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
         """Return the newest files that match, one above the cap, and how much was unreadable."""
         if place.is_file():
             return [path for path in (str(place),) if judge.accepts(path)], 0
-        stopped = self._interrupts.since_now()
         walk = Walk(
             place,
             place,
@@ -93,7 +102,4 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         else:
             paths = newest_first(walk.prefix, likely.intersection(files))
             ordered = filter(judge.accepts, takewhile(lambda _: not stopped(), paths))
-        found = list(islice(ordered, CAP + 1))
-        if stopped():
-            raise interrupted()
-        return found, walk.unreadable
+        return list(islice(ordered, CAP + 1)), walk.unreadable

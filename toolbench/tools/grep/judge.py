@@ -4,24 +4,40 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 from threading import Lock
+from typing import Self
 
 from toolbench.tools.failure import RunError
 from toolbench.tools.files.disk import MAX_BYTES
+from toolbench.tools.grep.cost import guessed
+from toolbench.tools.grep.processes import Processes
+from toolbench.tools.grep.slow import SlowSearch
 from toolbench.tools.grep.translate import needed_by
 
 _SNIFFED = 8 * 1024  # a NUL in so many first characters makes a file binary
 _BLOCK = 64 * 1024
+_QUICK = 50_000_000  # steps: some seconds at worst, in which no other thread gets on
 _NO_LINE_END = re.compile(r"\\[^nx]|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _compiling = Lock()  # warning filters belong to the whole process
 
 
 class Judge:
-    """A regular expression, asked of one file after the other."""
+    """A regular expression, asked of one file after the other; then it is closed."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(
+        self,
+        pattern: str,
+        processes: Processes,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Compile *pattern*, which is to match within a line, whatever the case.
+
+        Args:
+            pattern: The regular expression.
+            processes: Where the process is to be found that searches what may take long.
+            stopped: Tells whether to give up.
 
         Raises:
             RunError: If it is no regular expression, or reaches over a line end.
@@ -34,9 +50,22 @@ class Judge:
         """What a file must hold; `None` if only a look at each line can tell."""
         if self.needed:  # then no line matches if a block of lines does not
             self._block = _compiled(pattern, re.IGNORECASE | re.MULTILINE)
+        self._cost = self.needed.cost if self.needed else guessed(pattern)
+        self._stopped = stopped
+        self._slow = SlowSearch(pattern, processes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._slow.close()
 
     def accepts(self, path: str) -> bool:
-        """Tell whether a line of the file at *path* matches; not in binary or unreadable ones."""
+        """Tell whether a line of the file at *path* matches; not in binary or unreadable ones.
+
+        Raises:
+            RunError: If that takes too long, or was interrupted.
+        """
         try:
             file = os.open(
                 path, os.O_RDONLY
@@ -83,12 +112,22 @@ class Judge:
             text = text.replace("\r\n", "\n")
         if not text:
             return False
-        end = len(text) - text.endswith("\n")
-        if self.needed:
-            found = self._block.search(text, 0, end)
+        text = text.removesuffix("\n")
+        steps = self._cost.steps
+        in_all = steps(len(text))
+        if in_all > _QUICK:
+            lines = text.split("\n")
+            in_line = steps(max(map(len, lines)))
+            if in_line > _QUICK:
+                return self._slow.finds(text)
+            if not self._cost.crosses:
+                in_all = in_line * len(lines)
+        if self.needed and in_all <= _QUICK:
+            found = self._block.search(text)
             if found is None or "\n" not in found.group():
                 return found is not None
-        return any(map(self._line.search, text[:end].split("\n")))
+        going_on = takewhile(lambda _: not self._stopped(), text.split("\n"))
+        return any(map(self._line.search, going_on))
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:

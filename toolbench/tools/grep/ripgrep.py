@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
-from threading import Lock
 
+from toolbench.tools.grep.processes import Process, Processes
 from toolbench.tools.grep.translate import Needed
 from toolbench.tools.search.walk import Walk
 
@@ -25,7 +25,6 @@ _OPTIONS = (
 )
 _SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # means the same to ripgrep
 _MOST_GLOBS = 500
-_Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
@@ -34,18 +33,11 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """Runs ripgrep, and can stop it from another thread."""
+    """Runs ripgrep, as one of the processes that can be stopped."""
 
-    def __init__(self) -> None:
-        """Begin without a process."""
-        self._running: set[_Process] = set()
-        self._lock = Lock()
-
-    def stop(self) -> None:
-        """Kill the processes under way."""
-        with self._lock:
-            for process in self._running:
-                process.kill()
+    def __init__(self, processes: Processes) -> None:
+        """Run it as one of *processes*."""
+        self._processes = processes
 
     @contextmanager
     def beside(
@@ -74,11 +66,11 @@ class Ripgrep:
             yield found
         finally:
             if process is not None:
-                self._end(process)
+                self._processes.end(process)
 
     def _start(
         self, walk: Walk, needed: Needed | None, include: str | None
-    ) -> _Process | None:
+    ) -> Process | None:
         program = ripgrep()
         if program is None or needed is None:
             return None
@@ -87,28 +79,17 @@ class Ripgrep:
         arguments = [f"--glob={glob}" for glob in globs if glob.isprintable()]
         arguments += ["--hidden", "--glob=!.git"] if walk.hidden else []
         try:
-            process = subprocess.Popen(  # noqa: S603 - no shell, and no argument is an option
+            return self._processes.start(  # no argument is an option
                 [program, *_OPTIONS, *arguments, "-e", needed.regex, "--", "./"],
                 cwd=walk.base,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         except OSError:
             return None
-        with self._lock:
-            self._running.add(process)
-        return process
-
-    def _end(self, process: _Process) -> None:
-        with self._lock:
-            self._running.discard(process)
-        process.kill()
-        with process:  # waits, and closes the pipes
-            pass
 
 
-def _files(process: _Process) -> set[str] | None:
+def _files(process: Process) -> set[str] | None:
     output, complaints = process.communicate()
     if complaints:
         return None

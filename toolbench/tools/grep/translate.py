@@ -9,6 +9,8 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from toolbench.tools.grep.cost import Cost, cost_of
+
 _TOKEN = re.compile(
     r"""(?P<quantifier>(?:[*+?]|\{(?:\d+(?:,\d*)?|,\d*)\})\??(?!\+))
     |(?P<open>\((?:\?:|\?P<\w+>|(?!\?)))
@@ -68,6 +70,8 @@ class Needed:
     """Whether the literal is the whole pattern."""
     rarest: bytes
     """The byte of the literal that is likely in the fewest files."""
+    cost: Cost
+    """How long a search may take."""
 
     def may_be_in(self, data: bytes) -> bool:
         """Tell whether the pattern may match in a file that holds *data*."""
@@ -91,12 +95,13 @@ def needed_by(pattern: str) -> Needed | None:
         tokens.append(token)
         at = token.end()
     literal = _literal(tokens)
-    regex = "".join(map(_translated, tokens))
+    regexes = [*map(_translated, tokens)]
     rarest = max(
         (literal[n : n + 1] for n in range(len(literal))), key=_rarity, default=b""
     )
     is_all = 0 < len(literal) == len(tokens)
-    return Needed(regex, literal, is_all, rarest)
+    cost = cost_of(tokens, regexes)
+    return Needed("".join(regexes), literal, is_all, rarest, cost)
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:

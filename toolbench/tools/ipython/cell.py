@@ -4,7 +4,7 @@ import ast
 import inspect
 import linecache
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -13,6 +13,26 @@ from IPython.core.error import UsageError
 from toolbench.tools.ipython import breaker
 
 Await = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+def new_name(numbers: Iterator[int]) -> str:
+    """Return what to call a cell: by the next of *numbers* that no other in this process has."""
+    for number in numbers:
+        name = f"<cell {number}>"
+        entry = _lines(name, "")
+        if linecache.cache.setdefault(name, entry) is entry:
+            break
+    return name
+
+
+def forget(names: Iterable[str]) -> None:
+    """Forget the lines of the cells called *names*, whose code nobody can run any more."""
+    for name in names:
+        linecache.cache.pop(name, None)
+
+
+def _lines(name: str, source: str) -> tuple[int, None, list[str], str]:
+    return len(source), None, source.splitlines(keepends=True), name
 
 
 def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
@@ -28,7 +48,7 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
         BaseException: What the code raises.
     """
     source = shell.transform_cell(code)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    linecache.cache[name] = _lines(name, source)
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
@@ -39,11 +59,13 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
             codes.append(shell.compile(last, name, "eval"))
     with shell.builtin_trap:
         shell.events.trigger("pre_execute")
-        if any(compiled.co_flags & inspect.CO_COROUTINE for compiled in codes):
-            value = wait(_evaluate_async(shell, codes))
-        else:
-            value = [_evaluate(shell, compiled) for compiled in codes][-1]
-        shell.events.trigger("post_execute")  # plots are displayed here
+        try:
+            if any(compiled.co_flags & inspect.CO_COROUTINE for compiled in codes):
+                value = wait(_evaluate_async(shell, codes))
+            else:
+                value = [_evaluate(shell, compiled) for compiled in codes][-1]
+        finally:
+            shell.events.trigger("post_execute")  # plots are displayed here
     return None if code.rstrip().endswith(";") else value
 
 

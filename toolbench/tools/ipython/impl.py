@@ -12,7 +12,7 @@ from toolbench.core.portal import Portal
 from toolbench.runs.run import RunCancelled
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured
-from toolbench.tools.ipython.cell import explain, run_cell
+from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell
 from toolbench.tools.ipython.content import contents
 from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
 from toolbench.tools.ipython.shells import FreshShell, kernel_shell
@@ -35,6 +35,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         )
         self._fresh: FreshShell | None = None
         self._numbers = count(1)
+        self._names: list[str] = []
         self._busy = RLock()
         self._breaker = Breaker()
         self._loop = Portal()  # what cells await lives here from one to the next
@@ -48,7 +49,8 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
                 msg = "This Python session is closed. Create the tool again."
                 return IPythonObservation.from_text(msg, is_error=True)
             shell = self._shell()
-            name = f"<cell {next(self._numbers)}>"
+            name = new_name(self._numbers)
+            self._names.append(name)
             with captured(shell) as output:
                 error, said = self._run(shell, action, name, output)
             blocks = contents(output.parts)
@@ -128,3 +130,4 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
             fresh, self._fresh = self._fresh, None
             if fresh is not None:
                 fresh.close()
+                forget(self._names)

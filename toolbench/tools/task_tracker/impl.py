@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.validation import pydantic_problems
@@ -66,10 +67,9 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         if "task_list" not in action.model_fields_set:
             msg = "`plan` needs `task_list`: call it again with all tasks, or [] to clear the list."
             raise RunError(msg)
-        note = ""
+        data, note = _dumped(action.task_list), ""
         if self._file is not None:
             _, stamp, note = _load(self._file)
-            data = _TASKS.dump_json(action.task_list, indent=2) + b"\n"
             disk.write(self._file, data, stamp)
         self._tasks = action.task_list
         return note + "Saved. "
@@ -79,6 +79,14 @@ def _failed(command: Command, failure: RunError) -> TaskTrackerObservation:
     return TaskTrackerObservation.from_text(
         str(failure), is_error=True, command=command
     )
+
+
+def _dumped(tasks: list[TaskItem]) -> bytes:
+    try:
+        return _TASKS.dump_json(tasks, indent=2) + b"\n"
+    except PydanticSerializationError:
+        msg = "A task holds half a character, as '\\ud800' is. Write the whole one."
+        raise RunError(msg) from None
 
 
 def _load(file: Path) -> _Loaded:

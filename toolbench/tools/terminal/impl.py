@@ -11,7 +11,7 @@ from threading import Event, Lock
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (
     RUNNING,
@@ -76,7 +76,9 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 return self._act(action)
             except RunError as failure:
                 return TerminalObservation.from_text(
-                    str(failure), is_error=True, command=action.command or None
+                    str(failure),
+                    is_error=True,
+                    command=readable(action.command) or None,
                 )
             except BaseException:  # also Kernel > Interrupt: the command shall stop too
                 if self._shell is not None and not self._shell.settled:
@@ -124,6 +126,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if "\0" in action.command:
             msg = "A command holds no NUL character. Write it as printf '\\0'."
             raise RunError(msg)
+        _encoded(action.command)
         earlier = self._earlier()
         shell = self._opened()
         shell.send(action.command.replace("\r\n", "\n"), self._new_output())
@@ -148,7 +151,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             msg = f"{self._command!r} is still running. {WHAT_TO_DO}"
             raise RunError(msg)
         if action.command or action.is_input:
-            data = pressed or action.command.encode("utf-8", "surrogateescape") + b"\n"
+            data = pressed or _encoded(action.command) + b"\n"
             if not shell.press(data) and not shell.settled:
                 msg = f"{self._command!r} does not read what is typed. {WHAT_TO_DO}"
                 raise RunError(msg)
@@ -216,6 +219,16 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             return HeadAndTail()
         name = f"output_{self._name}_{next(self._numbers)}.txt"
         return HeadAndTail(Path(self.setting.save_dir) / name, noise=MARK)
+
+
+def _encoded(text: str) -> bytes:
+    """Return the bytes to type; a byte of a file name is itself."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        odd = text[error.start]
+        msg = f"The command holds {odd!r}, which is half a character. Write the whole one."
+        raise RunError(msg) from None
 
 
 def _stop(shell: PtyShell) -> Pause:

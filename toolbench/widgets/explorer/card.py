@@ -10,7 +10,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock
-from toolbench.widgets.parts import Parts
+from toolbench.widgets.parts import Parts, put
 
 WORDS: dict[str, str] = {
     "new": "not connected yet",
@@ -64,8 +64,8 @@ class ServerCard:
         )
         older = self._other_mode == "legacy"
         self._other.description = f"Use the {'older' if older else 'newer'} protocol"
-        _put(self._about, _about_html(session))
-        _put(self._more, Html(self._said + _more_html(session)))
+        put(self._about, _about_html(session))
+        put(self._more, Html(self._said + _more_html(session)))
         shown = (self._about, self._buttons, self._more)
         if self.widget.children != shown:
             self.widget.children = shown
@@ -154,8 +154,3 @@ def _more_html(session: MCPServerSession) -> str:
             )
         )
     return "".join(parts)
-
-
-def _put(widget: Any, html: Html) -> None:
-    if widget.value != html:
-        widget.value = html

@@ -16,10 +16,10 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.card import ServerCard, status_words
 from toolbench.widgets.explorer.news import News
 from toolbench.widgets.explorer.page import ServerPage
-from toolbench.widgets.explorer.pick import below, on_enter
 from toolbench.widgets.explorer.style import STYLE
 from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import Parts
+from toolbench.widgets.pick import below, on_enter
 
 _NONE = "No server yet. `%mcp connect NAME -- COMMAND` starts one, `%mcp connect NAME URL` reaches one."
 

@@ -16,8 +16,8 @@ from toolbench.widgets.explorer.asking import Asking
 from toolbench.widgets.explorer.differences import between, changes_html
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock, Pane
-from toolbench.widgets.explorer.pick import Item, PickList
 from toolbench.widgets.explorer.request import RequestForm, proposals
+from toolbench.widgets.pick import Item, PickList
 
 _MESSAGES = 100
 
@@ -37,14 +37,14 @@ class PromptsPane(Pane):
         self._writing: Errand[MCPPromptObservation] = Errand(self._lock)
         self._form: RequestForm | None = None
         self._notes = parts.html(notice("Listing…", "neutral"))
-        self._list = PickList(parts, "Prompts", self._pick)
+        self._list = PickList(parts, "Prompts", self._pick, lock)
         self._about = parts.html()
         self._write = parts.button("Get messages", look="primary")
         self._asking = Asking(parts)
         self._shown = parts.html()
         self._detail = parts.column()
         self.on(self._write, self._ask)
-        self.widget = parts.column(self._notes, self._list.widget, self._detail)
+        self.widget = parts.column(self._notes, *self._list.widgets, self._detail)
         self.refresh()
 
     def refresh(self) -> None:
@@ -63,7 +63,7 @@ class PromptsPane(Pane):
         if change or before is None:
             self._notes.value = changes_html(change)
         self._prompts = prompts
-        items = [Item(p.name, p.title or p.name, p.description) for p in came]
+        items = [Item(p.name, p.title or p.name, p.description, p.name) for p in came]
         self._list.offer(items, "No prompts.")
 
     def _pick(self, name: str) -> None:

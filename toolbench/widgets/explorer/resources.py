@@ -16,8 +16,8 @@ from toolbench.widgets.explorer.asking import Asking
 from toolbench.widgets.explorer.differences import between, changes_html
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock, Pane
-from toolbench.widgets.explorer.pick import Item, PickList
 from toolbench.widgets.explorer.request import RequestForm, proposals
+from toolbench.widgets.pick import Item, PickList
 
 Offer = Resource | ResourceTemplate
 _UPDATED = "notifications/resources/updated"
@@ -42,7 +42,7 @@ class ResourcesPane(Pane):
         self._subscribed: set[str] = set()
         self._heard = _last_message(session)
         self._notes = parts.html(notice("Listing…", "neutral"))
-        self._list = PickList(parts, "Resources", self._pick)
+        self._list = PickList(parts, "Resources", self._pick, lock)
         self._about = parts.html()
         self._read = parts.button("Read", look="primary")
         self._follow = parts.button("Subscribe", tip="Hear of it when it changes")
@@ -53,7 +53,7 @@ class ResourcesPane(Pane):
         self._detail = parts.column()
         self.on(self._read, self._ask)
         self.on(self._follow, self._subscribe)
-        self.widget = parts.column(self._notes, self._list.widget, self._detail)
+        self.widget = parts.column(self._notes, *self._list.widgets, self._detail)
         self.refresh()
 
     # --- the list -----------------------------------------------------------------

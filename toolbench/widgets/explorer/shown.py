@@ -1,10 +1,10 @@
 """Clients and servers as a cell's last expression: the explorer, and text where none can be."""
 
-import sys
 from typing import Any
 
 from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.mcp.client import MCPClient
+from toolbench.runs.shell import running_shell
 from toolbench.widgets.explorer.explorer import Explorer
 
 
@@ -25,6 +25,4 @@ def server_view(session: Any, **options: Any) -> Any:
 
 def _has_widgets() -> bool:
     """Whether this is a kernel: a terminal shows no widgets."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return hasattr(shell, "kernel")
+    return hasattr(running_shell(), "kernel")

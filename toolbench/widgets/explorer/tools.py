@@ -12,8 +12,8 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.app import AppView
 from toolbench.widgets.explorer.differences import changes_html
 from toolbench.widgets.explorer.pane import Lock, Pane
-from toolbench.widgets.explorer.pick import Item, PickList
 from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.pick import Item, PickList
 
 _DISABLED = 50  # shown with their reasons
 
@@ -30,11 +30,11 @@ class ToolsPane(Pane):
         parts = self._parts
         self._open: dict[str, OpenTool] = {}
         self._notes = parts.html()
-        self._list = PickList(parts, "Tools", self._pick)
+        self._list = PickList(parts, "Tools", self._pick, lock)
         self._disabled = parts.html()
         self._place = parts.column()
         self.widget = parts.column(
-            self._notes, self._list.widget, self._disabled, self._place
+            self._notes, *self._list.widgets, self._disabled, self._place
         )
         self.refresh()
 

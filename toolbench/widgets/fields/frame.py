@@ -59,9 +59,11 @@ class Frame:
             try:
                 yield self._depth == 1
             finally:
-                if self._depth == 1:
-                    tell = self._settle()
-                self._depth -= 1
+                try:
+                    if self._depth == 1:
+                        tell = self._settle()
+                finally:
+                    self._depth -= 1
         for listener in tell:  # without the lock: a listener may hold one of its own
             listener()
 

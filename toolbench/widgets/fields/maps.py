@@ -99,19 +99,19 @@ class Map(Listing):
 
     def _renamed(self, box: Widget) -> None:
         row = next(row for row, key in self._keys.items() if key is box)
-        if not same(self._schema_of(box.value), row.raw):
-            row = self._retyped(row, box.value)
-        row.rename(box.value, "value")
+        other = self._row(box.value)
+        if not same(other.raw, row.raw) or _wants_another_editor(row, other):
+            self._replace(row, other)
+        else:
+            row.rename(box.value, "value")
         self.slot.open()
 
-    def _retyped(self, row: Slot, key: str) -> Slot:
-        """Give the value of *row* to a row of the type that *key* asks for."""
-        other = self._row(key)
+    def _replace(self, row: Slot, other: Slot) -> None:
+        """Give the place and the value of *row* to *other*, whose key asks for its editor."""
         other.write(row.read())
         self.rows[self.rows.index(row)] = other
         self._keys[other] = self._keys.pop(row)  # it is still being typed into
         self.drop([row])
-        return other
 
     def _remover(self, row: Slot) -> Widget:
         told = f"Remove {notes.option(row.key)}"
@@ -133,6 +133,15 @@ class Map(Listing):
         """Close the key and the button of *row*."""
         gone = (self._keys.pop(row, None), self._removers.pop(row, None))
         self.frame.pool.drop(widget for widget in gone if widget is not None)
+
+
+def _wants_another_editor(row: Slot, other: Slot) -> bool:
+    """Whether the key of *other* is a secret's and that of *row* is not.
+
+    Or the other way round, while there is nothing to hide: on the way to `tokenizer` the
+    key is `token` once.
+    """
+    return row.secret != other.secret and (other.secret or not row.read())
 
 
 def _is_plain_key(key: Any) -> bool:

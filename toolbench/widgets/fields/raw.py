@@ -7,6 +7,7 @@ from typing import Any
 
 from ipywidgets import Textarea
 
+from toolbench.core.keys import each_once
 from toolbench.widgets.fields.editor import UNSET
 from toolbench.widgets.fields.masking import Kept, mask, texts, unmask
 from toolbench.widgets.fields.text import TextBox, UnreadableError
@@ -30,7 +31,7 @@ def from_text(text: str) -> Any:
         UnreadableError: If it is no JSON, or a key stands in one object twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        return json.loads(text, object_pairs_hook=each_once, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         msg = f"Not JSON yet: {error.msg} (line {error.lineno}, column {error.colno})."
         raise UnreadableError(msg) from None
@@ -39,16 +40,6 @@ def from_text(text: str) -> Any:
             raise
         msg = f"Not readable as JSON: {error}."
         raise UnreadableError(msg) from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        msg = f"The key {twice!r:.60} stands there twice."
-        raise UnreadableError(msg)
-    return read
 
 
 def _refuse(name: str) -> Any:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
+from toolbench.core.references import MISSING, follow
 from toolbench.core.validation import SchemaValidator, validator_of
 from toolbench.errors import Problem, SchemaError
 from toolbench.widgets.fields.folding import fold_all_of, fold_alternatives, guess_type
 
 _HOPS = 40
-_MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class SchemaView:
             if not isinstance(schema, dict) or "$ref" not in schema:
                 return schema, ""
             beside = {key: item for key, item in schema.items() if key != "$ref"}
-            target = self._target(schema["$ref"])
-            if target is _MISSING:
+            target = follow(self.root, schema["$ref"])
+            if target is MISSING:
                 return beside, f"refers to {schema['$ref']!r}, which is not there"
             schema = {**target, **beside} if isinstance(target, dict) else target
         return {}, "refers to itself"
@@ -95,20 +94,6 @@ class SchemaView:
                 whole = {**named, **schema}
             known = self._validators[id(schema)] = (schema, validator_of(whole))
         return known[1]
-
-    def _target(self, ref: Any) -> Any:
-        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-            return _MISSING
-        here: Any = self.root
-        for step in ref.split("/")[1:]:
-            name = unquote(step).replace("~1", "/").replace("~0", "~")
-            if isinstance(here, Mapping) and name in here:
-                here = here[name]
-            elif isinstance(here, list) and name.isdecimal() and int(name) < len(here):
-                here = here[int(name)]
-            else:
-                return _MISSING
-        return here
 
     def _simplify(self, schema: Any, fuel: int) -> Node:
         schema, notice = self.resolve(schema)

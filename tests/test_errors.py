@@ -1,0 +1,35 @@
+import pickle
+
+import pytest
+
+from toolbench import Observation, errors
+from toolbench.errors import (
+    ArgumentsError,
+    MissingExtraError,
+    Problem,
+    ToolbenchError,
+    ToolFailedError,
+)
+
+_MADE = {
+    ArgumentsError: ArgumentsError(
+        "add", [Problem(("a", 0), "is required"), Problem((), "is odd")]
+    ),
+    MissingExtraError: MissingExtraError("pandas"),
+    ToolFailedError: ToolFailedError("add", Observation.from_text("no")),
+}
+_TREE = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, ToolbenchError)
+]
+
+
+@pytest.mark.parametrize("kind", _TREE)
+def test_travels_between_processes(kind):
+    """Every error says the same, and knows the same, after it was pickled."""
+    error = _MADE.get(kind) or kind("what happened")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

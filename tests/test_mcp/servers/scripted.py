@@ -1,0 +1,25 @@
+"""A server of the older protocol that says what a JSON file says: `scripted.py FILE`.
+
+The file is read anew for each request. It holds lists of what to write, by method: an object is an
+answer without its id, a text is written as it is. `$NAME` stands for an environment variable,
+`$ID` and `$PROGRESS_TOKEN` for what the request has of that.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+UNKNOWN = [{"error": {"code": -32601, "message": "No"}}]
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" in request:
+        meta = request.get("params", {}).get("_meta", {})
+        os.environ["ID"] = str(request["id"])
+        os.environ["PROGRESS_TOKEN"] = str(meta.get("progressToken"))
+        script = json.loads(os.path.expandvars(Path(sys.argv[1]).read_text()))
+        for said in script.get(request["method"], UNKNOWN):
+            answer = {"jsonrpc": "2.0", "id": request["id"]}
+            print(
+                said if isinstance(said, str) else json.dumps(answer | said), flush=True
+            )

@@ -1,0 +1,136 @@
+"""A history on disk: read again, only ever appended to, and nothing in it stops the start."""
+
+import json
+
+import pytest
+
+from test_runs import tools
+from toolbench import history, register_tool, run_tool
+from toolbench.core.registry import default_registry
+from toolbench.errors import ToolbenchError
+from toolbench.runs.history import RunHistory
+
+
+class TestOnDisk:
+    def test_survives(self, tmp_path):
+        """What was written is read again, and new runs are appended."""
+        path = tmp_path / "deep" / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        again = RunHistory()
+        again.persist(path)
+        assert [(r.tool, r.arguments) for r in again] == [("add", {"a": 1})]
+        with pytest.raises(LookupError, match="no tool 'add' is registered"):
+            again[0].rerun()
+
+    def test_can_be_run_again(self, tmp_path):
+        """Once a tool of that name is registered, as after a crash of the kernel."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        again = RunHistory()
+        again.persist(path)
+        register_tool("add", tools.add)
+        try:
+            assert again[0].rerun().text == "2"
+        finally:
+            default_registry.unregister("add")
+
+    def test_stands_before_the_session(self, tmp_path):
+        """Earlier runs come first, the session's own are never pushed out by them."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        for n in range(5):
+            run_tool(tools.add, a=n)
+        history().clear()
+        run_tool(tools.add, a=5)
+        later = RunHistory(kept=3)
+        later.add(history()[-1])
+        later.persist(path)
+        assert [r.arguments["a"] for r in later] == [3, 4, 5]
+
+    def test_is_read_once(self, tmp_path):
+        """A cell that persists can be run again: no run is there twice, or known less well."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        history().persist(path)
+        run_tool(tools.add, a=2)
+        history().persist(tmp_path / "deep" / ".." / "history.ndjson")
+        assert [r.arguments["a"] for r in history()] == [1, 2]
+        assert [r.definition for r in history()] == [tools.add, tools.add]
+        assert len(path.read_text().splitlines()) == 2
+
+    def test_numbers_go_on(self, tmp_path):
+        """A new run never takes the number of one that was read."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        line = json.loads(path.read_text())
+        path.write_text(json.dumps(line | {"id": line["id"] + 1000}) + "\n")
+        history().clear()
+        history().persist(path)
+        run_tool(tools.add, a=2)
+        assert history()[1].id > history()[0].id
+
+    def test_passes_over_a_torn_line(self, tmp_path):
+        """A line cut off by a crash is passed over; the next record starts a new line."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        path.write_bytes(path.read_bytes() + b'{"id": 2, "tool": "ad')
+        again = RunHistory()
+        again.persist(path)
+        again.add(history()[-1])
+        third = RunHistory()
+        third.persist(path)
+        assert [r.arguments["a"] for r in third] == [1, 1]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"null",
+            b"[]",
+            b"3",
+            b'{"id": 1}',
+            b"\x00",
+            b'""',
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b'{"id": {}, "tool": 1, "arguments": 1, "observation": 1}',
+        ],
+    )
+    def test_passes_over_what_is_not_ours(self, tmp_path, line):
+        """No content of the file stops the start."""
+        path = tmp_path / "history.ndjson"
+        path.write_bytes(line + b"\n")
+        again = RunHistory()
+        again.persist(path)
+        assert len(again) == 0
+
+    def test_is_only_appended_to(self, tmp_path):
+        """Nothing that was there is written again."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        before = path.read_bytes()
+        again = RunHistory()
+        again.persist(path)
+        again.clear()
+        run_tool(tools.add, a=2)
+        assert path.read_bytes().startswith(before)
+
+    def test_says_when_it_cannot_write(self, tmp_path):
+        """A path that cannot be written is one sentence."""
+        with pytest.raises(ToolbenchError, match="History cannot be kept in"):
+            RunHistory().persist(tmp_path)
+
+    def test_a_disk_that_fails_later_is_a_warning(self, tmp_path):
+        """A run is not lost because its record could not be written."""
+        path = tmp_path / "gone" / "history.ndjson"
+        history().persist(path)
+        path.unlink()
+        path.parent.rmdir()
+        with pytest.warns(RuntimeWarning, match="was not written"):
+            assert run_tool(tools.add, a=1).text == "2"
+        assert len(history()) == 1

@@ -1,0 +1,44 @@
+"""A click counts once, and not before the last keys are here."""
+
+import pytest
+
+from test_widgets.front import click, type_into
+from test_widgets.tooling import finish
+from toolbench import tool
+from toolbench.widgets import panel as panel_module
+from toolbench.widgets import quiet
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.ticker import ticker
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, which a test may change."""
+    now = [100.0]
+    for module in (panel_module, quiet):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize("typed", ["", "a"])
+def test_a_double_click_is_one_click(typed, clock):
+    """However quick the run is, and whether the click waits for what is typed or not."""
+    runs = []
+
+    @tool
+    def count(text: str = "") -> str:
+        """Count."""
+        runs.append(text)
+        return "done"
+
+    panel = ToolPanel(count)
+    if typed:
+        type_into(panel.form.slot.child("text").editor.widget, typed)
+    for times in (1, 2):
+        click(panel._run_button)
+        click(panel._run_button)
+        clock[0] += 2 * quiet.QUIET
+        assert ticker.wait_idle(20)
+        finish(panel)
+        assert runs == [typed] * times
+        clock[0] += 2 * quiet.QUIET

@@ -1,0 +1,26 @@
+"""The runtime tools by the names of their packages and classes, those of the seeds too."""
+
+STEMS = {
+    "terminal": "Terminal",
+    "file_editor": "FileEditor",
+    "task_tracker": "TaskTracker",
+    "glob": "Glob",
+    "grep": "Grep",
+    "apply_patch": "ApplyPatch",
+    "ipython": "IPython",
+    "web_read": "WebRead",
+    "browser": "Browser",
+}
+"""What the classes of each package begin with, in the order the tools are offered."""
+
+OLDER = {
+    "BashExecutor": "TerminalExecutor",
+    "BashTool": "TerminalTool",
+    "ExecuteBashAction": "TerminalAction",
+    "ExecuteBashObservation": "TerminalObservation",
+    "StrReplaceEditorAction": "FileEditorAction",
+    "StrReplaceEditorExecutor": "FileEditorExecutor",
+    "StrReplaceEditorObservation": "FileEditorObservation",
+    "StrReplaceEditorTool": "FileEditorTool",
+}
+"""What classes of the seeds are called now."""
