@@ -301,6 +301,13 @@ echo = EchoTool.create()[0]
             assert shell.ev("EchoAction.resolve_kind('EchoAction') is EchoAction")
             assert shell.ev("echo(EchoAction(text='x'))").text == f"x{mark}"
 
+    def test_under_another_variable(self, shell):
+        """Of two tools of one name the one defined last is meant, whatever the variables."""
+        source = "@tool(name='t')\ndef {0}() -> str:\n    'T.'\n    return '{0}'"
+        for variable in ("x", "y", "x"):
+            shell.run_cell(source.format(variable)).raise_error()
+            assert line(shell, "%tool t --yes").text == variable
+
     def test_by_factory(self, shell, registered):
         """A factory that is registered anew takes the place of the old, whose tool ends."""
         source = """

@@ -273,7 +273,7 @@ class TestInAKernel:
 
     def test_a_panel_asks_while_others_work(self, kernel):
         """Other runs end meanwhile, cells go on, and a click answers."""
-        kernel.run("panel, other = ToolPanel(bake), ToolPanel(nap); panel")
+        kernel.run("other, panel = ToolPanel(nap), ToolPanel(bake); panel")
         kernel.click("Run")
         kernel.wait_for("Is it brown?")
         assert kernel.run("print(other.run().done.wait(20))").strip() == "True"

@@ -1,5 +1,6 @@
 """`toolbench doctor`: what is installed here, what will work and what will not, and why."""
 
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from rich.text import Text
 
 from toolbench import __version__, tools
 from toolbench.display.escape import visible
+from toolbench.errors import ServerError
 from toolbench.mcp.discover import discover
+from toolbench.mcp.entries import ServerEntry
 from toolbench.tools.grep.ripgrep import ripgrep
 
 State = Literal["ok", "missing", "broken"]
@@ -78,7 +81,7 @@ def verdict(checks: list[Check]) -> str:
     if broken:
         return f"Nothing will work well before this is mended: {', '.join(broken)}."
     missing = sum(check.state == "missing" for check in checks)
-    rest = f"; {missing} things you may never need are not" if missing else ""
+    rest = f"; not here, and you may never need it: {missing}" if missing else ""
     return f"Everything that is needed is here{rest}."
 
 
@@ -162,7 +165,16 @@ def _extras() -> Iterator[Check]:
 
 def _servers() -> Iterator[Check]:
     for server in discover():
-        state: State = "missing" if server.problem else "ok"
-        yield Check(
-            f"MCP server {server.name}", state, f"{server.source}: {server.summary}"
-        )
+        problem = server.problem or _unset(server.entry)
+        state: State = "missing" if problem else "ok"
+        detail = f"{server.source}: {problem or server.summary}"
+        yield Check(f"MCP server {server.name}", state, detail)
+
+
+def _unset(entry: ServerEntry | None) -> str:
+    """Which environment variable *entry* waits for, if one."""
+    try:
+        _ = entry and entry.expanded(os.environ)
+    except ServerError as error:
+        return str(error)
+    return ""

@@ -206,7 +206,8 @@ class Observation(Schema):
         shown = Text()
         if self.is_error:
             shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
-        return shown.append(self.text or "[no text content]")
+        texts = [c.text for c in self.content if isinstance(c, TextContent)]
+        return shown.append("\n".join(texts) or "[no text content]")
 
 
 def _brief(value: Any, limit: int = 500) -> str:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import count
 from typing import Any, ClassVar, Generic, Protocol, Self, cast
 from weakref import WeakValueDictionary
 
@@ -98,6 +99,7 @@ class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
     meta: Mapping[str, Any] | None = None
     executor: Any = field(default=None, repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
+    _number: int = field(init=False, repr=False, default_factory=count().__next__)
 
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""

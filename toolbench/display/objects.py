@@ -197,7 +197,7 @@ def result_html(
         action: The call, shown above what a person sees of the result.
         limit: Characters shown of each of the two; the rest is counted.
     """
-    seen = _looks(observation, limit) + _pictures(observation)
+    seen = _looks(observation, limit)
     if action is not None:
         call = _safely(to_html, visualized(action))
         seen = (
@@ -246,12 +246,13 @@ def _looks(observation: Observation, limit: int) -> str:
         returned = getattr(observation, "result", None)
         if isinstance(returned, Frame):
             return _safely(table_html, returned, say=to_html)
-        if not observation.text and _images(observation):
-            return ""  # the pictures say it
+        if _images(observation):
+            return blocks_html(observation.content, limit=limit)  # in their order
         value = parse_json(observation.text)
         if value is not None:
             return json_html(value, limit=limit)
-    return _safely(partial(to_html, limit=limit), visualized(observation))
+    said = _safely(partial(to_html, limit=limit), visualized(observation))
+    return said + _pictures(observation)
 
 
 def _pictures(observation: Observation) -> str:

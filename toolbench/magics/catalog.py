@@ -1,7 +1,7 @@
 """Every tool a notebook knows: made in its cells, served over MCP, or registered."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -108,7 +108,7 @@ class Catalog:
         return next((entry for entry in self._all() if entry.name == name), None)
 
     def _all(self) -> Iterator[Entry]:
-        for tool in _tools_in(list(self._namespace.items())):
+        for tool in _newest(_tools_in(list(self._namespace.items()))):
             source = "notebook" if tool.source == "native" else tool.source
             yield _entry(tool, source)
         client = self._client()
@@ -152,10 +152,7 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """The tools that variables hold, themselves or in a list; those of new variables first.
-
-    A variable that is assigned anew keeps its place.
-    """
+    """The tools that variables hold, themselves or in a list; those of new variables first."""
     for name, value in reversed(variables):
         if name.startswith("_"):
             continue  # IPython's own: _, __, _12
@@ -163,6 +160,16 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
             yield value
         elif _holds_tools(value):
             yield from (item for item in value if isinstance(item, ToolDefinition))
+
+
+def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
+    """Of each name the tool made last: a variable that is assigned anew keeps its place."""
+    newest: dict[str, AnyTool] = {}
+    for tool in tools:
+        known = newest.get(tool.name)
+        if known is None or known._number < tool._number:
+            newest[tool.name] = tool
+    return newest.values()
 
 
 def _holds_tools(value: Any) -> bool:

@@ -4,7 +4,8 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import takewhile
 from threading import Lock
 from typing import Self
@@ -51,6 +52,7 @@ class Judge:
         if self.needed:  # then no line matches if a block of lines does not
             self._block = _compiled(pattern, re.IGNORECASE | re.MULTILINE)
         self._cost = self.needed.cost if self.needed else guessed(pattern)
+        self._steps = cache(self._cost.steps)
         self._stopped = stopped
         self._slow = SlowSearch(pattern, processes)
 
@@ -113,21 +115,21 @@ class Judge:
         if not text:
             return False
         text = text.removesuffix("\n")
-        steps = self._cost.steps
-        in_all = steps(len(text))
-        if in_all > _QUICK:
-            lines = text.split("\n")
-            in_line = steps(max(map(len, lines)))
-            if in_line > _QUICK:
+        steps = self._steps(len(text))
+        if steps > _QUICK:
+            lengths = [*map(len, text.split("\n"))]
+            if self._steps(max(lengths)) > _QUICK:
                 return self._slow.finds(text)
             if not self._cost.crosses:
-                in_all = in_line * len(lines)
-        if self.needed and in_all <= _QUICK:
+                steps = sum(map(self._steps, lengths))
+        if self.needed and steps <= _QUICK:
             found = self._block.search(text)
             if found is None or "\n" not in found.group():
                 return found is not None
-        going_on = takewhile(lambda _: not self._stopped(), text.split("\n"))
-        return any(map(self._line.search, going_on))
+        lines: Iterable[str] = text.split("\n")
+        if steps > _QUICK:
+            lines = takewhile(lambda _: not self._stopped(), lines)
+        return any(map(self._line.search, lines))
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
