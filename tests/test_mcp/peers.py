@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 GOOD = Path(__file__).parent / "servers" / "good.py"
@@ -99,8 +100,7 @@ def is_running(pid):
 
 def children():
     """The numbers of the processes this one has started and that are still there."""
-    threads = Path(f"/proc/{os.getpid()}/task").iterdir()
-    return {int(p) for t in threads for p in (t / "children").read_text().split()}
+    return {process.pid for process in psutil.Process().children()}
 
 
 def eventually(condition, seconds=10):

@@ -198,6 +198,15 @@ class TestLoss:
         assert server.tool("x")({}).text == "a"
         assert server.pid != pid
 
+    def test_is_told_to_whoever_looks(self, client):
+        """An explorer hears that a server died without asking it anything."""
+        server = client.connect("a", light("a", "x"))
+        heard = []
+        server.observe(heard.append)
+        os.kill(server.pid, signal.SIGKILL)
+        eventually(lambda: any("status" in names for names in heard))
+        eventually(lambda: server.status == "lost")
+
     def test_during_a_call_is_told_and_the_call_not_repeated(self, client):
         """What was under way may be half done: the caller decides; the next call works."""
         server = client.connect("calls", misbehaving("calls"))

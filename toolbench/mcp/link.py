@@ -68,9 +68,12 @@ class Link:
     @property
     def status(self) -> Status:
         """How things stand now."""
-        if self._state == "connected" and not self.connection.is_alive:
-            return "lost"
-        return self._state
+        state, connection = (
+            self._state,
+            self._connection,
+        )  # another thread may reconnect
+        alive = connection is not None and connection.is_alive
+        return "lost" if state == "connected" and not alive else state
 
     @property
     def connection(self) -> Connection:
@@ -105,14 +108,14 @@ class Link:
 
     async def _open(self, mode: str) -> None:
         self.loop = asyncio.get_running_loop()
-        await self._drop()
         self._set("connecting")
+        await self._drop()
         try:
             self._connection = await self._connected(mode)
-        except Exception as error:  # whatever it is, it is told in words
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told in words
             self.error = self._explained(error)
             self._set("failed")
-            raise ServerError(self.error) from error
+            raise ServerError(self.error) from None  # groups of groups, told above
         except BaseException:  # interrupted
             self._set("closed")
             raise

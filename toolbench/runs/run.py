@@ -193,9 +193,7 @@ class Run:
     async def _answer_async(self, question: Question) -> Answer:
         if self.desk is not None:
             return await wrap_future(self.desk(question))
-        if (
-            current_thread() is main_thread()
-        ):  # awaited in a cell: only here is `input()`
+        if current_thread() is main_thread():  # the loop of a cell: `input()` works
             return self.answer(question)
         return await to_thread(self.answer, question)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
@@ -205,14 +205,19 @@ class _Reader(_Stream):
         return self
 
     async def __anext__(self) -> Any:
-        while True:
-            item = await self._inner.__anext__()
-            if not self._take(item):
-                return item
+        return await self._next(self._inner.__anext__)
 
     async def receive(self) -> Any:
+        return await self._next(self._inner.receive)
+
+    async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        """Return the next item that has not been dealt with; whoever looks is told of the end."""
         while True:
-            item = await self._inner.receive()
+            try:
+                item = await receive()
+            except (StopAsyncIteration, anyio.EndOfStream, anyio.ClosedResourceError):
+                self._inbox.changes.note("status")
+                raise
             if not self._take(item):
                 return item
 
