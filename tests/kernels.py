@@ -1,14 +1,11 @@
 """The kernels that runs are tested in, our own and the oldest supported, and the tools run there."""
 
-import os
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
-import pytest
+from environments import ROOT, uv
 
-ROOT = Path(__file__).parents[1]
 OURS, OLDEST = "this ipykernel", "ipykernel 6.29"
 KERNELS = [OURS, OLDEST]
 TOOLS = """
@@ -35,8 +32,7 @@ def erase(path: str) -> str:
     return f"Erased {path}."
 """
 """A cell that loads the extension and defines what can be watched, stopped and refused."""
-_UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
-_SECONDS = 300
+_UNTESTED = "THE OLDEST KERNEL IS"
 
 
 def python_of(kernel: str) -> str:
@@ -49,26 +45,13 @@ def python_of(kernel: str) -> str:
     home = ROOT / "build" / "kernels" / kernel.replace(" ", "-")
     python, ready = home / "bin" / "python", home / "ready"
     if not ready.exists():
-        _uv("venv", "--clear", "--python", sys.executable, str(home))
+        uv("venv", "--clear", "--python", sys.executable, str(home), untested=_UNTESTED)
         package = f"{kernel.replace(' ', '==')}.*"
-        _uv("pip", "install", "--no-deps", "--python", str(python), package)
+        install = ("pip", "install", "--no-deps", "--python", str(python), package)
+        uv(*install, untested=_UNTESTED)
         ours = sysconfig.get_path("purelib")
         theirs = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
         lines = f"import site; site.addsitedir({ours!r})\n"
         (theirs / "ours.pth").write_text(lines)  # looked at after its own
         ready.touch()
     return str(python)
-
-
-def _uv(*arguments: str) -> None:
-    command = [str(_UV) if _UV.exists() else "uv", *arguments]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-        said = done.stderr if done.returncode else ""
-    except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    if said:
-        stop = pytest.fail if os.environ.get("CI") else pytest.skip
-        stop(f"THE OLDEST KERNEL IS NOT TESTED: {' '.join(command)}: {said}")
