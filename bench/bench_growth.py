@@ -150,11 +150,14 @@ class TestTools:
 
         def typed(count):
             shown = Bench(ALL[:count])
+            [field] = [
+                part for part in shown.children if isinstance(part, ipywidgets.Text)
+            ]
             texts = ["gamma", "delta 9"]
 
             def search():
                 texts.reverse()
-                shown._search.value = texts[0]
+                field.value = texts[0]
 
             return search
 

@@ -1,6 +1,7 @@
 """What MCP costs: calls, lists and connecting beside the raw FastMCP client."""
 
 import asyncio
+import json
 import os
 import socket
 import subprocess
@@ -236,5 +237,36 @@ def test_a_result_of_forty_megabytes(ledger, client):
 
         return median(seconds(work) for _ in range(5))
 
-    points = {megabytes: read(megabytes) for megabytes in (1, 4, 40)}
-    ledger.curve("megabytes of a result over stdio", points, unit="s wall")
+    def piped(megabytes):
+        def work():
+            assert len(ask(megabytes)["text"]) == megabytes << 20
+
+        return median(seconds(work) for _ in range(5))
+
+    sizes = (1, 4, 40)
+    with echoing() as ask:
+        plain = {megabytes: piped(megabytes) for megabytes in sizes}
+    points = {megabytes: read(megabytes) for megabytes in sizes}
+    ledger.curve("megabytes of a result over stdio", points, unit="s wall", plain=plain)
+
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"text": "x" * (int(line) << 20)}), flush=True)
+"""
+
+
+@contextmanager
+def echoing():
+    """What asks a process for so many megabytes of JSON, in plain Python."""
+    command = [sys.executable, "-c", ECHO]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+
+        def ask(megabytes):
+            print(megabytes, file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.stdin.close()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -16,7 +17,11 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 RAISES = "raises"
 READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 SHOWN_ONLY = {"mermaid"}  # drawn, not run
@@ -128,26 +133,55 @@ def test_what_the_documents_import_is_in_the_reference(name):
     assert re.search(rf"^### `{entry}\b", page, re.M)
 
 
-def test_commands_of_the_documents_are_known():
-    """A line of shell is a make target, a command of ours, or one that needs a network."""
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
-    for document in DOCUMENTS:
-        for block in blocks(document):
-            if block.info != "sh":
-                continue
-            for line in block.content.splitlines():
-                program, *rest = line.partition("#")[0].split() or ["make"]
-                if program == "make":
-                    assert {word for word in rest if "=" not in word} <= targets, line
-                elif program == "toolbench":
-                    help_ = subprocess.run(
-                        [Path(sys.executable).with_name(program), rest[0], "--help"],
-                        check=False,
-                        capture_output=True,
-                    )
-                    assert help_.returncode == 0, line
-                else:
-                    assert program in {"pip", "git", "python", "cd", "voila"}, line
+def commands() -> list[tuple[str, list[str]]]:
+    """Every line of shell in the documents, as program and words."""
+    shell = (b for path in DOCUMENTS for b in blocks(path) if b.info == "sh")
+    lines = (line.partition("#")[0] for b in shell for line in b.content.splitlines())
+    split = (shlex.split(line) for line in lines)
+    return [(words[0], words[1:]) for words in split if words]
+
+
+def test_make_targets_of_the_documents_are_there():
+    """A line with `make` names targets of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = {w for program, words in commands() if program == "make" for w in words}
+    assert {word for word in named if "=" not in word} <= targets
+
+
+def test_packages_of_the_documents_are_ours_or_pinned():
+    """A line with `pip install` names an extra of ours, or a package that is tested here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = set(re.findall(r"^[\w.-]+", (ROOT / "constraints.txt").read_text(), re.M))
+    installs = [words[1:] for program, words in commands() if program == "pip"]
+    for word in (word for words in installs for word in words):
+        if word.startswith("."):
+            extras = set(re.findall(r"[\w-]+", word))
+            assert extras <= set(project["optional-dependencies"]), word
+        elif not word.startswith("-"):
+            assert word in pinned, word
+
+
+def test_our_commands_of_the_documents_run(tmp_path):
+    """A line with `toolbench` does what it says; the one that stays open only knows its words."""
+    for program, words in commands():
+        if program == "toolbench":
+            stays = ["--help"] if words[0] == "lab" else []
+            ours = Path(sys.executable).with_name(program)
+            done = subprocess.run(
+                [ours, *words, *stays],
+                check=False,
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, done.stderr
+
+
+def test_other_commands_of_the_documents_are_few():
+    """Any other line is a program every reader has."""
+    assert {program for program, _ in commands()} <= {
+        *("make", "pip", "toolbench", "git", "python", "cd", "voila")
+    }
 
 
 @pytest.mark.parametrize("script", ["reference.py", "front_ends.py"])

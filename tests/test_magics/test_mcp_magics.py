@@ -89,6 +89,16 @@ class TestServers:
         with pytest.raises(ServerError, match="int is no MCP server"):
             mcp("connect it number")
 
+    def test_of_one_tool_name_say_which_there_are(self, shell, mcp):
+        """Two servers' `ping` have their server in front; asking for `ping` names both."""
+        for name in ("east", "west"):
+            server = FastMCP(name)
+            server.tool(lambda: "pong", name="ping", description="Ping.")
+            shell.user_ns[name] = server
+            mcp(f"connect {name} {name}")
+        with pytest.raises(ToolNotFoundError, match="'east_ping' and 'west_ping'"):
+            shell.run_line_magic("tool", "ping {}")
+
     def test_can_be_connected_again(self, mcp):
         """The cell that connects can be run twice: the new session takes the old one's place."""
         mcp(CONNECT)

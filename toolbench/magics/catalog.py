@@ -13,11 +13,13 @@ from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.matching import meant_by
+from toolbench.tools.names import STEMS
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
 
 AnyTool = ToolDefinition[Any, Any]
+_RUNTIME = {*STEMS, "execute_ipython_cell"}
 
 # Two letters before the stop: neither `e.g.` nor an initial ends a sentence.
 _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
@@ -95,8 +97,7 @@ class Catalog:
         entry = self._entry(name) or self._entry(meant_by(name, self.names()))
         if entry is not None:
             return entry.make()
-        hint = did_you_mean(name, self.names()) or " %tools lists them all."
-        msg = f"There is no tool called {name!r}.{hint}"
+        msg = f"There is no tool called {name!r}.{_way_to(name, self.names())}"
         raise ToolNotFoundError(msg)
 
     def close(self) -> None:
@@ -145,6 +146,19 @@ class Catalog:
         for tool in made.tools if made else ():
             if tool.executor is not None:
                 tool.executor.close()
+
+
+def _way_to(name: str, known: list[str]) -> str:
+    """What to do about a tool *name* that is not among the *known*."""
+    shared = [repr(other) for other in known if other.endswith(f"_{name}")]
+    if len(shared) > 1:  # servers with a tool of one name
+        return f" There are {' and '.join(shared)}."
+    if name in _RUNTIME:
+        return (
+            " It is a runtime tool: register_default_tools() of toolbench.tools brings "
+            "those."
+        )
+    return did_you_mean(name, known) or " %tools lists them all."
 
 
 def _entry(tool: AnyTool, source: str) -> Entry:
