@@ -185,11 +185,6 @@ class TestRun:
         line(shell, "%tool add a=1")
         assert [(r.tool, r.source) for r in history()] == [("add", "magic")]
 
-    def test_that_is_not_registered_yet_says_what_registers_it(self, shell):
-        """The runtime tools are one call away."""
-        with pytest.raises(ToolNotFoundError, match="register_default_tools"):
-            line(shell, "%tool web_read")
-
     def test_asks_before_destroying(self, shell, monkeypatch):
         """A destructive tool asks, unless --yes says it need not."""
         monkeypatch.setattr("builtins.input", lambda prompt: "n")
