@@ -181,10 +181,17 @@ class ClassicPage(Hands):
         self._server = server
 
     def open(self, notebook: str) -> None:
-        """Open a notebook, with a kernel ready."""
+        """Open a notebook, with a kernel and widgets ready.
+
+        When widgetsnbextension has heard which widgets a kernel has, it draws all outputs
+        anew and loses the widgets in them; the second answer comes after that.
+        """
         self.tab.page.goto(self._server.url(notebook))
         ready = "window.Jupyter?.notebook?.kernel?.is_connected() && !Jupyter.notebook.kernel_busy"
         self._poll(ready, "the kernel is ready")
+        manager = "Jupyter.notebook.kernel.widget_manager"
+        self._poll(manager, "the page has widgets")
+        self.tab.page.evaluate(f"{manager}._loadFromKernel()")
 
     def run_all(self) -> None:
         """Run every cell; what they show is there when a test finds it."""

@@ -17,7 +17,18 @@ const rig = {
     const kernel = panel.sessionContext.session?.kernel;
     if (kernel?.connectionStatus !== "connected") return false;
     await kernel.info;
-    return kernel.status === "idle";
+    return kernel.status === "idle" && (await rig.restored(panel));
+  },
+
+  // While ipywidgets still asks a kernel which widgets it has, new ones may come twice and fail.
+  async restored(panel) {
+    const { rendermime } = panel.content;
+    const kind = "application/vnd.jupyter.widget-view+json";
+    if (!rendermime.getFactory(kind)) return false;
+    const renderer = rendermime.createRenderer(kind);
+    const manager = await renderer._manager.promise;
+    renderer.dispose();
+    return manager.restoredStatus;
   },
 
   // Playwright awaits a promise without limit, and some here never settle.
