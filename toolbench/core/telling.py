@@ -43,5 +43,10 @@ def may_be_text(schema: Any) -> bool:
 @lru_cache(maxsize=4096)
 def is_telling(name: str) -> bool:
     """Tell whether text called *name* is a secret."""
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
-    return bool(_NAMES.search(snake)) and not _NO_SECRETS.search(snake)
+    words = snake(name)
+    return bool(_NAMES.search(words)) and not _NO_SECRETS.search(words)
+
+
+def snake(name: str) -> str:
+    """Return *name* in small letters with an underscore between words: `api_key` for `API-key`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()

@@ -26,7 +26,8 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
-from toolbench.mcp.waiting import Waiting, running_loop
+from toolbench.mcp.waiting import Waiting
+from toolbench.runs.waiting import running_loop
 
 _CANCELLED = "The call was cancelled, and the server was told."
 

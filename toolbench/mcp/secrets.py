@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_plus
 
+from toolbench.core.telling import snake
+
 _NAMES = re.compile(
     r"secret|credential|cookie|bearer|connection_?string"
     r"|(key|token|auth|authorization|authentication|pwd|jwt|session)s?(?![a-z])"
@@ -80,7 +82,7 @@ def _in_json(text: str) -> Iterator[str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
-    if not _NAMES.search(snake) or _PLACES.search(snake):
+    words = snake(name)
+    if not _NAMES.search(words) or _PLACES.search(words):
         return False
-    return not (value.isdecimal() and _COUNTS.search(snake))
+    return not (value.isdecimal() and _COUNTS.search(words))

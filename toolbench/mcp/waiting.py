@@ -12,8 +12,6 @@ from toolbench.mcp.handlers import Answerer, as_answer, ask_here, current_answer
 from toolbench.runs import waiting
 from toolbench.runs.waiting import running_loop
 
-__all__ = ["Waiting", "running_loop", "wait_answering"]
-
 T = TypeVar("T")
 
 

@@ -10,12 +10,13 @@ from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
 from toolbench.core.portal import Portal
 from toolbench.runs.run import RunCancelled
+from toolbench.runs.shell import running_shell
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured
 from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell
 from toolbench.tools.ipython.content import contents
 from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
-from toolbench.tools.ipython.shells import FreshShell, kernel_shell
+from toolbench.tools.ipython.shells import FreshShell
 
 Namespace = Literal["kernel", "fresh"]
 
@@ -31,7 +32,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
                 notebook's where there is a notebook.
         """
         self.namespace: Namespace = namespace or (
-            "kernel" if kernel_shell() is not None else "fresh"
+            "kernel" if running_shell() is not None else "fresh"
         )
         self._fresh: FreshShell | None = None
         self._numbers = count(1)
@@ -112,7 +113,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         return value
 
     def _shell(self) -> Any:
-        if self.namespace == "kernel" and (shell := kernel_shell()) is not None:
+        if self.namespace == "kernel" and (shell := running_shell()) is not None:
             return shell
         if self._fresh is None:
             self._fresh = FreshShell()

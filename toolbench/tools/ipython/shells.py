@@ -8,12 +8,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 
-def kernel_shell() -> Any:
-    """Return the shell this process has, or None; IPython is not imported to find out."""
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
-
-
 class FreshShell:
     """An IPython shell with a namespace of its own and no history."""
 
