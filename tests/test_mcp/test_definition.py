@@ -94,6 +94,23 @@ class TestArguments:
         with pytest.raises(ArgumentsError, match=said):
             definition().action_from_arguments(arguments)
 
+    def test_that_do_not_fit_are_told_without_secrets(self):
+        """Neither what names call a secret, nor what the schema does, is quoted."""
+        schema = {
+            "properties": {
+                "token": {"type": "string", "pattern": "^x"},
+                "word": {"enum": ["a"], "format": "password"},
+                "n": {"type": "integer"},
+            }
+        }
+        tool = definition(schema=schema)
+        given = {"token": "hunter2", "word": "hunter3", "n": "x"}
+        with pytest.raises(ArgumentsError) as raised:
+            tool.action_from_arguments(given)
+        assert "hunter" not in str(raised.value)
+        assert "hunter" not in str(tool.problems(given))
+        assert 'not "x"' in str(raised.value)
+
 
 class TestAction:
     def test_survives_being_written_down(self):
@@ -107,3 +124,10 @@ class TestAction:
         shown = str(MCPToolAction(data={"path": "/x", "n": 3}).visualize)
         assert "path: /x" in shown
         assert "n: 3" in shown
+
+    def test_shows_no_secret(self):
+        """What the names call a secret is hidden, at any depth, as in its repr."""
+        action = MCPToolAction(data={"auth": {"password": "hunter2"}, "user": "ann"})
+        for shown in (str(action.visualize), repr(action)):
+            assert "hunter2" not in shown
+            assert "ann" in shown

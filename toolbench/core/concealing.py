@@ -50,9 +50,11 @@ def conceal(sentence: str, secrets: Iterable[str]) -> str:
 
 
 def discreet(
-    problems: Iterable[Problem], arguments: Any, secrecy: Secrecy
+    problems: list[Problem], arguments: Any, secrecy: Secrecy
 ) -> list[Problem]:
     """Return *problems* of *arguments* without what *secrecy* calls secret among these."""
+    if not problems:
+        return []
     _, kept = secrecy.hide(arguments)
     secrets = list(texts(list(kept.values())))
     return [Problem(p.path, conceal(p.message, secrets)) for p in problems]

@@ -9,8 +9,10 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
+from toolbench.core.concealing import discreet
 from toolbench.core.parameters import Parameters
 from toolbench.core.schema import Action
+from toolbench.core.secrecy import hide
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.validation import SchemaValidator, clip, validator_of
 from toolbench.errors import ArgumentsError, Problem
@@ -36,9 +38,9 @@ class MCPToolAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The arguments, one a line."""
+        """The arguments, one a line; what the names call a secret is hidden."""
         text = Text("Arguments" if self.data else "No arguments", style="bold")
-        for name, value in self.data.items():
+        for name, value in hide(self.data, {}).items():
             shown = value if isinstance(value, str) else clip(value, 500)
             text.append(f"\n  {name}: ", style="cyan").append(shown)
         return text
@@ -80,8 +82,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return Parameters(schema, {"type": "object", **schema})
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List what is wrong with *arguments*, each at its own path."""
-        return self._validator.problems(dict(arguments))
+        """List what is wrong with *arguments*, each at its own path, no secret in any."""
+        found = self._validator.problems(dict(arguments))
+        return discreet(found, arguments, self.secrecy)
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments*, explicit nulls kept.
