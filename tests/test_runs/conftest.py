@@ -1,7 +1,9 @@
 """Every test starts and ends without runs, records, presets and verdicts."""
 
 import pytest
+from kernels import KERNELS, python_of
 
+from test_runs.kernel import Kernel
 from toolbench import history
 from toolbench.runs.active import active
 from toolbench.runs.policy import policy
@@ -16,6 +18,14 @@ def _clean():
         active.stop(run)
     history().clear()
     policy.reset()
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def kernel(request):
+    """A real kernel, of each version, in which the module's `IN_A_KERNEL` ran."""
+    with Kernel(python_of(request.param)) as kernel:
+        kernel.run(request.module.IN_A_KERNEL)
+        yield kernel
 
 
 @pytest.fixture

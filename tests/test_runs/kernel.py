@@ -71,6 +71,15 @@ class Kernel:
         self.listen_until(lambda: self._is_idle(request), "the cell is done")
         return self.printed(request)
 
+    def answer(self, code: str, answer: str) -> tuple[str, str]:
+        """Run a cell that asks once, answer; return what it asked, and printed in the end."""
+        request = self.start(code, stdin=True)
+        prompt = self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]
+        self.client.input(answer)
+        assert self.reply(request)["status"] == "ok"
+        self.listen_until(lambda: self._is_idle(request), "the cell is done")
+        return prompt, self.printed(request)
+
     def value(self, expression: str) -> Any:
         """Return the value of an expression, as JSON carries it."""
         return json.loads(self.run(f"import json; print(json.dumps({expression}))"))

@@ -5,10 +5,9 @@ import threading
 from concurrent.futures import Future
 
 import pytest
-from kernels import KERNELS, TOOLS, python_of
+from kernels import TOOLS
 
 from test_runs import tools
-from test_runs.kernel import Kernel
 from toolbench import current_run, history, run_tool, tool
 from toolbench.runs.active import active
 from toolbench.runs.calls import forget_calls, record_calls
@@ -222,7 +221,7 @@ class TestBlocking:
         assert threads == [threading.main_thread()]
 
 
-KERNEL = (
+IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio
@@ -245,13 +244,6 @@ async def nap() -> str:
 MAGIC = "print(get_ipython().run_line_magic('tool', 'bake {}').text)"
 
 
-@pytest.fixture(scope="module", params=KERNELS)
-def kernel(request):
-    with Kernel(python_of(request.param)) as kernel:
-        kernel.run(KERNEL)
-        yield kernel
-
-
 class TestInAKernel:
     @pytest.mark.parametrize(
         "code",
@@ -260,12 +252,9 @@ class TestInAKernel:
     )
     def test_a_cell_is_asked(self, kernel, code):
         """Through the front end's input box."""
-        request = kernel.start(code, stdin=True)
-        prompt = kernel.client.get_stdin_msg(timeout=20)["content"]["prompt"]
+        prompt, printed = kernel.answer(code, "yes")
         assert "Is it brown?" in prompt
-        kernel.client.input("yes")
-        assert kernel.reply(request)["status"] == "ok"
-        kernel.listen_until(lambda: "accept" in kernel.printed(request), "it is told")
+        assert "accept" in printed
 
     def test_a_cell_is_declined_where_nobody_is(self, kernel):
         """nbval, nbconvert and papermill do not hang."""

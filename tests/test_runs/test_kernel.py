@@ -1,11 +1,9 @@
 """Panels in real kernels: clicks on the main thread and on a subshell's, interrupts, input()."""
 
 import pytest
-from kernels import KERNELS, TOOLS, python_of
+from kernels import TOOLS
 
-from test_runs.kernel import Kernel
-
-SETUP = (
+IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio, time
@@ -41,13 +39,6 @@ kernels_choice = BaseComm._reply_subshell_for
 BaseComm._reply_subshell_for = lambda comm, data, default: default
 """
 KERNEL_CHOOSES = "BaseComm._reply_subshell_for = kernels_choice"
-
-
-@pytest.fixture(scope="module", params=KERNELS)
-def kernel(request):
-    with Kernel(python_of(request.param)) as kernel:
-        kernel.run(SETUP)
-        yield kernel
 
 
 @pytest.fixture(autouse=True)
@@ -201,12 +192,9 @@ class TestInput:
     def test_asks_in_a_cell(self, kernel):
         """A run in a cell asks through the front end's input box."""
         kernel.run("panel = ToolPanel(ask)")
-        request = kernel.start("print(ask({}).text)", stdin=True)
-        prompt = kernel.client.get_stdin_msg(timeout=20)["content"]["prompt"]
+        prompt, printed = kernel.answer("print(ask({}).text)", "y")
         assert prompt == "ask asks: Round 0? [y/N] "
-        kernel.client.input("y")
-        assert kernel.reply(request)["status"] == "ok"
-        kernel.listen_until(lambda: "accept" in kernel.printed(request), "it is told")
+        assert "accept" in printed
 
 
 class TestKeepsake:

@@ -3,11 +3,9 @@
 from threading import current_thread
 
 import pytest
-from kernels import KERNELS, python_of
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 
-from test_runs.kernel import Kernel
 from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
 from toolbench.runs.engine import perform, run_here, start
@@ -117,24 +115,12 @@ def _nobody(prompt):
     raise EOFError
 
 
-@pytest.fixture(scope="module", params=KERNELS)
-def kernel(request):
-    with Kernel(python_of(request.param)) as kernel:
-        kernel.run(IN_A_KERNEL)
-        yield kernel
-
-
 class TestInAKernel:
     def test_a_magic_asks_in_the_cell(self, kernel):
         """`%tool` puts the server's question into the front end's input box."""
-        request = kernel.start(f"print({MAGIC})", stdin=True)
-        prompt = kernel.client.get_stdin_msg(timeout=20)["content"]["prompt"]
+        prompt, printed = kernel.answer(f"print({MAGIC})", "Ada")
         assert "What is your name?" in prompt
-        kernel.client.input("Ada")
-        assert kernel.reply(request)["status"] == "ok"
-        kernel.listen_until(
-            lambda: "Hello Ada." in kernel.printed(request), "it is told"
-        )
+        assert "Hello Ada." in printed
 
     def test_a_magic_declines_where_nobody_is(self, kernel):
         """nbval, nbconvert and papermill do not hang."""

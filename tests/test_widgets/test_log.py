@@ -4,6 +4,7 @@ import json
 import re
 from html import unescape
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,7 +84,14 @@ class TestLogView:
             counts.append(len(wire.live))
         assert counts[0] == counts[1] <= 4  # the boxes, and what all its texts share
 
-    def test_shows_what_was_displayed_where_it_stood(self):
+    @pytest.mark.parametrize(
+        ("became", "text"),
+        [
+            ({"text/html": "<b>two</b>"}, "before\ntwoafter\n"),
+            ({"text/plain": "two"}, "before\ntwo\nafter\n"),  # no piece of its own
+        ],
+    )
+    def test_shows_what_was_displayed_where_it_stood(self, became, text):
         """An image between two lines stays between them; its update replaces it."""
         view, output = LogView(Parts()), Output()
         output.write("stdout", "before\n")
@@ -91,20 +99,9 @@ class TestLogView:
         output.write("stdout", "after\n")
         view.show(output, over=False)
         assert text_of(view) == "before\noneafter\n"
-        output.show({"text/html": "<b>two</b>"}, "id")
+        output.show(became, "id")
         view.show(output, over=True)
-        assert text_of(view) == "before\ntwoafter\n"
-
-    def test_shows_what_a_display_became(self):
-        """One that is updated to plain text has no piece of its own any more."""
-        view, output = LogView(Parts()), Output()
-        output.write("stdout", "before\n")
-        output.show({"text/html": "<b>one</b>"}, "id")
-        output.write("stdout", "after\n")
-        view.show(output, over=False)
-        output.show({"text/plain": "two"}, "id")
-        view.show(output, over=True)
-        assert text_of(view) == "before\ntwo\nafter\n"
+        assert text_of(view) == text
 
     def test_slows_down_after_a_while(self, monkeypatch):
         """A long run is redrawn four times a second, and once more at its end."""
