@@ -1,9 +1,12 @@
 """Tools, calls and results in a notebook where the extension is not loaded."""
 
+import inspect
+
 import pytest
 from IPython.core.formatters import DisplayFormatter
+from IPython.core.oinspect import getdoc
 
-from toolbench import Observation, tool
+from toolbench import Observation, ToolDefinition, tool
 from toolbench.core.displayed import displays
 from toolbench.core.schema import Schema
 from toolbench.display.objects import bundle_of
@@ -38,6 +41,14 @@ class TestDisplayed:
         data, _ = formatter.format(thing)
         assert list(data) == ["text/plain"]
         assert type(thing).__name__ in data["text/plain"]
+
+    def test_says_of_a_tool_what_it_is(self, monkeypatch):
+        """`?` and Shift+Tab tell what this tool does and takes, not what tools are."""
+        said = getdoc(add)
+        assert "Add one." in said
+        assert "a: integer" in said
+        monkeypatch.setattr(displays, "text_of", None)
+        assert getdoc(add) == inspect.getdoc(ToolDefinition)
 
     def test_leaves_other_schemas_their_repr(self, formatter):
         """Only what goes into a tool and comes out of it has a view."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.calls import calls as calls
 from toolbench.core.concealing import discreet
-from toolbench.core.displayed import Displayed
+from toolbench.core.displayed import Documented
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -85,7 +85,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(Displayed, Exports, ToolBase[ActionT, ObservationT]):
+class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and say in `create` how one is made.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.

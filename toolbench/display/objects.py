@@ -104,16 +104,34 @@ def tool_bundle(
         arguments: Those of a call that is prepared; without any, what the tool takes.
     """
     about = tool.description.strip().partition("\n")[0]
-    lines = [f"{tool.title} ({tool.name}, {tool.source})", *([about] if about else [])]
+    lines = [_named(tool), *([about] if about else [])]
     if arguments:
         lines.append(f"arguments: {json_text(dict(arguments))}")
         rows = dict(arguments)
     else:
         rows = _parameters(tool)
-        lines += [f"  {name}: {what}" for name, what in rows.items()]
+        lines += _taken(rows)
     shown = key_values(rows) if arguments else _described(rows)
     html = tool_html(tool) + shown
     return {"text/plain": to_text("\n".join(lines)), "text/html": html}
+
+
+def tool_text(tool: ToolDefinition[Any, Any]) -> str:
+    """Return what there is to read about a tool: all it says of itself, and what it takes."""
+    parts = (
+        _named(tool),
+        tool.description.strip(),
+        "\n".join(_taken(_parameters(tool))),
+    )
+    return to_text("\n\n".join(filter(None, parts)))
+
+
+def _named(tool: ToolDefinition[Any, Any]) -> str:
+    return f"{tool.title} ({tool.name}, {tool.source})"
+
+
+def _taken(parameters: dict[str, Any]) -> list[str]:
+    return [f"  {name}: {what}" for name, what in parameters.items()]
 
 
 def _described(rows: dict[str, Any]) -> Html:
@@ -313,3 +331,4 @@ def bundle_of(thing: Any) -> dict[str, str] | None:
 
 
 displays.bundle_of = bundle_of
+displays.text_of = tool_text
