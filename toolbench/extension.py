@@ -8,7 +8,7 @@ from toolbench.display.objects import action_bundle, observation_bundle, tool_bu
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.completion import IDENTIFIER, matcher_for
-from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers
+from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.active import active
 from toolbench.runs.calls import forget_calls, record_calls
@@ -34,7 +34,10 @@ class Workbench:
             MCPMagics(shell, lambda: self.client),
         )
         self._matcher = matcher_for(
-            self.catalog, lambda: self._client.servers if self._client else (), COMMANDS
+            self.catalog,
+            lambda: self._client.servers if self._client else (),
+            COMMANDS,
+            lambda: targets(shell.user_ns),
         )
         self._formats = {
             ToolDefinition: self._show_tool,

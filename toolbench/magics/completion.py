@@ -1,6 +1,7 @@
 """Tab: names of tools, arguments, their values, servers and sub-commands."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from json import dumps
 from typing import Any
@@ -13,6 +14,7 @@ from IPython.core.completer import (
 )
 
 from toolbench.magics.catalog import Catalog
+from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
 from toolbench.widgets.formats import FORMATS
 
 IDENTIFIER = "toolbench.matcher"
@@ -25,15 +27,23 @@ _OTHER_OPTIONS = {
     "tool_call": ("--provider", "--out"),
     "tool_history": ("--json", "--rerun"),
 }
+_VALUE = re.compile(
+    r"""(?:^|=\s*)%{1,2}tool\s+(\S+)\s.*?(?<!\S)([\w.-]+)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
+)
 _CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+(?:.*\s)?(\S*)$")
 _NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
 _SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
 _OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history)\s(?:.*\s)?(-\S*)$")
+_COMMAND = re.compile(r"%mcp\s+(\w*)$")
+_CONNECT = re.compile(r"%mcp\s+connect\s+(?!.*\s--\s)(?:(.*)\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S+)")
 
 
 def matcher_for(
-    catalog: Catalog, servers: Callable[[], Iterable[str]], commands: Iterable[str]
+    catalog: Catalog,
+    servers: Callable[[], Iterable[str]],
+    commands: Iterable[str],
+    targets: Callable[[], Iterable[str]],
 ) -> Any:
     """Return IPython's matcher for our magics.
 
@@ -41,31 +51,30 @@ def matcher_for(
         catalog: Where the tools are.
         servers: Gives the names of the connected servers.
         commands: The sub-commands of %mcp.
+        targets: Gives the objects of the notebook that `%mcp connect` could connect to.
     """
     subcommands = tuple(commands)
     server = re.compile(rf"%mcp\s+(?:{'|'.join(subcommands)})\s+(\S*)$")
+    rules: tuple[tuple[re.Pattern[str], Callable[[Any], SimpleMatcherResult]], ...] = (
+        (_NAME, lambda said: _offer(catalog.names(), said[1], "tool")),
+        (_SCHEMA, lambda said: _offer(FORMATS, said[1], "format")),
+        (_OTHER, lambda said: _offer(_OTHER_OPTIONS[said[1]], said[2], "option")),
+        (_VALUE, lambda said: _value(catalog, *said.groups())),
+        (_CALL, lambda said: _call(catalog, said[1], said[2])),
+        (_COMMAND, lambda said: _offer(subcommands, said[1], "command")),
+        (_CONNECT, lambda said: _connect(targets, said[1] or "", said[2])),
+        (server, lambda said: _offer(servers(), said[1], "server")),
+    )
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
     def match(context: CompletionContext) -> SimpleMatcherResult:
-        line = context.line_with_cursor[: context.cursor_position]
         body = _BODY.match(context.full_text) if context.cursor_line else None
         if body:
-            return _offer(
-                _argument_names(catalog, body[1], '"{}": '), context.token, "param"
-            )
-        if found := _NAME.search(line):
-            return _offer(catalog.names(), found[1], "tool")
-        if found := _SCHEMA.search(line):
-            return _offer(FORMATS, found[1], "format")
-        if found := _OTHER.search(line):
-            return _offer(_OTHER_OPTIONS[found[1]], found[2], "option")
-        if found := _CALL.search(line):
-            return _call(catalog, found[1], found[2])
-        if found := re.search(r"%mcp\s+(\w*)$", line):
-            return _offer(subcommands, found[1], "command")
-        if found := server.search(line):
-            return _offer(servers(), found[1], "server")
-        return {"completions": [], "suppress": False}
+            names = _argument_names(catalog, body[1], '"{}": ')
+            return _offer(names, context.token, "param")
+        line = context.line_with_cursor[: context.cursor_position]
+        found = ((offer, pattern.search(line)) for pattern, offer in rules)
+        return next((offer(said) for offer, said in found if said), _nothing())
 
     return match
 
@@ -73,10 +82,47 @@ def matcher_for(
 def _call(catalog: Catalog, tool: str, word: str) -> SimpleMatcherResult:
     if word.startswith("-"):
         return _offer(_OPTIONS, word, "option")
-    name, equals, typed = word.partition("=")
-    if equals:
-        return _offer(_values(catalog, tool, name), typed, "value")
     return _offer(_argument_names(catalog, tool, "{}="), word, "param")
+
+
+def _nothing() -> SimpleMatcherResult:
+    return {"completions": [], "suppress": False}
+
+
+def _value(
+    catalog: Catalog, tool: str, argument: str, quote: str, typed: str
+) -> SimpleMatcherResult:
+    """Offer values as words of the line: quoted as it was begun, or where they have to be."""
+    found = [
+        SimpleCompletion(text=_quoted(value, quote), type="value")
+        for value in _values(catalog, tool, argument)
+        if value.startswith(typed)
+    ]
+    return {
+        "completions": found,
+        "suppress": bool(found),
+        "matched_fragment": quote + typed,
+    }
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote and quote not in value and "\\" not in value:
+        return f"{quote}{value}{quote}"
+    if "'" in value and not set(value) & set('"\\$`'):
+        return f'"{value}"'
+    return shlex.quote(value)
+
+
+def _connect(
+    targets: Callable[[], Iterable[str]], line: str, word: str
+) -> SimpleMatcherResult:
+    before = line.split()
+    if before[-1:] == ["--mode"]:
+        return _offer(MODES, word, "mode")
+    if word.startswith("-"):
+        return _offer(CONNECT_OPTIONS, word, "option")
+    _, named = apart(["connect", *before])
+    return _offer(targets() if len(named) == 2 else (), word, "instance")
 
 
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.session import MCPServerSession
 
-_MODES = ("auto", "legacy")
-_WITH_VALUE = ("--config", "--only", "--mode", "--env")
+MODES = ("auto", "legacy")
+CONNECT_OPTIONS = ("--config", "--only", "--mode", "--env")
 _IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
@@ -52,7 +52,7 @@ def _parser() -> LineParser:
     )
     connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
     connect.add_argument("--only", default="", help="names out of the file, by commas")
-    connect.add_argument("--mode", choices=_MODES, help="the protocol's era")
+    connect.add_argument("--mode", choices=MODES, help="the protocol's era")
     connect.add_argument(
         "--env",
         action="append",
@@ -64,7 +64,7 @@ def _parser() -> LineParser:
         commands.add_parser(name, help=about).add_argument("name")
     reconnect = commands.add_parser("reconnect", help="start a server again")
     reconnect.add_argument("name")
-    reconnect.add_argument("--mode", choices=_MODES)
+    reconnect.add_argument("--mode", choices=MODES)
     disconnect = commands.add_parser("disconnect", help="stop a server, or --all")
     disconnect.add_argument("name", nargs="?")
     disconnect.add_argument("--all", action="store_true")
@@ -95,7 +95,7 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        options, words = _apart(split(head))
+        options, words = apart(split(head))
         _check_target(words, self._names)
         try:
             wanted = MCP.parse_args([*words[:1], *options, *words[1:]])
@@ -173,7 +173,7 @@ class MCPMagics(Magics):
         return mcp_listing.found(discover())
 
 
-def _apart(words: list[str]) -> tuple[list[str], list[str]]:
+def apart(words: list[str]) -> tuple[list[str], list[str]]:
     """Return the options of `connect` and the other words: argparse wants the options first."""
     if words[:1] != ["connect"]:
         return [], words
@@ -181,10 +181,10 @@ def _apart(words: list[str]) -> tuple[list[str], list[str]]:
     rest: list[str] = []
     left = iter(words)
     for word in left:
-        if word in _WITH_VALUE:
+        if word in CONNECT_OPTIONS:
             options += [word, *islice(left, 1)]
         else:
-            (options if word.startswith(_WITH_VALUE) else rest).append(word)
+            (options if word.startswith(CONNECT_OPTIONS) else rest).append(word)
     return options, rest
 
 
@@ -245,6 +245,21 @@ def _own_program(name: str) -> str:
 
 def _is_program(name: str) -> bool:
     return shutil.which(_own_program(name)) is not None
+
+
+def targets(names: dict[str, Any]) -> list[str]:
+    """Return which *names* stand for something a server is: a FastMCP object, or an entry."""
+    return [
+        name
+        for name, value in names.items()
+        if not name.startswith("_") and _is_server(value)
+    ]
+
+
+def _is_server(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(key in value for key in ("command", "url", "mcpServers", "openapi"))
+    return any(kind.__name__ == "FastMCP" for kind in type(value).__mro__)
 
 
 def refresh_explorers() -> None:
