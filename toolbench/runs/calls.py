@@ -1,6 +1,6 @@
 """Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as the runs they are."""
 
-from asyncio import get_running_loop
+from asyncio import CancelledError, create_task, get_running_loop, sleep
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.cancel import cancel
 from toolbench.runs.engine import executing, perform, run_here
+from toolbench.runs.meter import EVERY
 from toolbench.runs.run import Run, RunCancelled
 
 
@@ -62,11 +63,27 @@ async def _recorded_async(
 
     at_home = is_async(tool.executor) or hasattr(tool.executor, "acall")
     execute = carry_out if at_home else executing(run, action)
+    drawing = create_task(_draw(run)) if run.meter is not None else None
     try:
         return await to_thread.run_sync(_perform, run, execute, abandon_on_cancel=True)
     except BaseException:  # also when the caller is cancelled: then the run is
         cancel(run)
         raise
+    finally:
+        if drawing is not None:
+            drawing.cancel()
+
+
+async def _draw(run: Run) -> None:
+    """Show again and again how far *run* is, in the cell's own thread, where nobody waits."""
+    meter = run.meter
+    while meter is not None:
+        try:
+            await sleep(EVERY)
+        except CancelledError:
+            meter.erase()
+            raise
+        run.show_progress()
 
 
 def _run_of(tool: ToolDefinition[Any, Any], action: Any, conversation: Any) -> Run:

@@ -18,6 +18,7 @@ from toolbench.runs.cancel import cancel
 from toolbench.runs.current import active_run, enter
 from toolbench.runs.history import history
 from toolbench.runs.interrupt import InterruptWatch
+from toolbench.runs.meter import Meter
 from toolbench.runs.policy import policy
 from toolbench.runs.prompt import ask_in_cell
 from toolbench.runs.record import RunRecord
@@ -85,6 +86,7 @@ def run_here(
     run = Run(
         tool, arguments, source=source, asker=ask_in_cell, conversation=conversation
     )
+    run.meter = Meter.here(tool.title)
     parent = active_run()
     if isinstance(parent, Run):
         run.parent, run.asker, run.desk = parent, parent.asker, parent.desk
@@ -126,6 +128,8 @@ def perform(
         finally:
             run.done.set()
             run.changed()
+            if run.meter is not None:
+                run.meter.erase()
     return Observation() if run.observation is None else run.observation
 
 

@@ -4,7 +4,6 @@ from asyncio import to_thread, wrap_future
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from threading import Event, RLock, current_thread, main_thread
@@ -19,7 +18,9 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.runs.breaking import Breakable
 from toolbench.runs.children import Children
+from toolbench.runs.meter import Meter
 from toolbench.runs.output import Output
+from toolbench.runs.progress import Progress
 from toolbench.runs.questions import (
     YES_OR_NO,
     Answer,
@@ -58,15 +59,6 @@ class _Numbers:
 
 
 numbers = _Numbers()
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is."""
-
-    value: float = 0.0
-    total: float | None = None
-    message: str = ""
 
 
 class Run:
@@ -120,6 +112,8 @@ class Run:
         self.decision = ""
         self.output = Output()
         self.progress_state = Progress()
+        self.meter: Meter | None = None
+        """Where the cell that waits for the run shows how far it is."""
         self.done = Event()
         self.version = 0
         """Counts changes; who shows the run looks here for news."""
@@ -158,8 +152,15 @@ class Run:
     ) -> None:
         """Say how far the work is: *value* of *total*, and what is being done."""
         whole = None if total is None else float(total)
-        self.progress_state = Progress(float(value), whole, str(message))
+        said = self.confidence.hide_text(str(message))
+        self.progress_state = Progress(float(value), whole, said)
         self.changed()
+        self.show_progress()
+
+    def show_progress(self) -> None:
+        """Show in the cell how far the run is; only the thread that waits for it can."""
+        if self.meter is not None:
+            self.meter.draw(self.progress_state)
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""

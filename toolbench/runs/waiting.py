@@ -12,7 +12,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from toolbench.core.portal import portal
+from toolbench.runs.current import active_run
+from toolbench.runs.meter import EVERY
 from toolbench.runs.questions import Answer
+from toolbench.runs.run import Run
 
 T = TypeVar("T")
 
@@ -73,7 +76,7 @@ class Waiting(Generic[T]):
         portal.refuse_inside()
         try:
             loop.call_soon_threadsafe(self._begin, call, loop)
-            while isinstance(said := self._said.get(), _Asked):
+            while isinstance(said := self._next(), _Asked):
                 self._answer(said.question, said.answer)
         except BaseException:  # also KeyboardInterrupt: the task is told
             self.cancel(loop)
@@ -85,6 +88,15 @@ class Waiting(Generic[T]):
             raise said.error
         result: T = said.result
         return result
+
+    def _next(self) -> _Asked | _Ended:
+        """Wait for what the loop says next, and show meanwhile how far the run is."""
+        run = active_run()
+        while isinstance(run, Run) and run.meter is not None:
+            with suppress(Empty):
+                return self._said.get(timeout=EVERY)
+            run.show_progress()
+        return self._said.get()
 
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
         """Cancel the call, from any thread; who waits for it waits no longer."""

@@ -1,6 +1,5 @@
 """What a panel shows of its run: state, progress, output, and the result twice."""
 
-from math import isnan, nan
 from typing import NamedTuple
 
 import ipywidgets as w
@@ -13,7 +12,7 @@ from toolbench.display.objects import LIMIT, read_by_model, result_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.display.render import to_html
 from toolbench.runs.output import LIMIT as KEPT
-from toolbench.runs.run import ENDED, Progress, Run, State
+from toolbench.runs.run import ENDED, Run, State
 from toolbench.widgets.log import LIVE, REST, LogView
 from toolbench.widgets.parts import HIDDEN, Parts, put, show_if
 
@@ -100,7 +99,7 @@ class RunReport:
         return over
 
     def _show_progress(self, run: Run) -> None:
-        share = _share(run.progress_state)
+        share = run.progress_state.share
         moving = share is not None and run.state not in ENDED
         if moving:
             self._bar.value = share
@@ -133,22 +132,9 @@ def _clock_html(run: Run) -> Html:
         words += [run.decision] if run.decision and run.state == "denied" else []
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:
-        words += [run.progress_state.message, _counted(run)]
+        words += [run.progress_state.message, run.progress_state.counted]
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')
-
-
-def _share(progress: Progress) -> float | None:
-    """How much of the work is done, between 0 and 1, if that can be told."""
-    share = progress.value / progress.total if progress.total else nan
-    return None if isnan(share) else min(max(share, 0.0), 1.0)  # no JSON has a nan
-
-
-def _counted(run: Run) -> str:
-    progress = run.progress_state
-    if progress.total:
-        return f"{progress.value:g} of {progress.total:g}"
-    return f"{progress.value:g}" if progress.value else ""
 
 
 def _is_more(run: Run) -> bool:
