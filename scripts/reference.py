@@ -118,7 +118,7 @@ def entry(name: str, module: griffe.Module) -> Iterator[str]:
         return
     for method_name, method in member.all_members.items():
         method = method.final_target if method.is_alias else method
-        if method_name.startswith("_") or method.docstring is None:
+        if method_name.startswith(("_", "getdoc")) or method.docstring is None:
             continue
         if not method.path.startswith("toolbench.") or is_said_of(member, method):
             continue

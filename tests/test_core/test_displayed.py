@@ -14,7 +14,10 @@ from toolbench.display.objects import bundle_of
 
 @tool
 def add(a: int) -> int:
-    """Add one."""
+    """Add one.
+
+    To whatever you like.
+    """
     return a + 1
 
 
@@ -46,6 +49,7 @@ class TestDisplayed:
         """`?` and Shift+Tab tell what this tool does and takes, not what tools are."""
         said = getdoc(add)
         assert "Add one." in said
+        assert "To whatever you like." in said
         assert "a: integer" in said
         monkeypatch.setattr(displays, "text_of", None)
         assert getdoc(add) == inspect.getdoc(ToolDefinition)

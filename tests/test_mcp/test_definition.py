@@ -99,12 +99,14 @@ class TestArguments:
         schema = {
             "properties": {
                 "token": {"type": "string", "pattern": "^x"},
+                "password": {"type": "integer"},
                 "word": {"enum": ["a"], "format": "password"},
                 "n": {"type": "integer"},
             }
         }
         tool = definition(schema=schema)
         given = {"token": "hunter2", "word": "hunter3", "n": "x"}
+        given |= {"password": "hunter4"}
         with pytest.raises(ArgumentsError) as raised:
             tool.action_from_arguments(given)
         assert "hunter" not in str(raised.value)
@@ -131,3 +133,13 @@ class TestAction:
         for shown in (str(action.visualize), repr(action)):
             assert "hunter2" not in shown
             assert "ann" in shown
+
+    def test_of_a_tool_shows_nothing_its_schema_calls_secret(self):
+        """A call that was checked, and one that the server is to judge."""
+        tool = definition(schema={"properties": {"word": {"writeOnly": True}}})
+        for make in (tool.action_from_arguments, tool.unchecked_action):
+            action = make({"word": "hunter2"})
+            assert "hunter2" not in f"{action.visualize} {action!r}"
+            assert action.to_arguments() == {"word": "hunter2"}
+            assert action == MCPToolAction(data={"word": "hunter2"})
+            assert action != MCPToolAction(data={})

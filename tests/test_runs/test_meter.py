@@ -3,8 +3,10 @@
 from threading import Thread
 
 import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
 
 from toolbench import current_run, tool
+from toolbench.display.escape import NO_MATHS
 from toolbench.runs import meter
 from toolbench.runs.engine import perform, run_here
 from toolbench.runs.meter import Meter
@@ -18,6 +20,8 @@ from time import sleep
 import ipywidgets
 from fastmcp import Context, FastMCP
 from toolbench import current_run, tool
+from toolbench.runs.parallel import run_tools
+from toolbench.tools.ipython import IPythonTool
 from toolbench.mcp import MCPClient
 from toolbench.runs import meter
 
@@ -40,6 +44,12 @@ async def loop(seen: str) -> str:
     return "done"
 
 @tool
+def told() -> str:
+    '''Say how far this is.'''
+    current_run().progress(1, 2, "half")
+    return "done"
+
+@tool
 def silent() -> str:
     '''Say nothing on the way.'''
     return "done"
@@ -59,72 +69,199 @@ far = client.connect("server", server).tool("far")
 """
 
 
+EMPTY = {"text/plain": "", "text/html": ""}
+
+
+class Publisher:
+    """A kernel's `display_pub`, as far as it is asked."""
+
+    def __init__(self):
+        self.published = []
+
+    def publish(self, data, *, transient, update):
+        self.published.append((data, transient["display_id"], update))
+
+
+Publisher.__module__ = "ipykernel.zmqshell"
+
+
+class Shell:
+    """A shell that runs a cell of a kernel, as far as it is asked."""
+
+    def __init__(self):
+        self.kernel, self.display_pub, self.events = self, Publisher(), self
+        self.callbacks = []
+        self.parent = {"msg_type": "execute_request", "header": {"msg_id": "cell"}}
+
+    def get_parent(self):
+        return self.parent
+
+    def register(self, event, callback):
+        assert event == "post_run_cell"
+        self.callbacks.append(callback)
+
+    def unregister(self, event, callback):
+        self.callbacks.remove(callback)
+
+    def end_cell(self):
+        for callback in list(self.callbacks):
+            callback(None)
+
+    @property
+    def texts(self):
+        return [data["text/plain"] for data, _, _ in self.display_pub.published]
+
+
 @pytest.fixture
-def shown(monkeypatch):
-    """A meter that shows everything at once, and what it showed."""
+def shell(monkeypatch):
+    """A cell in which everything is shown at once."""
+    shell = Shell()
     monkeypatch.setattr(meter, "SOON", 0)
     monkeypatch.setattr(meter, "EVERY", 0)
-    shown = []
+    monkeypatch.setattr(meter, "running_shell", lambda: shell)
+    meter.line.reset()
+    yield shell
+    meter.line.reset()
 
-    def publish(data, *, transient, update):
-        shown.append((data["text/plain"], transient["display_id"], update))
 
-    monkeypatch.setattr(
-        Meter, "here", classmethod(lambda cls, name: cls(name, publish))
-    )
-    return shown
+def in_a_thread(work):
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
 
 
 class TestMeter:
-    def test_is_one_line_that_goes_away(self, shown):
+    def test_is_one_line_that_goes_away(self, shell):
         """One output, drawn again, and empty once the run is over."""
         line = Meter.here("Copy")
         line.draw(Progress(1, 3, "a.txt"))
         line.draw(Progress(2, 3, "b.txt"))
         line.erase()
-        texts, names, updates = zip(*shown, strict=True)
-        assert texts == ("Copy: a.txt · 1 of 3", "Copy: b.txt · 2 of 3", "")
+        data, names, updates = zip(*shell.display_pub.published, strict=True)
+        assert shell.texts == ["Copy: a.txt · 1 of 3", "Copy: b.txt · 2 of 3", ""]
+        assert data[-1] == EMPTY
         assert len(set(names)) == 1
         assert updates == (False, True, True)
 
-    def test_is_not_there_without_progress(self, shown):
+    def test_is_not_there_without_progress(self, shell):
         """Most runs say nothing on the way, and leave nothing."""
         line = Meter.here("Copy")
         line.draw(Progress())
+        line.draw(Progress(0, 0))
         line.erase()
-        assert shown == []
+        shell.end_cell()
+        assert shell.texts == []
 
-    def test_waits_a_while(self, shown, monkeypatch):
+    def test_waits_a_while(self, shell, monkeypatch):
         """What is done at once needs no meter, and nobody reads a hundred lines a second."""
         monkeypatch.setattr(meter, "SOON", 3600)
         Meter.here("Copy").draw(Progress(1, 2))
-        assert shown == []
+        assert shell.texts == []
         monkeypatch.setattr(meter, "SOON", 0)
         monkeypatch.setattr(meter, "EVERY", 3600)
         line = Meter.here("Copy")
         line.draw(Progress(1, 2))
         line.draw(Progress(2, 2))
-        assert len(shown) == 1
+        assert shell.texts == ["Copy: 1 of 2"]
 
-    def test_is_left_alone_by_other_threads(self, shown):
-        """Front ends lose what these display."""
-        thread = Thread(target=Meter.here("Copy").draw, args=(Progress(1, 2),))
-        thread.start()
-        thread.join()
-        assert shown == []
+    def test_is_not_sent_twice(self, shell):
+        """Progress that does not change costs no message."""
+        line = Meter.here("Copy")
+        for _ in range(3):
+            line.draw(Progress(1, 2))
+        assert shell.texts == ["Copy: 1 of 2"]
 
-    def test_moves_no_cursor(self, shown):
-        """What a tool says on the way is spelled out."""
-        Meter.here("\x1b[2J").draw(Progress(1, 2, "\x1b]0;owned\x07"))
-        assert "\x1b" not in shown[0][0]
+    def test_is_drawn_by_its_own_thread(self, shell):
+        """Front ends lose what others display; what they cannot draw, they cannot erase."""
+        line = Meter.here("Copy")
+        in_a_thread(lambda: line.draw(Progress(1, 2)))
+        assert shell.texts == []
+        line.draw(Progress(1, 2))
+        in_a_thread(line.erase)
+        assert shell.texts == ["Copy: 1 of 2"]
+        in_a_thread(lambda: made.append(Meter.here("Copy")))
+        assert made.pop() is None
 
-    def test_is_only_in_cells(self):
-        """Scripts and tests have no line to draw on."""
+    def test_is_markup_of_nobody(self, shell):
+        """What a tool says on the way is spelled out, in text and in HTML, and is no maths."""
+        Meter.here("\x1b[2J").draw(
+            Progress(1, 2, "\x1b]0;owned\x07<script>$x$</script>")
+        )
+        [(data, _, _)] = shell.display_pub.published
+        assert "\x1b" not in data["text/plain"] + data["text/html"]
+        assert "<script>" not in data["text/html"]
+        assert NO_MATHS in data["text/html"]
+
+    def test_is_one_line_of_a_screen(self, shell):
+        """A page of text becomes its beginning."""
+        Meter.here("Copy").draw(Progress(message="a\nb\t" + "c" * 1_000_000))
+        [text] = shell.texts
+        assert text.startswith("Copy: a b ccc")
+        assert len(text) <= 200
+
+    def test_fails_no_work(self, shell, monkeypatch):
+        """A front end that is gone is no reason to fail."""
+        monkeypatch.setattr(shell.display_pub, "publish", lambda *_, **__: 1 / 0)
+        line = Meter.here("Copy")
+        line.draw(Progress(1, 2))
+        line.erase()
+        shell.kernel = object()  # of another make, that tells nothing of cells
+        Meter.here("Copy").draw(Progress(1, 2))
+
+    @pytest.mark.parametrize("where", ["click", "captured"])
+    def test_is_only_in_what_a_cell_shows(self, shell, where):
+        """A widget's click has no output; what is captured is somebody's result."""
+        if where == "click":
+            shell.parent = {"msg_type": "comm_msg", "header": {"msg_id": "click"}}
+        else:
+            shell.display_pub = CapturingDisplayPublisher()
+        Meter.here("Copy").draw(Progress(1, 2))
+        assert meter.line.is_empty
+
+    def test_is_not_in_scripts(self, monkeypatch):
+        """Nor in a terminal's IPython: they have no line that could be drawn again."""
+        assert Meter.here("Copy") is None
+        monkeypatch.setattr(meter, "running_shell", object)
         assert Meter.here("Copy") is None
 
 
+made = []
+
+
+class TestLine:
+    def test_is_shared(self, shell):
+        """Runs side by side stand side by side, in one output of the cell."""
+        one, other = Meter.here("one"), Meter.here("other")
+        one.draw(Progress(1, 2))
+        other.draw(Progress(1, 3))
+        one.erase()
+        other.erase()
+        both = "one: 1 of 2  |  other: 1 of 3"
+        assert shell.texts == ["one: 1 of 2", both, "other: 1 of 3", ""]
+        assert len({name for _, name, _ in shell.display_pub.published}) == 1
+
+    def test_ends_with_its_cell(self, shell):
+        """A task that goes on behind it shows nothing more: saved files would keep that."""
+        line = Meter.here("Copy")
+        line.draw(Progress(1, 2))
+        shell.end_cell()
+        line.draw(Progress(2, 2))
+        assert shell.texts == ["Copy: 1 of 2", ""]
+        assert shell.callbacks == []
+
+    def test_is_anothers_in_another_cell(self, shell):
+        """The next cell has an output of its own."""
+        Meter.here("Copy").draw(Progress(1, 2))
+        shell.end_cell()
+        shell.parent = {"msg_type": "execute_request", "header": {"msg_id": "next"}}
+        Meter.here("Copy").draw(Progress(1, 2))
+        (_, first, _), _, (_, second, update) = shell.display_pub.published
+        assert first != second
+        assert not update
+
+
 class TestARun:
-    def test_shows_how_far_it_is(self, shown):
+    def test_shows_how_far_it_is(self, shell):
         """From the executor's own calls, until it ends."""
 
         @tool
@@ -135,9 +272,9 @@ class TestARun:
             return n
 
         perform(run_here(count, {"n": 2}))
-        assert [text for text, _, _ in shown] == ["count: 1 of 2", "count: 2 of 2", ""]
+        assert shell.texts == ["count: 1 of 2", "count: 2 of 2", ""]
 
-    def test_shows_no_secret(self, shown):
+    def test_shows_no_secret(self, shell):
         """Neither on its line, nor to whoever looks at the run."""
 
         @tool
@@ -148,7 +285,7 @@ class TestARun:
 
         run = run_here(login, {"password": "hunter2"})
         perform(run)
-        assert shown[0][0] == "login: with <secret-hidden> · 1 of 2"
+        assert shell.texts[0] == "login: with <secret-hidden> · 1 of 2"
         assert "hunter2" not in run.progress_state.message
 
 
@@ -173,14 +310,32 @@ class TestInAKernel:
         assert kernel.reply(request)["status"] == "ok"
         kernel.listen_until(lambda: drawn(kernel, request)[-1] == EMPTY, "it is empty")
 
+    def test_calls_side_by_side_share_the_line(self, kernel, tmp_path):
+        """Also those of `run_tools`, which work in threads."""
+        seen = tmp_path / "seen"
+        request = kernel.start(
+            f"run_tools([(t, {{'seen': '{seen}'}}) for t in (plain, loop)])"
+        )
+        both = "plain: half · 1 of 2  |  loop: half · 1 of 2"
+        kernel.listen_until(
+            lambda: both in [d["text/plain"] for d in drawn(kernel, request)],
+            "it is shown",
+        )
+        seen.touch()
+        assert kernel.reply(request)["status"] == "ok"
+        kernel.listen_until(lambda: drawn(kernel, request)[-1] == EMPTY, "it is empty")
+
+    def test_is_no_part_of_what_a_model_reads(self, kernel, tmp_path):
+        """A cell that the IPython tool runs shows its result, not how far it was."""
+        said = kernel.value("IPythonTool.create()[0]({'code': 'told({}).text'}).text")
+        assert "done" in said
+        assert "half" not in said
+
     def test_a_cell_without_progress_shows_nothing(self, kernel):
         """A run that says nothing on the way leaves no line."""
         request = kernel.start("silent({}).text")
         assert kernel.reply(request)["status"] == "ok"
         assert drawn(kernel, request) == []
-
-
-EMPTY = {"text/plain": "", "text/html": ""}
 
 
 def drawn(kernel, request):

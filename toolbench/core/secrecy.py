@@ -9,6 +9,7 @@ from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
 
 from toolbench.core.places import Place, Places
 from toolbench.core.telling import is_secret as is_secret
+from toolbench.core.telling import is_telling
 
 HIDDEN = "••••••"
 WRAPPED = (SecretStr, SecretBytes, Secret)
@@ -73,6 +74,7 @@ def _masked(
     inside = opened(value)
     if (
         place.is_secret(name)
+        or (isinstance(inside, str) and is_telling(name))  # whatever should stand there
         or (not place.kinds & _kinds_of(inside) and place.has_secrets)
         or isinstance(value, WRAPPED)
     ):

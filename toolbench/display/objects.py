@@ -127,11 +127,16 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def _named(tool: ToolDefinition[Any, Any]) -> str:
-    return f"{tool.title} ({tool.name}, {tool.source})"
+    return _one_line(f"{tool.title} ({tool.name}, {tool.source})")
 
 
 def _taken(parameters: dict[str, Any]) -> list[str]:
-    return [f"  {name}: {what}" for name, what in parameters.items()]
+    return [f"  {_one_line(f'{name}: {what}')}" for name, what in parameters.items()]
+
+
+def _one_line(text: str) -> str:
+    """Return *text* without line breaks: a name cannot pass itself off as another."""
+    return " ".join(text.split())
 
 
 def _described(rows: dict[str, Any]) -> Html:
@@ -147,8 +152,10 @@ def _described(rows: dict[str, Any]) -> Html:
 
 def _parameters(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
     schema = tool.parameters()  # references are followed there
-    parameters = schema.get("properties", {})
-    required = schema.get("required", ())
+    parameters = schema.get("properties")
+    required = schema.get("required") or ()
+    if not isinstance(parameters, dict):
+        return {}
     return {
         name + ("" if name in required else " (optional)"): _about(schema)
         for name, schema in parameters.items()

@@ -1,11 +1,11 @@
 """A server's tool as a tool like any other: its action, and its definition."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -27,6 +27,24 @@ class MCPToolAction(Action):
 
     data: dict[str, Any] = Field(default_factory=dict)
     """Names and values; `None` is sent as null, what is not there is not sent."""
+    _schema: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
+        """Return the call with *arguments*, which shows nothing that *schema* calls a secret."""
+        action = cls(data=dict(arguments))
+        action._schema = schema
+        return action
+
+    def __eq__(self, other: object) -> bool:
+        """Calls are equal if their arguments are."""
+        return isinstance(other, MCPToolAction) and self.data == other.data
+
+    __hash__ = None  # type: ignore[assignment]  # arguments change
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The arguments, secrets hidden."""
+        yield "data", hide(self.data, self._schema)
 
     def to_arguments(self) -> dict[str, Any]:
         """Return the arguments."""
@@ -38,9 +56,9 @@ class MCPToolAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The arguments, one a line; what the names call a secret is hidden."""
+        """The arguments, one a line; secrets are hidden."""
         text = Text("Arguments" if self.data else "No arguments", style="bold")
-        for name, value in hide(self.data, {}).items():
+        for name, value in hide(self.data, self._schema).items():
             shown = value if isinstance(value, str) else clip(value, 500)
             text.append(f"\n  {name}: ", style="cyan").append(shown)
         return text
@@ -94,11 +112,11 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """
         if problems := self.problems(arguments):
             raise ArgumentsError(self.name, problems)
-        return MCPToolAction(data=dict(arguments))
+        return MCPToolAction.of(arguments, self.schema)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments* as they are: the server judges."""
-        return MCPToolAction(data=dict(arguments))
+        return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
         """What `execute` calls; a server's tools are many, and their executors known."""

@@ -10,6 +10,8 @@ from toolbench.core.portal import portal
 from toolbench.errors import ServerError
 from toolbench.mcp.handlers import Answerer, as_answer, ask_here, current_answerer
 from toolbench.runs import waiting
+from toolbench.runs.current import active_run
+from toolbench.runs.run import Run
 from toolbench.runs.waiting import running_loop
 
 T = TypeVar("T")
@@ -19,8 +21,12 @@ class Waiting(waiting.Waiting[T]):
     """The thread that waits for one call of a server."""
 
     def __init__(self, answerer: Answerer) -> None:
-        """Answer questions by *answerer*, a plain function."""
-        super().__init__(lambda question: as_answer(answerer(question)))
+        """Answer questions by *answerer*, a plain function, and show how far the run is."""
+        run = active_run()
+        super().__init__(
+            lambda question: as_answer(answerer(question)),
+            run.drawer if isinstance(run, Run) else None,
+        )
 
 
 def wait_answering(

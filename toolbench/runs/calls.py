@@ -1,6 +1,6 @@
 """Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as the runs they are."""
 
-from asyncio import CancelledError, create_task, get_running_loop, sleep
+from asyncio import create_task, get_running_loop, sleep
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ def _recorded(
     tool: ToolDefinition[Any, Any], action: Any, conversation: Any
 ) -> Observation:
     """Run a plain call: the same run and record, but what the tool raises is raised."""
+    __tracebackhide__ = True  # IPython leaves out such frames
     run = _run_of(tool, action, conversation)
     return _perform(run, executing(run, action))
 
@@ -39,6 +40,7 @@ async def _recorded_async(
     tool: ToolDefinition[Any, Any], action: Any, conversation: Any
 ) -> Observation:
     """Run an awaited call: its record is kept in a thread, its work done in the caller's loop."""
+    __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
         CancelScope,
         from_thread,
@@ -49,12 +51,14 @@ async def _recorded_async(
     run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
 
     async def work() -> Observation | None:
+        __tracebackhide__ = True
         with scope:
             observation: Observation = await tool.execute_async(action, conversation)
             return observation
         return None
 
     def carry_out() -> Observation:
+        __tracebackhide__ = True
         run.action = action if isinstance(action, Action) else None
         observation = from_thread.run(work)
         if observation is None:
@@ -63,7 +67,7 @@ async def _recorded_async(
 
     at_home = is_async(tool.executor) or hasattr(tool.executor, "acall")
     execute = carry_out if at_home else executing(run, action)
-    drawing = create_task(_draw(run)) if run.meter is not None else None
+    drawing = create_task(_drawing(run)) if run.meter is not None else None
     try:
         return await to_thread.run_sync(_perform, run, execute, abandon_on_cancel=True)
     except BaseException:  # also when the caller is cancelled: then the run is
@@ -74,16 +78,14 @@ async def _recorded_async(
             drawing.cancel()
 
 
-async def _draw(run: Run) -> None:
+async def _drawing(run: Run) -> None:
     """Show again and again how far *run* is, in the cell's own thread, where nobody waits."""
-    meter = run.meter
-    while meter is not None:
-        try:
+    try:
+        while True:
             await sleep(EVERY)
-        except CancelledError:
-            meter.erase()
-            raise
-        run.show_progress()
+            run.show_progress()
+    finally:
+        run.hide_progress()
 
 
 def _run_of(tool: ToolDefinition[Any, Any], action: Any, conversation: Any) -> Run:
@@ -104,9 +106,11 @@ def _given(action: Action) -> dict[str, Any]:
 
 
 def _perform(run: Run, carry_out: Callable[[], Observation]) -> Observation:
+    __tracebackhide__ = True
     raised: list[BaseException] = []
 
     def execute() -> Observation:
+        __tracebackhide__ = True
         try:
             return carry_out()
         except BaseException as error:  # raised again for the caller, as it came

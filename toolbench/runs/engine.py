@@ -12,7 +12,7 @@ from toolbench.core.portal import portal
 from toolbench.core.registry import resolve_one
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ArgumentsError
+from toolbench.errors import ArgumentsError, indefinite
 from toolbench.runs.active import active
 from toolbench.runs.cancel import cancel
 from toolbench.runs.current import active_run, enter
@@ -68,8 +68,8 @@ def mapping_of(tool: ToolDefinition[Any, Any], arguments: Any) -> Mapping[str, A
     """
     if isinstance(arguments, Mapping):
         return arguments
-    given = type(arguments).__name__
-    msg = f"{tool.name} takes a dict of its arguments, not a {given}: {arguments!r}."
+    given = indefinite(type(arguments).__name__)
+    msg = f"{tool.name} takes a dict of its arguments, not {given}: {arguments!r}."
     raise TypeError(msg)
 
 
@@ -110,6 +110,7 @@ def perform(
         timeout: Seconds after which it is cancelled.
         execute: Does the work, if not the tool as it is.
     """
+    __tracebackhide__ = True  # IPython leaves out such frames
     run.begin()
     try:
         with _current(run, timeout):
@@ -128,8 +129,7 @@ def perform(
         finally:
             run.done.set()
             run.changed()
-            if run.meter is not None:
-                run.meter.erase()
+            run.hide_progress()
     return Observation() if run.observation is None else run.observation
 
 
@@ -156,6 +156,7 @@ def _expire(run: Run, reason: str) -> None:
 
 
 def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -> None:
+    __tracebackhide__ = True
     refusal = None
     if run.source != "python":
         if not run.unchecked:  # nobody is asked about a call that cannot be made
@@ -200,6 +201,7 @@ def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
     """Return what carries the tool of *run* out, with the action *given* if there is one."""
 
     def execute() -> Observation:
+        __tracebackhide__ = True
         tool = run.tool
         action = given
         if action is None:
@@ -218,7 +220,9 @@ def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
 
 def _awaited(run: Run, action: Any) -> Observation:
     """Execute in the background loop, and answer in this thread what is asked meanwhile."""
-    waiting, loop = Waiting[Observation](run.answer), portal.call(running_loop)
+    __tracebackhide__ = True
+    waiting = Waiting[Observation](run.answer, run.drawer)
+    loop = portal.call(running_loop)
     if (
         run.desk is None
     ):  # else it is part of a run whose thread knows better whom to ask

@@ -15,6 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.runs.active import active
 from toolbench.runs.engine import executing, mapping_of, perform, run_here
+from toolbench.runs.meter import wait
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run
 
@@ -61,11 +62,12 @@ def run_tools(
                 waiting.remove(job)
                 running.append(job)
                 job.start()
-            match said.get():
+            match wait(said, partial(_draw, running)):
                 case _Asked() as asked:
                     asked.answer()
                 case job:
                     running.remove(job)
+                    job.run.hide_progress()
     except (
         BaseException
     ):  # KeyboardInterrupt above all: nothing goes on behind its back
@@ -125,6 +127,11 @@ class _Job:
             future = self._executor.submit(self.run.tool.execute, self._given)
         self.run.on_cancel(future.cancel)
         return future.result()
+
+
+def _draw(running: list[_Job]) -> None:
+    for job in running:
+        job.run.show_progress()
 
 
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:

@@ -113,7 +113,7 @@ class Run:
         self.output = Output()
         self.progress_state = Progress()
         self.meter: Meter | None = None
-        """Where the cell that waits for the run shows how far it is."""
+        """Draws how far the run is, where a cell waits for it."""
         self.done = Event()
         self.version = 0
         """Counts changes; who shows the run looks here for news."""
@@ -151,16 +151,26 @@ class Run:
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
         """Say how far the work is: *value* of *total*, and what is being done."""
-        whole = None if total is None else float(total)
         said = self.confidence.hide_text(str(message))
-        self.progress_state = Progress(float(value), whole, said)
+        self.progress_state = Progress.of(value, total, said)
         self.changed()
         self.show_progress()
 
     def show_progress(self) -> None:
-        """Show in the cell how far the run is; only the thread that waits for it can."""
+        """Show in the cell how far the run is; only the cell's own thread can."""
         if self.meter is not None:
             self.meter.draw(self.progress_state)
+
+    @property
+    def drawer(self) -> Callable[[], None] | None:
+        """What shows how far the run is, for a wait in this thread; None where nothing can."""
+        here = self.meter is not None and self.meter.is_here
+        return self.show_progress if here else None
+
+    def hide_progress(self) -> None:
+        """Take away what `show_progress` showed."""
+        if self.meter is not None:
+            self.meter.erase()
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""

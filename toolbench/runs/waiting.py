@@ -12,10 +12,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from toolbench.core.portal import portal
-from toolbench.runs.current import active_run
-from toolbench.runs.meter import EVERY
+from toolbench.runs.meter import wait
 from toolbench.runs.questions import Answer
-from toolbench.runs.run import Run
 
 T = TypeVar("T")
 
@@ -43,9 +41,14 @@ class Waiting(Generic[T]):
     turns of the loop, is most of what waiting costs.
     """
 
-    def __init__(self, answerer: Callable[[Any], Answer]) -> None:
-        """Answer questions by *answerer*, a plain function."""
+    def __init__(
+        self,
+        answerer: Callable[[Any], Answer],
+        meanwhile: Callable[[], object] | None = None,
+    ) -> None:
+        """Answer questions by *answerer*, a plain function, and call *meanwhile* now and then."""
         self._answerer = answerer
+        self._meanwhile = meanwhile
         self._said: SimpleQueue[_Asked | _Ended] = SimpleQueue()
         self._task: asyncio.Task[None] | None = None
         self._is_over = False
@@ -76,7 +79,7 @@ class Waiting(Generic[T]):
         portal.refuse_inside()
         try:
             loop.call_soon_threadsafe(self._begin, call, loop)
-            while isinstance(said := self._next(), _Asked):
+            while isinstance(said := wait(self._said, self._meanwhile), _Asked):
                 self._answer(said.question, said.answer)
         except BaseException:  # also KeyboardInterrupt: the task is told
             self.cancel(loop)
@@ -88,15 +91,6 @@ class Waiting(Generic[T]):
             raise said.error
         result: T = said.result
         return result
-
-    def _next(self) -> _Asked | _Ended:
-        """Wait for what the loop says next, and show meanwhile how far the run is."""
-        run = active_run()
-        while isinstance(run, Run) and run.meter is not None:
-            with suppress(Empty):
-                return self._said.get(timeout=EVERY)
-            run.show_progress()
-        return self._said.get()
 
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
         """Cancel the call, from any thread; who waits for it waits no longer."""

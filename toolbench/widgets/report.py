@@ -132,7 +132,7 @@ def _clock_html(run: Run) -> Html:
         words += [run.decision] if run.decision and run.state == "denied" else []
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:
-        words += [run.progress_state.message, run.progress_state.counted]
+        words += [run.progress_state.said]
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 
