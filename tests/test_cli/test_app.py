@@ -51,6 +51,15 @@ class TestLab:
         said = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
         assert str(tmp_path / "none.ipynb") in said
 
+    def test_a_file_that_is_no_notebook(self, tmp_path):
+        """Its folder is not served."""
+        (tmp_path / "notes.txt").touch()
+        said = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
+        assert said == (
+            f"{str(tmp_path / 'notes.txt')!r} is no notebook: "
+            "the name of one ends in .ipynb.\n"
+        )
+
     @pytest.mark.parametrize("arguments", [[], ["none.ipynb"]])
     def test_without_jupyterlab(self, tmp_path, arguments):
         """One sentence says what to install, and no notebook is left behind."""

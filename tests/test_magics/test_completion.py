@@ -17,6 +17,19 @@ class Mine(FastMCP): pass
 server, entry, other = Mine(), {'command': 'x'}, {'a': 1}
 """
 
+ODD = """
+class Meta(type):
+    @property
+    def __mro__(cls): raise OSError
+class Odd(metaclass=Meta): pass
+class Lazy:
+    @property
+    def __class__(self): raise OSError
+class Dict(dict):
+    def __contains__(self, key): raise OSError
+odd, lazy, mapping, _hidden = Odd(), Lazy(), Dict(), server
+"""
+
 
 @pytest.fixture
 def complete(shell):
@@ -56,8 +69,20 @@ class TestTab:
             ("%%tool_call -p a", ["anthropic"]),
             ("%%tool_call -o x --provider g", ["gemini"]),
             ("%tool_history --r", ["--rerun"]),
-            ("%%tool greet\n", ['"name": ', '"style": ', '"loud": ']),
+            ("%%tool greet\n", ["name: ", "style: ", "loud: "]),
             ('%%tool greet\n{"st', ['"style": ']),
+            ("%%tool greet -f py\n", []),
+            ('%tool greet {"name": "a b=", "st', ['"style": ']),
+            ("%tool greet style=short ", ["name=", "loud="]),
+            ("%tool greet -f ", ["json", "yaml", "py"]),
+            ("%tool greet -o ", []),
+            ("%tool greet -o na", []),
+            ("%tool greet --timeout ", []),
+            ("%tools gr", ["greet"]),
+            ("%tools --lint gr", ["greet"]),
+            ("%tools --source notebook gr", ["greet"]),
+            ("%tools --source ", ["notebook", "registry", "mcp"]),
+            ("%tools --source=m", ["mcp"]),
             ("%tool nope ", []),
             ("%mcp dis", ["disconnect", "discover"]),
             ("%mcp connect --c", ["--config"]),
@@ -93,6 +118,35 @@ class TestTab:
             whole = line[: completion.start] + completion.text
             ran = shell.run_line_magic("tool", whole.removeprefix("%tool "))
             assert ran.text in ("by train", "air", "Ann's car")
+
+    @pytest.mark.parametrize(
+        ("line", "cursor", "becomes"),
+        [
+            (
+                "%tool pick way=''",
+                16,
+                {"%tool pick way='by train'", "%tool pick way='air'"},
+            ),
+            ('%tool pick way="b" n=1', 17, {'%tool pick way="by train" n=1'}),
+        ],
+    )
+    def test_leaves_closed_quotes_closed(self, shell, line, cursor, becomes):
+        """Some editors close a quotation when it is begun."""
+        shell.run_cell(PICK).raise_error()
+        with provisionalcompleter():
+            found = list(shell.Completer.completions(line, cursor))
+        ours = [c for c in found if c.type == "value"]
+        assert {line[: c.start] + c.text + line[c.end :] for c in ours} == becomes
+
+    def test_offers_nothing_that_ends_the_line(self, shell, complete):
+        """A value of two lines has no place in a line."""
+        shell.run_cell(PICK.replace("'air'", r"'two\nlines'")).raise_error()
+        assert sorted(complete("%tool pick way=")) == ['"Ann\'s car"', "'by train'"]
+
+    def test_survives_odd_objects(self, shell, complete):
+        """Looking for servers runs nobody's code, and loads nothing."""
+        shell.run_cell(SERVERS + ODD).raise_error()
+        assert complete("%mcp connect x ") == ["server", "entry"]
 
     def test_offers_objects_to_connect_to(self, shell, complete):
         """What could be a server: a FastMCP object, the entry of a configuration."""

@@ -27,7 +27,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
         The exit code, 0.
 
     Raises:
-        LabError: There is no such notebook, or JupyterLab is not installed.
+        LabError: There is no such notebook, it is none, or JupyterLab is not installed.
     """
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
@@ -37,6 +37,9 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
     notebook = (notebook or starter(Path.cwd())).resolve()
     if not notebook.is_file():
         msg = f"There is no notebook {str(notebook)!r}."
+        raise LabError(msg)
+    if notebook.suffix != ".ipynb":
+        msg = f"{str(notebook)!r} is no notebook: the name of one ends in .ipynb."
         raise LabError(msg)
     use_own_kernel()
     folder = root or notebook.parent

@@ -1,18 +1,22 @@
 """The arguments of a call, from the line or the body of a magic."""
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Mapping
 from symtable import symtable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-import yaml
 from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError, did_you_mean
+from toolbench.magics.alternatives import Alternatives
+from toolbench.magics.yaml_body import read_yaml
 
 Format = Literal["json", "yaml", "py"]
+FORMS: tuple[Format, ...] = get_args(Format)
 
+_NOTHING = object()
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -20,50 +24,52 @@ def from_words(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any
     """Read `key=value` words: a value is JSON where it can be, but text where *schema* says so.
 
     Raises:
-        UsageError: If a word has no `=`.
+        UsageError: If a word has no `=`, or names an argument once more.
     """
-    properties = schema.get("properties", {})
+    wanted = Alternatives.of(schema)
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
             msg = f"Expected key=value, not {word!r}. Text with blanks goes in quotes."
             raise UsageError(msg)
-        arguments[name] = _value(text, properties.get(name))
+        if name in arguments:
+            msg = f"{name!r} is given twice."
+            raise UsageError(msg)
+        arguments[name] = _value(text, wanted.at(name))
     return arguments
 
 
-def _value(text: str, schema: Any) -> Any:
-    if _takes_text_only(schema):
-        return None if text == "null" and schema.get("type") != "string" else text
+def _value(text: str, wanted: Alternatives) -> Any:
+    if wanted.are_text:
+        return None if text == "null" and wanted.take_null else text
     try:
         return json.loads(text)
     except ValueError:
         return text
 
 
-def _takes_text_only(schema: Any) -> bool:
-    """Whether every branch of *schema* but `null` is a string."""
-    if not isinstance(schema, Mapping):
-        return False
-    kinds: set[Any] = set()
-    for branch in schema.get("anyOf", [schema]):
-        kind = branch.get("type") if isinstance(branch, Mapping) else None
-        kinds.update(kind if isinstance(kind, list) else [kind])
-    return "string" in kinds and kinds <= {"string", "null"}
-
-
 def from_text(
-    text: str, form: Format | None, namespace: Mapping[str, Any]
+    text: str,
+    form: Format | None,
+    namespace: Mapping[str, Any],
+    schema: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Read the body of a cell. Without *form*, text that starts with `{` is JSON, else YAML.
+
+    YAML has no quotes to tell text by: there it is what *schema* says is text.
 
     Raises:
         BodyError: If the text cannot be read, or is no object.
     """
     if form is None:
         form = "json" if text.lstrip()[:1] == "{" else "yaml"
-    arguments = _READERS[form](text, namespace)
+    if form == "json":
+        arguments = _json(text)
+    elif form == "yaml":
+        arguments = read_yaml(text, schema)
+    else:
+        arguments = _python(text, namespace)
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
@@ -73,7 +79,7 @@ def from_text(
     return arguments
 
 
-def _json(text: str, namespace: Mapping[str, Any]) -> Any:
+def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -82,39 +88,37 @@ def _json(text: str, namespace: Mapping[str, Any]) -> Any:
         raise BodyError(msg) from None
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without dates: JSON has none."""
-
-
-_PlainLoader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in rules if not tag.endswith(":timestamp")]
-    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _yaml(text: str, namespace: Mapping[str, Any]) -> Any:
-    try:
-        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        msg = f"The body is not YAML: {reason}. JSON starts with {{."
-        raise BodyError(msg) from None
-
-
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
-    """What the names the text assigns stand for, but not those it imports or defines."""
+    """The dict the text ends in, else what the names it assigns stand for.
+
+    What it imports or defines is no argument.
+    """
     scope = dict(namespace)
     try:
-        exec(compile(text, "<%%tool>", "exec"), scope)  # noqa: S102 - the user's own cell
+        last = _run(text, scope)
     except Exception as error:  # noqa: BLE001 - it may raise anything
         reason = f"{type(error).__name__}: {error}"
         msg = f"The body is not Python that runs: {reason}."
         raise BodyError(msg) from None
-    return {
-        name: scope[name]
-        for name in _assigned(text)
-        if name in scope and not name.startswith("_")
-    }
+    if isinstance(last, dict):
+        return last
+    assigned = [name for name in _assigned(text) if not name.startswith("_")]
+    if not assigned and last is not _NOTHING:
+        msg = "The body assigns nothing: it takes `total = 84`, or a dict as its last line."
+        raise BodyError(msg)
+    return {name: scope[name] for name in assigned if name in scope}
+
+
+def _run(text: str, scope: dict[str, Any]) -> Any:
+    """Run *text* in *scope*; return its last expression, as a cell does."""
+    tree = ast.parse(text)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        del tree.body[-1]
+    exec(compile(tree, "<%%tool>", "exec"), scope)  # noqa: S102 - the user's own cell
+    if not isinstance(last, ast.Expr):
+        return _NOTHING
+    return eval(compile(ast.Expression(last.value), "<%%tool>", "eval"), scope)  # noqa: S307 - as above
 
 
 def _assigned(text: str) -> list[str]:
@@ -123,9 +127,6 @@ def _assigned(text: str) -> list[str]:
         for symbol in symtable(text, "<%%tool>", "exec").get_symbols()
         if symbol.is_assigned() and not (symbol.is_imported() or symbol.is_namespace())
     ]
-
-
-_READERS = {"json": _json, "yaml": _yaml, "py": _python}
 
 
 def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:

@@ -70,17 +70,26 @@ class Catalog:
         return [
             entry
             for entry in found.values()
-            if _matches(entry.name, pattern) and _matches(entry.source, source)
+            if matches(entry.name, pattern) and matches(entry.source, source)
         ]
 
     def names(self) -> list[str]:
         """Return the names of all tools."""
         return [entry.name for entry in self.entries()]
 
+    def sources(self) -> list[str]:
+        """Return where tools can be from, those with no tools too."""
+        kinds = ("notebook", "registry", "mcp")
+        return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
+
     def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
-        """Return the tools of `entries`; one that cannot be made is left out, with a warning."""
+        """Return the tools of `entries`; one that cannot be made is left out, with a warning.
+
+        Where *pattern* is the name of one of them, it means that one alone.
+        """
         made: dict[str, AnyTool] = {}
-        for entry in self.entries(pattern, source):
+        entries = self.entries(pattern, source)
+        for entry in [e for e in entries if e.name == pattern] or entries:
             try:
                 made[entry.name] = entry.make()
             except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
@@ -193,7 +202,8 @@ def _holds_tools(value: Any) -> bool:
     return type(value).__name__ == "MCPClient"
 
 
-def _matches(text: str, pattern: str) -> bool:
+def matches(text: str, pattern: str) -> bool:
+    """Whether *text* contains *pattern*; where that has `*`, `?` or `[`, whether it matches."""
     if any(c in pattern for c in "*?["):
         return fnmatchcase(text, pattern)
     return pattern.lower() in text.lower()

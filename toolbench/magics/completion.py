@@ -13,7 +13,11 @@ from IPython.core.completer import (
     context_matcher,
 )
 
+from toolbench.magics.alternatives import Alternatives
+from toolbench.magics.arguments import FORMS
+from toolbench.magics.body_completion import offer_in_json, offer_in_yaml
 from toolbench.magics.catalog import Catalog
+from toolbench.magics.inline import open_json
 from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
 from toolbench.widgets.formats import FORMATS
 
@@ -30,13 +34,22 @@ _OTHER_OPTIONS = {
 _VALUE = re.compile(
     r"""(?:^|=\s*)%{1,2}tool\s+(\S+)\s.*?(?<!\S)([\w.-]+)=(["']?)((?<=")[^"]*|(?<=')[^']*|[^\s"']*)$"""
 )
-_CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+(?:.*\s)?(\S*)$")
+_OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)(\s.*)$")
+_CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+((?:.*\s)?)(\S*)$")
+_FORM = re.compile(r"%{1,2}tool\s.*\s(?:-f|--format)[ =](\S*)$")
+_NEW = re.compile(r"%{1,2}tool\s.*\s(?:-o|--out|--timeout)[ =]\s*\S*$")
+_SOURCE = re.compile(r"(?:^|=\s*)%tools\s(?:.*\s)?--source[ =](\S*)$")
+_PATTERN = re.compile(
+    r"(?:^|=\s*)%tools\s+(?:(?:--lint|--source[ =]\S+)\s+)*(?!-)(\S*)$"
+)
 _NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
 _SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
 _OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history)\s(?:.*\s)?(-\S*)$")
 _COMMAND = re.compile(r"%mcp\s+(\w*)$")
-_CONNECT = re.compile(r"%mcp\s+connect\s+(?!.*\s--\s)(?:(.*)\s)?(\S*)$")
-_BODY = re.compile(r"\s*%%tool\s+(\S+)")
+_CONNECT = re.compile(r"%mcp\s+connect\s+(?!(?:.*\s)?--\s)(?:(.*)\s)?(\S*)$")
+_BODY = re.compile(r"\s*%%tool\s+(\S+)([^\n]*)\n(.*)", re.DOTALL)
+_BODY_FORM = re.compile(r"\s(?:-f|--format)[ =]?(\w+)")
+_GIVEN = re.compile(r"(?<!\S)([\w.-]+)=")
 
 
 def matcher_for(
@@ -58,9 +71,12 @@ def matcher_for(
     rules: tuple[tuple[re.Pattern[str], Callable[[Any], SimpleMatcherResult]], ...] = (
         (_NAME, lambda said: _offer(catalog.names(), said[1], "tool")),
         (_SCHEMA, lambda said: _offer(FORMATS, said[1], "format")),
+        (_SOURCE, lambda said: _offer(catalog.sources(), said[1], "source")),
         (_OTHER, lambda said: _offer(_OTHER_OPTIONS[said[1]], said[2], "option")),
-        (_VALUE, lambda said: _value(catalog, *said.groups())),
-        (_CALL, lambda said: _call(catalog, said[1], said[2])),
+        (_PATTERN, lambda said: _offer(catalog.names(), said[1], "tool")),
+        (_FORM, lambda said: _offer(FORMS, said[1], "format")),
+        (_NEW, lambda said: _nothing()),
+        (_CALL, lambda said: _call(catalog, *said.groups())),
         (_COMMAND, lambda said: _offer(subcommands, said[1], "command")),
         (_CONNECT, lambda said: _connect(targets, said[1] or "", said[2])),
         (server, lambda said: _offer(servers(), said[1], "server")),
@@ -68,35 +84,59 @@ def matcher_for(
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
     def match(context: CompletionContext) -> SimpleMatcherResult:
-        body = _BODY.match(context.full_text) if context.cursor_line else None
-        if body:
-            names = _argument_names(catalog, body[1], '"{}": ')
-            return _offer(names, context.token, "param")
         line = context.line_with_cursor[: context.cursor_position]
+        rest = context.line_with_cursor[context.cursor_position :]
+        above = context.full_text.split("\n")[: context.cursor_line]
+        if body := _BODY.match("\n".join([*above, line])):
+            return _body(catalog, body, rest)
+        said = _OBJECT.search(line)
+        if said and (text := open_json(said[2])) is not None:
+            offered = offer_in_json(_schema(catalog, said[1]), text, rest)
+            return offered or _nothing()
+        if said := _VALUE.search(line):
+            return _value(catalog, said, rest)
         found = ((offer, pattern.search(line)) for pattern, offer in rules)
         return next((offer(said) for offer, said in found if said), _nothing())
 
     return match
 
 
-def _call(catalog: Catalog, tool: str, word: str) -> SimpleMatcherResult:
+def _body(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResult:
+    tool, head, text = said.groups()
+    form = _BODY_FORM.search(head)
+    if form and form[1] == "py":
+        return _nothing()
+    is_json = text.lstrip()[:1] == "{" or (form and form[1] == "json")
+    offer = offer_in_json if is_json else offer_in_yaml
+    return offer(_schema(catalog, tool), text, rest) or _nothing()
+
+
+def _call(catalog: Catalog, tool: str, before: str, word: str) -> SimpleMatcherResult:
     if word.startswith("-"):
         return _offer(_OPTIONS, word, "option")
-    return _offer(_argument_names(catalog, tool, "{}="), word, "param")
+    given = set(_GIVEN.findall(before))
+    names = (n for n in Alternatives.of(_schema(catalog, tool)).names if n not in given)
+    return _offer([f"{name}=" for name in names], word, "param")
 
 
 def _nothing() -> SimpleMatcherResult:
     return {"completions": [], "suppress": False}
 
 
-def _value(
-    catalog: Catalog, tool: str, argument: str, quote: str, typed: str
-) -> SimpleMatcherResult:
-    """Offer values as words of the line: quoted as it was begun, or where they have to be."""
+def _value(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResult:
+    """Offer values as words of the line: quoted as it was begun, or where they have to be.
+
+    Where an editor has closed the quotation already, at the beginning of *rest*, it stays so.
+    """
+    tool, argument, quote, typed = said.groups()
+    is_closed = bool(quote) and rest.startswith(quote)
     found = [
-        SimpleCompletion(text=_quoted(value, quote), type="value")
+        SimpleCompletion(
+            text=text.removesuffix(quote) if is_closed else text, type="value"
+        )
         for value in _values(catalog, tool, argument)
-        if value.startswith(typed)
+        if value.startswith(typed) and "\n" not in value  # which would end the line
+        if (text := _quoted(value, quote)).startswith(quote) or not is_closed
     ]
     return {
         "completions": found,
@@ -132,30 +172,19 @@ def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
         return {}
 
 
-def _argument_names(catalog: Catalog, tool: str, pattern: str) -> list[str]:
-    return [pattern.format(n) for n in _schema(catalog, tool).get("properties", ())]
-
-
 def _values(catalog: Catalog, tool: str, argument: str) -> list[str]:
-    field = _schema(catalog, tool).get("properties", {}).get(argument)
-    if not isinstance(field, dict):
-        return []
-    branches = [field, *(b for b in field.get("anyOf", ()) if isinstance(b, dict))]
-    values = [v for b in branches for v in (*b.get("enum", ()), *_const(b))]
-    if any(b.get("type") == "boolean" for b in branches):
-        values += [True, False]
-    return [v if isinstance(v, str) else dumps(v) for v in values]
-
-
-def _const(branch: dict[str, Any]) -> list[Any]:
-    return [branch["const"]] if "const" in branch else []
+    choices = Alternatives.of(_schema(catalog, tool)).at(argument).choices
+    return [v if isinstance(v, str) else dumps(v) for v in choices]
 
 
 def _offer(candidates: Iterable[str], typed: str, kind: str) -> SimpleMatcherResult:
-    bare = typed.lstrip('{[,"')  # inside a JSON body
     found = [
         SimpleCompletion(text=candidate, type=kind)
         for candidate in candidates
-        if candidate.lstrip('"').startswith(bare)
+        if candidate.startswith(typed)
     ]
-    return {"completions": found, "suppress": bool(found)}
+    return {
+        "completions": found,
+        "suppress": bool(found),
+        "matched_fragment": typed,
+    }

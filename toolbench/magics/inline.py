@@ -2,13 +2,14 @@
 
 import re
 import shlex
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder
 
 from IPython.core.error import UsageError
 
 from toolbench.magics.parsers import split
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
+_GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")  # with what is no word of a line
 
 
 def quote_json(line: str) -> str:
@@ -22,21 +23,48 @@ def quote_json(line: str) -> str:
         if end is not None and line[end : end + 1].strip() == "":
             done += [line[rest:start], shlex.quote(line[start:end])]
             rest = end
+        elif end is None and _GOES_ON.match(line, value):
+            raise UsageError(_what_is_wrong(line[start : value - 1], line[value:]))
     return "".join([*done, line[rest:]])
+
+
+def _what_is_wrong(name: str, text: str) -> str:
+    reason = "it is too deep"
+    try:
+        JSONDecoder().raw_decode(text)
+    except JSONDecodeError as error:
+        reason = f"{error.msg}, at {text[error.pos :][:30]!r}"
+    except RecursionError:
+        pass
+    return f"The value of {name} is not JSON: {reason}."
 
 
 def cut_json(line: str) -> tuple[str, str | None]:
     """Return *line* without the JSON object that stands in it alone, and that object's text."""
-    start = line.find(" {")
-    while start >= 0 and _is_quoted(line[:start]):
-        start = line.find(" {", start + 2)
-    if start < 0:
+    start = _start_of_json(line)
+    if start is None:
         return line, None
-    end = _end_of_json(line, start + 1)
+    end = _end_of_json(line, start)
     if end is None:  # its reader says what is wrong with it
         closing = line.rfind("}")
         end = closing + 1 if closing > start else len(line)
     return f"{line[:start]} {line[end:]}", line[start:end]
+
+
+def open_json(line: str) -> str | None:
+    """Return the JSON object that *line* begins and does not end; None without one."""
+    start = _start_of_json(line)
+    if start is None or _end_of_json(line, start) is not None:
+        return None
+    return line[start:]
+
+
+def _start_of_json(line: str) -> int | None:
+    """Where an object stands alone in *line*."""
+    start = line.find(" {")
+    while start >= 0 and _is_quoted(line[:start]):
+        start = line.find(" {", start + 2)
+    return None if start < 0 else start + 1
 
 
 def _end_of_json(line: str, start: int) -> int | None:

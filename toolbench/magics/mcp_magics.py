@@ -5,6 +5,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from threading import Thread
@@ -251,15 +252,22 @@ def targets(names: dict[str, Any]) -> list[str]:
     """Return which *names* stand for something a server is: a FastMCP object, or an entry."""
     return [
         name
-        for name, value in names.items()
+        for name, value in list(names.items())  # threads may add some
         if not name.startswith("_") and _is_server(value)
     ]
 
 
+_KEYS = {"command", "url", "mcpServers", "openapi"}
+_CLASSES = {"FastMCP", "MCPServer", "FakeMCPServer"}
+
+
 def _is_server(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(key in value for key in ("command", "url", "mcpServers", "openapi"))
-    return any(kind.__name__ == "FastMCP" for kind in type(value).__mro__)
+    kind = type(value)  # its `__class__` may run code
+    if kind is dict:
+        return not _KEYS.isdisjoint(value)
+    with suppress(Exception):  # a metaclass may do anything
+        return any(base.__name__ in _CLASSES for base in kind.__mro__)
+    return False
 
 
 def refresh_explorers() -> None:

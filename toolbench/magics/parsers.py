@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: somebody asked for help
-    """Raised in place of argparse's exit after `--help`."""
+    """Raised by `--help`, in place of what argparse does: print, and exit."""
 
 
 class LineParser(argparse.ArgumentParser):
@@ -43,9 +43,9 @@ class LineParser(argparse.ArgumentParser):
         msg = f"{message}. Usage: {self.mark}{usage}"
         raise UsageError(msg)
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+    def print_help(self, file: Any = None) -> NoReturn:
         """Stop parsing: `--help` was asked for."""
-        raise HelpWanted(message or self.help_text())
+        raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:
         """Parse *line*, quoted as in a shell; options may stand anywhere."""

@@ -14,9 +14,9 @@ from IPython.core.magic import (
 )
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ToolbenchError, ToolFailedError
-from toolbench.magics.arguments import fill_in, from_text, from_words
-from toolbench.magics.catalog import Catalog
+from toolbench.errors import BodyError, ToolbenchError, ToolFailedError
+from toolbench.magics.arguments import FORMS, fill_in, from_text, from_words
+from toolbench.magics.catalog import Catalog, matches
 from toolbench.magics.inline import cut_json, quote_json
 from toolbench.magics.linting import LintReport
 from toolbench.magics.listing import Listing
@@ -50,7 +50,8 @@ def _tool_parser() -> LineParser:
         "tool",
         description="Open a tool's panel, or run it: %tool NAME [key=value ... | {json}]. "
         "The body of %%tool NAME holds the arguments. The string ${name} stands for the "
-        "object of that name.",
+        "object of that name. Without arguments the panel opens; {}, --yes or -o VAR runs "
+        "a tool that needs none.",
         examples=(
             "%tool split_bill",
             "%tool split_bill total=84 people=4 -o bill",
@@ -70,7 +71,10 @@ def _tool_parser() -> LineParser:
         "--schema", choices=tuple(FORMATS), help="show what a model is given"
     )
     parser.add_argument(
-        "-f", "--format", choices=("json", "yaml", "py"), help="of the body"
+        "-f",
+        "--format",
+        choices=FORMS,
+        help="of the body; py: assignments, or a dict at the end",
     )
     parser.add_argument(
         "-o",
@@ -126,6 +130,7 @@ class ToolMagics(Magics):
         wanted = parsed(TOOLS, line)
         if wanted is None:
             return None
+        self._check_source(wanted.source)
         if wanted.lint:
             return LintReport(
                 self.catalog.tools(wanted.pattern, wanted.source).values()
@@ -179,6 +184,14 @@ class ToolMagics(Magics):
             "No runs yet.",
         )
 
+    def _check_source(self, wanted: str) -> None:
+        sources = self.catalog.sources()
+        if not any(matches(source, wanted) for source in sources):
+            msg = (
+                f"No tools come from {wanted!r}: --source takes {' or '.join(sources)}."
+            )
+            raise UsageError(msg)
+
     def _arguments(
         self,
         tool: ToolDefinition[Any, Any],
@@ -188,11 +201,12 @@ class ToolMagics(Magics):
     ) -> dict[str, Any] | None:
         """The arguments of the call; None where the line asks for the panel."""
         namespace: Mapping[str, Any] = self._namespace
-        given = from_words(wanted.arguments, tool.input_schema)
+        schema = tool.input_schema
+        given = from_words(wanted.arguments, schema)
         if cell is not None:
-            given |= from_text(cell, wanted.format, namespace)
+            _add(given, from_text(cell, wanted.format, namespace, schema))
         elif literal is not None:
-            given |= from_text(literal, "json", namespace)
+            _add(given, from_text(literal, "json", namespace, schema))
         elif not (given or wanted.dry_run or wanted.bg) and not _takes_nothing(wanted):
             return None
         filled: dict[str, Any] = fill_in(given, namespace)
@@ -225,6 +239,19 @@ class ToolMagics(Magics):
 def _takes_nothing(wanted: Namespace) -> bool:
     """Whether the line asks for a run although it gives no arguments."""
     return bool(wanted.out or wanted.yes)
+
+
+def _add(given: dict[str, Any], others: dict[str, Any]) -> None:
+    """Put *others* to those *given* on the line.
+
+    Raises:
+        BodyError: If one is given twice.
+    """
+    for name in others:
+        if name in given:
+            msg = f"{name!r} is given twice: as a word of the line, and in the object."
+            raise BodyError(msg)
+    given |= others
 
 
 def _record(number: int) -> Any:

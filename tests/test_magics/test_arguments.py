@@ -1,0 +1,52 @@
+import pytest
+from IPython.core.error import UsageError
+
+from toolbench.errors import BodyError
+from toolbench.magics.arguments import from_text, from_words
+
+
+class TestWords:
+    def test_give_an_argument_once(self):
+        """The second of two would win in silence."""
+        with pytest.raises(UsageError, match=r"'a' is given twice\."):
+            from_words(["a=1", "b=1", "a=2"], {})
+
+    @pytest.mark.parametrize("body", ["a: 1", '{"a": 1}'])
+    def test_give_no_argument_of_the_body(self, shell, body):
+        """Neither does the body win over the line."""
+        with pytest.raises(
+            BodyError, match="'a' is given twice: as a word of the line"
+        ):
+            shell.run_cell_magic("tool", "add a=2", body)
+
+    def test_are_text_where_a_reference_says_so(self):
+        """An Enum of strings is behind one."""
+        schema = {
+            "$defs": {"K": {"enum": ["7", "8"]}},
+            "properties": {"k": {"$ref": "#/$defs/K"}},
+        }
+        assert from_words(["k=7", "n=7"], schema) == {"k": "7", "n": 7}
+
+
+class TestPython:
+    @pytest.mark.parametrize(
+        ("body", "arguments"),
+        [
+            ('{"a": 1}', {"a": 1}),
+            ("dict(a=n)", {"a": 4}),
+            ("given = {'a': 1}\ngiven", {"a": 1}),
+            ("a = 1\nprint(a)", {"a": 1}),
+            ("a = 1\n'a remark'", {"a": 1}),
+            ("# nothing", {}),
+            ("", {}),
+        ],
+    )
+    def test_ends_in_a_dict_or_assigns(self, body, arguments):
+        """As a cell shows its last line, a body gives it; else what it assigns counts."""
+        assert from_text(body, "py", {"n": 4}, {}) == arguments
+
+    @pytest.mark.parametrize("body", ["n", "[1]", "print(n)", "_a = 1\n3"])
+    def test_that_gives_nothing_is_a_mistake(self, body):
+        """An expression that is no dict would be lost."""
+        with pytest.raises(BodyError, match="The body assigns nothing: it takes"):
+            from_text(body, "py", {"n": 4}, {})

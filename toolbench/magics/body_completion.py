@@ -1,0 +1,76 @@
+"""Tab in the arguments of a call that are written as JSON or YAML."""
+
+from collections.abc import Callable
+from json import dumps
+from typing import Any
+
+from IPython.core.completer import SimpleCompletion, SimpleMatcherResult
+
+from toolbench.errors import BodyError
+from toolbench.magics.alternatives import Alternatives
+from toolbench.magics.body_places import Place, place_in_json, place_in_yaml
+from toolbench.magics.yaml_body import read_yaml
+
+
+def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
+    """Offer what can follow *text*, the beginning of a JSON object.
+
+    Args:
+        schema: That of the arguments.
+        text: What stands before the cursor.
+        rest: What stands behind it.
+
+    Returns:
+        None where nothing can be put in.
+    """
+    place = place_in_json(text)
+    return _offer(place, schema, rest, _json) if place else None
+
+
+def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
+    """Offer what can follow *text*, the beginning of a YAML block; else as `offer_in_json`."""
+    place = place_in_yaml(text)
+    return _offer(place, schema, rest, _yaml) if place else None
+
+
+def _offer(
+    place: Place, schema: Any, rest: str, write: Callable[[Any, str], str]
+) -> SimpleMatcherResult:
+    here = Alternatives.of(schema).below(place.path)
+    quote = place.typed[:1] if place.typed[:1] in ('"', "'") else ""
+    is_closed = bool(quote) and rest.startswith(quote)  # by an editor, as it was begun
+    if place.kind == "name":
+        words = [name for name in here.names if name not in place.given]
+        kind, end = "param", "" if is_closed else ": "
+    else:
+        words, kind, end = here.choices, "value", ""
+    found = []
+    for word in words:
+        text = write(word, quote)
+        if text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed):
+            text = text.removesuffix(quote) if is_closed else text
+            found.append(SimpleCompletion(text=text + end, type=kind))
+    return {
+        "completions": found,
+        "suppress": bool(found),
+        "matched_fragment": place.typed,
+    }
+
+
+def _json(word: Any, quote: str) -> str:
+    return dumps(word, ensure_ascii=False)
+
+
+def _yaml(word: Any, quote: str) -> str:
+    if not isinstance(word, str) or quote == '"':
+        return dumps(word, ensure_ascii=False)
+    if quote:
+        return "'" + word.replace("'", "''") + "'"
+    return word if _reads_as_itself(word) else dumps(word, ensure_ascii=False)
+
+
+def _reads_as_itself(word: str) -> bool:
+    try:
+        return bool(read_yaml(f"- {word}", {}) == [word])
+    except BodyError:
+        return False

@@ -1,0 +1,112 @@
+"""Where a cursor stands in the body of a call: at a name or at a value, and of what."""
+
+import re
+from dataclasses import dataclass, field
+from json import loads
+from typing import Literal
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*("?)')
+_BARE = re.compile(r'[^\s"{}\[\],:]+')
+_NAME = re.compile(r"""(?P<typed>(["']?)[\w.-]*)$""")
+_VALUE = re.compile(r"""(["']?)(?P<name>[\w.-]+)\1:\s+(?P<typed>.*)$""")
+_GIVEN = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cursor at the end of *typed*, which is the beginning of a name or of a value."""
+
+    kind: Literal["name", "value"]
+    path: tuple[str | int, ...]
+    """Where in the arguments: of the object for a name, of the value itself for that."""
+    typed: str
+    """With the quote it begins with, if any."""
+    given: frozenset[str] = frozenset()
+    """The names this object has already."""
+
+
+@dataclass
+class _Open:
+    """An object or a list that is not closed yet."""
+
+    is_object: bool
+    key: str | int
+    given: set[str] = field(default_factory=set)
+
+
+class _JSON:
+    """Reads the beginning of a JSON text, mark by mark."""
+
+    def __init__(self) -> None:
+        self.open: list[_Open] = []
+        self.wants: Literal["name", "value", "nothing"] = "value"
+
+    def mark(self, mark: str) -> None:
+        """Take one of the marks between names and values."""
+        if mark in "{[":
+            self.open.append(_Open(mark == "{", "" if mark == "{" else 0))
+            self.wants = "name" if mark == "{" else "value"
+        elif mark in "}]":
+            del self.open[-1:]
+            self.wants = "nothing"
+        elif mark == ":":
+            self.wants = "value"
+        elif mark == "," and self.open:
+            here = self.open[-1]
+            self.wants = "name" if here.is_object else "value"
+            if isinstance(here.key, int):
+                here.key += 1
+
+    def word(self, text: str) -> None:
+        """Take a whole string or number."""
+        if self.wants == "name":
+            name = _text_of(text)
+            self.open[-1].key = name
+            self.open[-1].given.add(name)
+        self.wants = "nothing"
+
+    def place(self, typed: str) -> Place | None:
+        """Return where a cursor after *typed* stands; None where nothing can be put in."""
+        if self.wants == "nothing" or not self.open:
+            return None
+        path = tuple(each.key for each in self.open)
+        if self.wants == "name":
+            return Place("name", path[:-1], typed, frozenset(self.open[-1].given))
+        return Place("value", path, typed)
+
+
+def place_in_json(text: str) -> Place | None:
+    """Return where the cursor stands at the end of *text*, the beginning of a JSON object."""
+    reader, at = _JSON(), 0
+    while at < len(text):
+        word = _STRING.match(text, at) or _BARE.match(text, at)
+        if word is None:
+            reader.mark(text[at])
+            at += 1
+            continue
+        at = word.end()
+        if at == len(text) and not (word.re is _STRING and word[1]):
+            return reader.place(word[0])
+        reader.word(word[0])
+    return reader.place("")
+
+
+def place_in_yaml(text: str) -> Place | None:
+    """Return where the cursor stands at the end of *text*, in a block of `name: value` lines.
+
+    Lines that are indented are left alone.
+    """
+    line = text.rpartition("\n")[2]
+    given = frozenset(name for _, name in _GIVEN.findall(text))
+    if said := _NAME.match(line):
+        return Place("name", (), said["typed"], given)
+    if said := _VALUE.match(line):
+        return Place("value", (said["name"],), said["typed"])
+    return None
+
+
+def _text_of(word: str) -> str:
+    try:
+        return str(loads(word))
+    except ValueError:
+        return word

@@ -1,0 +1,104 @@
+"""YAML as its version 1.2 reads it, and text where a schema says so."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from toolbench.errors import BodyError
+from toolbench.magics.alternatives import Alternatives
+
+_TAG = "tag:yaml.org,2002:"
+_NUMBER_STARTS = "-+.0123456789"
+# The core schema of YAML 1.2 (section 10.3.2): no `yes`, no `16:30`, no dates.
+_RULES = (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list(_NUMBER_STARTS)),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        list(_NUMBER_STARTS),
+    ),
+    ("merge", "<<", ["<"]),
+)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain scalars by the rules above."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
+
+
+for _name, _pattern, _starts in _RULES:
+    _Loader.add_implicit_resolver(
+        _TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _starts
+    )
+
+
+def _int(loader: Any, node: yaml.ScalarNode) -> int:
+    text = node.value
+    return int(text, 0) if text[1:2] in ("o", "x") else int(text)
+
+
+_Loader.add_constructor(f"{_TAG}int", _int)
+
+
+def read_yaml(text: str, schema: Any) -> Any:
+    """Return the value *text* stands for; what *schema* wants as text stays as it is written.
+
+    Raises:
+        BodyError: If *text* is not YAML.
+    """
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _keep_text(node, Alternatives.of(schema))
+        return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        msg = f"The body is not YAML: {_reason(error)}. JSON starts with {{."
+        raise BodyError(msg) from None
+
+
+def _keep_text(whole: yaml.Node, wanted: Alternatives) -> None:
+    """Make those plain scalars text that *wanted* wants as such, and every name."""
+    todo, seen = [(whole, wanted)], set[int]()
+    while todo:
+        node, wanted = todo.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if not isinstance(node, yaml.ScalarNode):
+            todo += [(part, wanted.at(key)) for key, part in _parts(node)]
+        elif (
+            node.style is None
+            and node.value
+            and wanted.are_text
+            and not (node.tag == f"{_TAG}null" and wanted.take_null)
+        ):
+            node.tag = f"{_TAG}str"
+
+
+def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from enumerate(node.value)
+    elif isinstance(node, yaml.MappingNode):
+        for name, part in node.value:
+            if isinstance(name, yaml.ScalarNode):
+                if name.tag != f"{_TAG}merge":
+                    name.tag = f"{_TAG}str"
+                yield name.value, part
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong and where, without PyYAML's picture of the line."""
+    said = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+    reason = " ".join(str(said).split())
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return reason
+    return f"{reason}, at line {mark.line + 1} column {mark.column + 1}"
