@@ -47,6 +47,23 @@ class TestWhenErrorsShow:
         assert "One field needs attention" in page(form.widget)
         assert _marked(form) == {"a"}
 
+    def test_the_alert_calls_a_value_by_its_key(self):
+        """Beside its key a map's value is `value`; far from it that says nothing."""
+        schema = {**_object(a={}), "additionalProperties": False}
+        form = SchemaForm(schema, {"zz": 1})
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "One field needs attention: zz.<" in page(form.widget)
+
+    def test_a_question_needs_no_full_stop(self):
+        """The sentence of an error ends once."""
+        form = SchemaForm(self._SCHEMA)
+        form.widget  # noqa: B018
+        said = ["did you mean 'b'?", "is odd.", "is odd"]
+        form.show_problems([Problem(("b",), text) for text in said])
+        assert ">Did you mean &#x27;b&#x27;?<" in page(form.widget)
+        assert page(form.widget).count(">Is odd.<") == 2
+
     def test_errors_come_and_go_while_typing(self):
         """The field that is edited shows its own; others wait for their turn."""
         form = SchemaForm(self._SCHEMA)

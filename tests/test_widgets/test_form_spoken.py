@@ -42,6 +42,8 @@ class TestHeard:
             ({"minLength": 2}, "At least 2 characters."),
             ({"maxLength": 1}, "At most 1 character."),
             ({"minItems": 1, "maxItems": 0}, "At least 1 item, at most 0 items."),
+            ({"minItems": 2, "maxItems": 2}, "2 items."),
+            ({"minLength": 1, "maxLength": 1}, "1 character."),
             ({"minimum": 2}, "At least 2."),
         ],
     )
@@ -93,3 +95,11 @@ class TestHeard:
         )
         assert inside
         assert re.fullmatch(r"([\w .,:;!?()-]|\\[0-9a-f]+ )*", inside[1])
+
+
+class TestEnds:
+    def test_no_sentence_ends_twice(self):
+        """A question keeps its mark, for the eye and for the ear."""
+        form = _form(type="integer", minimum=2, description="How many?")
+        assert _heard(form)["n"] == " required. How many? at least 2."
+        assert ">How many? At least 2.<" in page(form.widget)

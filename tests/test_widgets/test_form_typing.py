@@ -60,6 +60,25 @@ class TestText:
         assert form.value == {"n": 15}
         assert not form.blocked
 
+    @pytest.mark.parametrize(
+        ("kind", "draft", "hinted"),
+        [
+            ("number", "84,50", True),
+            ("number", "-1,5e3", True),
+            ("number", "1,2,3", False),
+            ("number", "much, really", False),
+            ("number", "1e999", False),
+            ("integer", "84,50", False),
+        ],
+    )
+    def test_a_decimal_comma_is_told_of_the_point(self, kind, draft, hinted):
+        """Only where a point would make it a number of the right kind."""
+        form = _form(n={"type": kind})
+        type_into(named(form.widget, "n"), draft)
+        ((_, sentence),) = form.errors
+        assert sentence.startswith(f"{draft!r} is not a")
+        assert sentence.endswith("Use a point for decimals.") is hinted
+
     def test_a_number_out_of_bounds_can_be_sent(self):
         """Nothing is clamped: trying what is invalid is what a workbench is for."""
         form = _form(n={"type": "integer", "maximum": 10})
@@ -117,6 +136,15 @@ class TestChoices:
         for label, value in [("false", {"deep": False}), ("— default: true —", {})]:
             pick(options, label)
             assert form.value == value
+
+    @pytest.mark.parametrize("kinds", [("number", "string"), ("integer", "boolean")])
+    def test_of_kinds_the_default_is_named_too(self, kinds):
+        """An optional union says what is taken when nothing is sent."""
+        parts = {"anyOf": [{"type": kind} for kind in kinds]}
+        form = _form(x={**parts, "default": "0.10"}, y=parts)
+        assert named(form.widget, "x").options[0][0] == '— default: "0.10" —'
+        assert named(form.widget, "y").options[0][0] == "— not sent —"
+        assert form.value == {}
 
     def test_many_values_are_searched(self):
         """From fifty on, one types a part of the name; what is no name blocks."""
@@ -233,15 +261,16 @@ class TestDatesAndFiles:
         assert named(form.widget, "day").value == "2026-02-30"
 
     @pytest.mark.parametrize(
-        ("kind", "button"), [("uuid", "New"), ("date-time", "Now")]
+        ("kind", "button", "name"),
+        [("uuid", "New", "a UUID"), ("date-time", "Now", "a date and time")],
     )
-    def test_a_button_makes_up_a_value(self, kind, button):
+    def test_a_button_makes_up_a_value(self, kind, button, name):
         """A fresh one each time, and one that the format accepts."""
         form = _form(x={"type": "string", "format": kind})
         click(named(form.widget, button))
-        assert "does not look like" not in page(form.widget)
+        assert f">{name[0].upper()}{name[1:]}.<" in page(form.widget)
         type_into(named(form.widget, "x"), "nonsense")
-        assert f"does not look like a {kind}" in page(form.widget)
+        assert f"does not look like {name}." in page(form.widget)
         assert form.errors == []
 
     def test_a_file_becomes_base64(self):

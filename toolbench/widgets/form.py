@@ -236,7 +236,7 @@ class SchemaForm:
     def _top(self, note: Html) -> Html:
         """Say what concerns the whole form, and how many fields are wrong."""
         said = f'<div class="tb-notice">{escape(self._notice)}</div>'
-        wrong = [s.label and notes.line(s.label) for s in self.slot.walk() if s.errors]
+        wrong = [s.title and notes.line(s.title) for s in self.slot.walk() if s.errors]
         fields = "One field needs" if len(wrong) == 1 else f"{len(wrong)} fields need"
         names = ", ".join(filter(None, wrong[:_NAMED]))
         text = f"{fields} attention: {names}." if names else f"{fields} attention."

@@ -26,6 +26,7 @@ from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import STYLE, Parts
 from toolbench.widgets.question import QuestionBox
 from toolbench.widgets.quiet import QUIET, Quiet
+from toolbench.widgets.reload import dropped, dropped_html
 from toolbench.widgets.report import RunReport
 from toolbench.widgets.ticker import ticker
 from toolbench.widgets.views import VIEWS, View
@@ -242,7 +243,8 @@ class ToolPanel(w.VBox):
             self._form.reveal_errors()
             count = len(errors)
             what = "One field needs" if count == 1 else f"{count} fields need"
-            self._say(f"Not run yet. {what} attention.")
+            earlier = "again" if self._run is not None else "yet"
+            self._say(f"Not run {earlier}. {what} attention.")
             return False
         self._notice.children = ()
         return True
@@ -303,12 +305,19 @@ class ToolPanel(w.VBox):
             ]
 
     def reload(self) -> None:
-        """Take the tool as it was defined last, and keep what was entered."""
+        """Take the tool as it was defined last, and keep what was entered.
+
+        Arguments it has no longer are left out, and shown above the form.
+        """
         with self._lock:
-            entered, old = self._form.value, self._form
+            entered, old, new = self._form.value, self._form, self._tool.latest()
+            gone = dropped(self._tool, new, entered)
+            left_out = dropped_html(gone, old.masked)
             self._parts.drop(self._stale.children)
             self._stale.children = ()
-            self._show(self._tool.latest(), entered)
+            self._show(new, {k: v for k, v in entered.items() if k not in gone})
+            self._head.value += left_out
+            self._report.outdate()
             old.close()
 
     def close(self) -> None:

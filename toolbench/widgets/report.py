@@ -56,13 +56,14 @@ class RunReport:
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
         self._seen: tuple[int, bool] | None = None
+        self._is_old = False
         self.status = [self._bar, self._state, self._clock]
         """What belongs beside the buttons."""
         self.widget = parts.column(self._log.widget, self._result, self._more)
 
     def begin(self, run: Run) -> None:
         """Follow *run* from now on."""
-        self._run, self._seen = run, None
+        self._run, self._seen, self._is_old = run, None, False
         self._log.clear()
         self._result.value = ""
         show_if(self._more, wanted=False)
@@ -86,7 +87,7 @@ class RunReport:
         rendered = self._rendered
         over = rendered is not None and rendered.run is run
         put(self._state, _state_html(run))
-        put(self._clock, _clock_html(run))
+        put(self._clock, _clock_html(run, is_old=self._is_old))
         seen = run.version, over
         if seen == self._seen and over:
             return True
@@ -97,6 +98,12 @@ class RunReport:
             self._result.value = rendered.html
             show_if(self._more, wanted=rendered.is_more)
         return over
+
+    def outdate(self) -> None:
+        """Say of the run, if there is one, that its tool was another one."""
+        if self._run is not None:
+            self._is_old = True
+            put(self._clock, _clock_html(self._run, is_old=True))
 
     def _show_progress(self, run: Run) -> None:
         share = run.progress_state.share
@@ -124,7 +131,7 @@ def _state_html(run: Run) -> Html:
     return Html(f'<span role="status" aria-live="polite">{shown}</span>')
 
 
-def _clock_html(run: Run) -> Html:
+def _clock_html(run: Run, *, is_old: bool) -> Html:
     seconds = run.seconds
     exact = seconds < _TENTHS or run.state in ENDED
     words = [f"{seconds:.1f} s" if exact else f"{seconds:.0f} s"]
@@ -133,6 +140,7 @@ def _clock_html(run: Run) -> Html:
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:
         words += [run.progress_state.said]
+    words += ["of the tool as it was before"] if is_old else []
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 

@@ -10,7 +10,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.news import Errand, Failure
 from toolbench.widgets.explorer.pane import Lock
-from toolbench.widgets.parts import Parts, put
+from toolbench.widgets.parts import Parts, put, show_if
 
 WORDS: dict[str, str] = {
     "new": "not connected yet",
@@ -64,6 +64,7 @@ class ServerCard:
         )
         older = self._other_mode == "legacy"
         self._other.description = f"Use the {'older' if older else 'newer'} protocol"
+        show_if(self._other, wanted=_may_be_the_protocol(session))
         put(self._about, _about_html(session))
         put(self._more, Html(self._said + _more_html(session)))
         shown = (self._about, self._buttons, self._more)
@@ -115,6 +116,19 @@ class ServerCard:
 def status_words(session: MCPServerSession) -> str:
     """Return the state of a server in words."""
     return WORDS.get(session.status, session.status)
+
+
+def _may_be_the_protocol(session: MCPServerSession) -> bool:
+    """Whether another protocol could change anything: not where nobody ever said a word.
+
+    `auto` has tried both; where one protocol was asked for, what was sent may not be understood.
+    """
+    if not session.error:
+        return True
+    traffic = session.traffic
+    if any(message.direction == "received" for message in traffic):
+        return True
+    return session.mode != "auto" and len(traffic) > 0
 
 
 def _about_html(session: MCPServerSession) -> Html:

@@ -101,7 +101,7 @@ class Choice(Editor):
 
     def build(self) -> Widget:
         """Make the list; its first line is "nothing"."""
-        labels = [self._nothing(), *labels_of(self.schema, self._listed())]
+        labels = [self.unchosen, *labels_of(self.schema, self._listed())]
         if self.slot.node.nullable:
             labels.append("null")
         widget = self.make(
@@ -117,11 +117,6 @@ class Choice(Editor):
 
     def _listed(self) -> list[Any]:
         return self._values[:-1] if self.slot.node.nullable else self._values
-
-    def _nothing(self) -> str:
-        if self.slot.default is not UNSET:
-            return f"— default: {notes.option(self.slot.default)} —"
-        return "— choose —" if self.slot.required else "— not sent —"
 
 
 class Tick(Editor):

@@ -126,6 +126,13 @@ class Editor(ABC):
         """One more remark for the help of the field."""
         return ""
 
+    @property
+    def unchosen(self) -> str:
+        """What the line of a list says that stands for no value."""
+        if self.slot.default is not UNSET:
+            return f"— default: {notes.option(self.slot.default)} —"
+        return "— choose —" if self.slot.required else "— not sent —"
+
     def refresh(self) -> None:
         """Show again what depends on the state of the slot: the ghost, the error mark."""
         if self._widget is not None:

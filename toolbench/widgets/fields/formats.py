@@ -15,8 +15,9 @@ _ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
 
 
 class Format(NamedTuple):
-    """How text of a format looks, an example, and how to make a fresh one."""
+    """What a format is called, how its text looks, an example, how to make a fresh one."""
 
+    name: str
     pattern: str
     example: str
     button: str = ""
@@ -28,20 +29,26 @@ def _now() -> str:
 
 
 FORMATS = {
-    "date": Format(r"\d{4}-\d{2}-\d{2}", "2026-11-21"),
+    "date": Format("a date", r"\d{4}-\d{2}-\d{2}", "2026-11-21"),
     "date-time": Format(
+        "a date and time",
         rf"\d{{4}}-\d{{2}}-\d{{2}}[tT ]{_TIME}{_ZONE}?",
         "2026-11-21T10:30:00Z",
         "Now",
         _now,
     ),
-    "duration": Format(r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?", "P1DT2H"),
-    "email": Format(r"[^@\s]+@[^@\s]+", "ada@example.org"),
-    "ipv4": Format(r"(\d{1,3}\.){3}\d{1,3}", "192.0.2.1"),
-    "ipv6": Format(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", "2001:db8::1"),
-    "time": Format(rf"{_TIME}{_ZONE}?", "10:30:00"),
-    "uri": Format(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+", "https://example.org"),
+    "duration": Format(
+        "a duration",
+        r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?",
+        "P1DT2H",
+    ),
+    "email": Format("an email address", r"[^@\s]+@[^@\s]+", "ada@example.org"),
+    "ipv4": Format("an IPv4 address", r"(\d{1,3}\.){3}\d{1,3}", "192.0.2.1"),
+    "ipv6": Format("an IPv6 address", r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", "2001:db8::1"),
+    "time": Format("a time of day", rf"{_TIME}{_ZONE}?", "10:30:00"),
+    "uri": Format("a URL", r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+", "https://example.org"),
     "uuid": Format(
+        "a UUID",
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
         "",
         "New",
@@ -72,15 +79,15 @@ class Formatted(Line):
     def nothing(self) -> str:  # type: ignore[override]
         """Show an example."""
         example = self._format.example
-        return f"e.g. {example}" if example else self._named
+        return f"e.g. {example}" if example else self._format.name
 
     @property
     def hint(self) -> str:
         """Name the format, and say when the text does not look like it."""
-        named = self._named
+        name = self._format.name
         if self.text and not re.fullmatch(self._format.pattern, self.text):
-            return f"this does not look like a {named}"
-        return named
+            return f"this does not look like {name}"
+        return name
 
     @property
     def cells(self) -> tuple[Widget, ...]:

@@ -1,10 +1,12 @@
 """The words around a field: its name, its help, what it accepts, what is wrong with it."""
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from toolbench.core.validation import clip
 from toolbench.display.escape import Html, escape, visible
+from toolbench.errors import ended
 from toolbench.widgets.fields.spoken import spoken
 
 if TYPE_CHECKING:  # a slot asks for its notes
@@ -25,6 +27,7 @@ _LIMITS = (
     ("pattern", "matches {}"),
 )
 _COUNTED = ("character", "item")  # of which there is one, or many
+_PAIRS = (("minLength", "maxLength"), ("minItems", "maxItems"))
 _FLAGS = (("uniqueItems", "no item twice"), ("deprecated", "deprecated"))
 
 
@@ -83,14 +86,17 @@ def remarks(slot: "Slot") -> Html:
 def _help(slot: "Slot") -> list[str]:
     said = [_shortened(slot.help), escape(_sentence(", ".join(facts(slot))))]
     if all(said) and len(slot.help) <= _HELP:
-        said = [f"{said[0].rstrip('.')}. {said[1]}"]
+        said = [f"{ended(said[0])} {said[1]}"]
     if slot.node.notice:
         said.append(f"This field {escape(slot.node.notice)}: type JSON.")
     return said
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+    if not text:
+        return ""
+    said = f"{text[:1].upper()}{text[1:].rstrip('.')}"
+    return said if said.endswith(("?", "!", "…")) else f"{said}."
 
 
 def _shortened(text: str) -> str:
@@ -110,10 +116,22 @@ def facts(slot: "Slot") -> list[str]:
     schema = slot.node.schema
     said = ["null is sent"] if slot.is_null and not slot.gated else []
     said += [slot.editor.hint] if slot.editor.hint else []
-    for key, words in _LIMITS:
-        limit = schema.get(key)
+    for words, limit in _limits(schema):
         if isinstance(limit, int | float | str) and not isinstance(limit, bool):
             plural = "s" if words.endswith(_COUNTED) and limit != 1 else ""
             said.append(words.format(limit) + plural)
     said += [words for key, words in _FLAGS if schema.get(key) is True]
     return said
+
+
+def _limits(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give each limit with its words; of a pair that leaves one number, that number."""
+    exact = {
+        least: most
+        for least, most in _PAIRS
+        if least in schema and schema[least] == schema.get(most)
+    }
+    for key, words in _LIMITS:
+        if key not in exact.values():
+            said = words.removeprefix("at least ") if key in exact else words
+            yield said, schema.get(key)

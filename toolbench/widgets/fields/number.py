@@ -23,7 +23,10 @@ def read_number(text: str, kind: Any) -> int | float:
         if abs(number) != math.inf:
             return number
     wanted = "an integer" if kind == "integer" else "a number"
-    msg = f"{text!r:.60} is not {wanted}."
+    pointed = text.replace(",", ".", 1)
+    is_decimal = kind != "integer" and pointed != text and _NUMBER.fullmatch(pointed)
+    hint = " Use a point for decimals." if is_decimal else ""
+    msg = f"{text!r:.60} is not {wanted}.{hint}"
     raise UnreadableError(msg)
 
 

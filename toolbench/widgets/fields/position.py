@@ -56,6 +56,12 @@ class Position:
         return f"<{type(self).__name__} {where}>"  # never its value
 
     @property
+    def title(self) -> str:
+        """What it is called far from its place: there a map's value goes by its key."""
+        in_a_map = self.settled and isinstance(self.key, str)
+        return str(self.key) if in_a_map else self.label
+
+    @property
     def path(self) -> Path:
         """Where the value stands in the whole value."""
         steps: list[Any] = []

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from toolbench.display.escape import Html, visible
+from toolbench.errors import ended
 
 if TYPE_CHECKING:  # a slot asks for it
     from toolbench.widgets.fields.slot import Slot
@@ -24,12 +25,12 @@ def spoken(slot: "Slot", remarks: list[str]) -> Html:
     said += [remark for remark in remarks if remark.strip()]
     if not said:
         return Html("")
-    text = ". ".join(part.rstrip(".") for part in said)
+    text = " ".join(map(ended, said))
     star = " *" if slot.starred else ""
     return Html(
         f"<style>.{slot.mark}>.widget-label::after,"
         f".{slot.mark}>.widget-label-basic>span::after"
-        f'{{content:"{star}";content:"{star}" / "{_quoted(text)}."}}</style>'
+        f'{{content:"{star}";content:"{star}" / "{_quoted(text)}"}}</style>'
     )
 
 

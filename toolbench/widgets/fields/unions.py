@@ -134,9 +134,8 @@ class Union(Container):
 
     def _choices(self) -> Widget:
         if self._list is None:
-            nothing = "— choose —" if self.slot.required else "— not sent —"
             null = ["null"] if self.slot.node.nullable else []
-            labels = [nothing, *self._names, *null]
+            labels = [self.unchosen, *self._names, *null]
             self._list = self.make(
                 Dropdown,
                 "tb-field",

@@ -1,0 +1,114 @@
+"""How far a run is, in numbers: from whatever an executor or a server says."""
+
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbench.runs.progress import Progress
+
+HUGE = 10**400
+NUMBERS = st.one_of(st.floats(), st.integers(), st.sampled_from([HUGE, -HUGE]))
+
+
+class TestShare:
+    @given(value=NUMBERS, total=st.none() | NUMBERS)
+    def test_is_between_nothing_and_all(self, value, total):
+        """Or there is none: no bar is fuller than full, and none shows a nan."""
+        share = Progress.of(value, total, "").share
+        assert share is None or 0 <= share <= 1
+
+    @pytest.mark.parametrize(
+        ("value", "total", "share"),
+        [
+            (0, 4, 0),
+            (1, 4, 0.25),
+            (4, 4, 1),
+            (9, 4, 1),
+            (-1, 4, 0),
+            (1, -4, 0),
+            (-1, -4, 0.25),
+            (1e308, 1e-308, 1),
+        ],
+    )
+    def test_is_the_part_that_is_done(self, value, total, share):
+        """More than all is all, less than nothing is nothing."""
+        assert Progress(value, total).share == share
+
+    @pytest.mark.parametrize(
+        ("value", "total"),
+        [
+            (1, None),
+            (1, 0),
+            (nan, 4),
+            (1, nan),
+            (inf, 4),
+            (1, inf),
+            (inf, inf),
+            (HUGE, 4),
+            (1, -HUGE),
+        ],
+    )
+    def test_is_none_where_it_cannot_be_told(self, value, total):
+        """Of nothing, of anything that is no number, of what is too large for one."""
+        assert Progress.of(value, total, "").share is None
+
+
+class TestNumbers:
+    def test_are_floats_however_large(self):
+        """An integer beyond them is infinite, on its own side."""
+        assert Progress.of(HUGE, -HUGE, "x") == Progress(inf, -inf, "x")
+        assert Progress.of(3, 10, "") == Progress(3.0, 10.0)
+
+    @pytest.mark.parametrize("value", ["much", None, [1]])
+    def test_that_are_none_are_refused(self, value):
+        """The executor that says so is told where it says it."""
+        with pytest.raises((TypeError, ValueError)):
+            Progress.of(value, None, "")
+
+    @pytest.mark.parametrize(
+        ("value", "total", "read"),
+        [
+            (1234567, 10000000, "1,234,567 of 10,000,000"),
+            (3, 10, "3 of 10"),
+            (0, 10, "0 of 10"),
+            (0.5, 2, "0.5 of 2"),
+            (1 / 3, None, "0.3333"),
+            (-2, None, "-2"),
+            (7, 0, "7"),
+            (0, None, ""),
+            (0, 0, ""),
+            (1e15, None, "1e+15"),
+            (1e15 - 1, None, "999,999,999,999,999"),
+            (-1e15, None, "-1e+15"),
+            (inf, 4, "inf of 4"),
+        ],
+    )
+    def test_read_as_a_person_writes_them(self, value, total, read):
+        """Whole ones in full and in groups, others rounded, none where there is nothing."""
+        assert Progress(value, total).counted == read
+
+    @given(value=NUMBERS, total=st.none() | NUMBERS)
+    def test_are_short(self, value, total):
+        """Whatever they are, they fit beside a button."""
+        assert len(Progress.of(value, total, "").counted) <= 44
+
+
+class TestSaid:
+    @pytest.mark.parametrize(
+        ("message", "value", "said"),
+        [
+            ("reading", 3, "reading · 3 of 10"),
+            ("", 3, "3 of 10"),
+            ("reading", 0, "reading · 0 of 10"),
+        ],
+    )
+    def test_is_the_message_and_the_numbers(self, message, value, said):
+        """What there is of both."""
+        assert Progress(value, 10, message).said == said
+
+    def test_is_nothing_where_nothing_was_told(self):
+        """Then nothing is shown."""
+        assert Progress().said == ""
+        assert Progress(message="reading").said == "reading"
