@@ -9,6 +9,7 @@ from toolbench.errors import (
     Problem,
     ToolbenchError,
     ToolFailedError,
+    ended,
 )
 
 _MADE = {
@@ -33,3 +34,10 @@ def test_travels_between_processes(kind):
     assert type(again) is kind
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize("text", ["So it is.", "Is it?", "It is!", "And so on…"])
+def test_a_sentence_ends_once(text):
+    """A full stop is added where nothing else ends it."""
+    assert ended(text) == text
+    assert ended("So it is") == "So it is."

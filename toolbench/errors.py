@@ -95,7 +95,10 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         self.tool = tool
         self.observation = observation
         said = observation.text.strip()
-        super().__init__(said if said.startswith(tool) else f"{tool}: {said}")
+        asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
+        super().__init__(
+            f"{'' if said.startswith(tool) else f'{tool}: '}{said}{asides}"
+        )
 
     def __reduce__(self) -> Any:  # as above
         return type(self), (self.tool, self.observation)
@@ -127,3 +130,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x' or 'y'?"` for the nearest of *known*, or nothing."""
     near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def ended(sentence: str) -> str:
+    """Return *sentence* with a full stop, unless something else ends it."""
+    return sentence if sentence.endswith((".", "?", "!", "…")) else f"{sentence}."
+
+
+def indefinite(noun: str) -> str:
+    """Return *noun* with its article: `an int`, `a str`."""
+    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"

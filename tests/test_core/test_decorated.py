@@ -246,7 +246,7 @@ class TestWhatCannotBeATool:
             ),
             (
                 unresolved,
-                "unresolved: an annotation means nothing .*'Nowhere' is not defined",
+                "unresolved: an annotation cannot be read: .*'Nowhere' is not defined",
             ),
             (unknown, "unknown: a model cannot be asked for these arguments.*Unknown"),
             (nested, "nested: a model cannot be asked for these arguments.*Unknown"),

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from test_core import postponed
 from toolbench import Observation, tool
-from toolbench.errors import ArgumentsError
+from toolbench.errors import ArgumentsError, RegistrationError
 
 
 class Color(Enum):
@@ -99,7 +99,15 @@ class TestWhatAFunctionSays:
         )
         plain = tool(read_only=True)(postponed.greet).annotations
         assert plain.readOnlyHint
-        assert "destructiveHint" not in plain.model_fields_set
+        assert plain.model_fields_set == {"readOnlyHint"}
+
+    def test_cannot_both_spare_and_destroy(self):
+        """What contradicts itself is refused when it is said."""
+        with pytest.raises(RegistrationError, match="say read_only or destructive"):
+            tool(read_only=True, destructive=True)
+        assert tool(read_only=True, destructive=False)(
+            postponed.greet
+        ).hints.readOnlyHint
 
     def test_names_the_classes(self):
         """The action class is named after the tool, however that is spelled."""

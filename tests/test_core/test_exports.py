@@ -273,3 +273,28 @@ class TestSchemaMethods:
             schema["properties"]["content"]["items"]["anyOf"][0]["properties"]
         )
         assert Written(content=[block], size=1).to_arguments()["size"] == 1
+
+
+class TestHints:
+    @pytest.mark.parametrize(
+        ("hints", "published"),
+        [
+            ({}, None),
+            ({"title": None}, None),
+            ({"readOnlyHint": True}, {"readOnlyHint": True}),
+            (
+                {"readOnlyHint": False, "destructiveHint": True},
+                {"readOnlyHint": False, "destructiveHint": True},
+            ),
+        ],
+        ids=repr,
+    )
+    def test_are_published_if_they_were_declared(self, hints, published):
+        """MCP's default is what holds without a word; nobody is quoted as having said it."""
+        exported = ToolDefinition(
+            name="write",
+            description="Writes.",
+            action_type=WriteAction,
+            annotations=ToolAnnotations(**hints),
+        ).to_mcp_tool()
+        assert exported.get("annotations") == published

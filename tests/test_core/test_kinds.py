@@ -130,7 +130,7 @@ class TestFamilies:
             pass
 
         assert Schema.resolve_kind("FamilyAction") is FamilyAction
-        with pytest.raises(KindError, match=r"is a Action, not a Observation"):
+        with pytest.raises(KindError, match=r"is an Action, not an Observation"):
             Observation.resolve_kind("FamilyAction")
 
     def test_of_tools_ignore_type_parameters(self):

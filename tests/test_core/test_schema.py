@@ -157,7 +157,7 @@ class TestFields:
     def test_refuse_the_wrong_family(self):
         """An observation is no action."""
         written = {**self.STEP.model_dump(), "action": {"kind": "MovedObservation"}}
-        with pytest.raises(ValidationError, match=r"not a Action"):
+        with pytest.raises(ValidationError, match=r"not an Action"):
             Step.model_validate(written)
 
 

@@ -241,7 +241,7 @@ class TestCalls:
             a: int
 
         with pytest.raises(
-            TypeError, match=r"takes a AddAction or a dict .* not a OtherAction"
+            TypeError, match=r"takes an AddAction or a dict .* not an OtherAction"
         ):
             make()(OtherAction(a=1))
 

@@ -8,8 +8,10 @@ from pydantic import (
     AfterValidator,
     AnyUrl,
     BaseModel,
+    Discriminator,
     Field,
     Json,
+    Tag,
     ValidationError,
     create_model,
 )
@@ -140,6 +142,9 @@ class FeedAction(Action):
     pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = Field([])
     amount: int | float | None = None
     either: Cat | Dog | None = None
+    other: Annotated[
+        Annotated[Cat, Tag("c")] | Annotated[Dog, Tag("d")], Discriminator(type)
+    ] = Field(None)
     number: Annotated[int, AfterValidator(odd)] = 1
     by_name: dict[str, int] = Field({})
 
@@ -153,7 +158,15 @@ class TestNativeProblems:
         [
             ({"amount": "x"}, "amount", "should be an integer"),
             ({"pets": [{"kind": "cat"}]}, "pets[0].lives", "is required"),
-            ({"pets": [{"kind": "cow"}]}, "pets[0]", "cow"),
+            (
+                {"pets": [{"kind": "cow"}]},
+                "pets[0].kind",
+                "should be 'cat' or 'dog', not \"cow\"",
+            ),
+            ({"pets": [{"kind": 1}]}, "pets[0].kind", "'dog', not 1"),
+            ({"pets": [{}]}, "pets[0].kind", "is required"),
+            ({"pets": [5]}, "pets[0]", "should be an object, not 5"),
+            ({"other": {}}, "other", "fits none of the accepted forms"),
             (
                 {"either": {"kind": "cat", "lives": "x"}},
                 "either.lives",
@@ -162,7 +175,7 @@ class TestNativeProblems:
             ({"number": 2}, "number", "should be odd"),
             ({"by_name": {"a": "x"}}, "by_name.a", "should be an integer"),
             ({"amuont": 1}, "amuont", "Did you mean 'amount'?"),
-            ({"zzz": 1}, "zzz", "Known: pets, amount, either, number, by_name"),
+            ({"zzz": 1}, "zzz", "Known: pets, amount, either, other, number, by_name"),
         ],
         ids=repr,
     )
@@ -202,6 +215,8 @@ class TestNativeProblems:
             (Literal["r", "w"], "x", "should be 'r' or 'w', not \"x\""),
             (Annotated[int, Field(ge=1)], 0, "should be at least 1, not 0"),
             (Annotated[int, Field(lt=1)], 1, "should be less than 1, not 1"),
+            (Annotated[float, Field(le=90)], 95, "should be at most 90, not 95"),
+            (Annotated[float, Field(ge=0.5)], 0, "should be at least 0.5, not 0"),
             (
                 Annotated[int, Field(multiple_of=3)],
                 4,

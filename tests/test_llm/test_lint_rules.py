@@ -1,13 +1,52 @@
 """Each rule of one tool speaks where it is broken, and is silent where it is kept."""
 
+from functools import partial
+from typing import TypedDict, Unpack
+
 import pytest
 
 from test_llm.samples import taking
 from test_llm.tools import SAYS, argument, named, number, text
+from toolbench import tool
 from toolbench.core.annotations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
 
 DELETES = ToolAnnotations(destructiveHint=True)
+
+
+class More(TypedDict, total=False):
+    size: int
+
+
+def misnamed(price: float, note: str = ""):  # noqa: D417 - that is the mistake
+    """Buy something.
+
+    Args:
+        pryce: In euros.
+        note: For the seller.
+    """
+
+
+def welldescribed(price: float, *, conversation: object, **more: Unpack[More]):
+    """Buy something.
+
+    Args:
+        price: In euros.
+        conversation: Ours.
+        **more: More.
+        size: A key of those.
+    """
+
+
+def open_to_all(**anything: int):
+    """Count.
+
+    Args:
+        **anything: By name.
+        apples: For example.
+    """
+
+
 KEPT_AND_BROKEN = {
     "name-verb": [
         (named("weather_data"), named("get_weather_data")),
@@ -59,6 +98,14 @@ KEPT_AND_BROKEN = {
     "argument-undescribed": [
         (argument({"type": "string"}), argument(text("The key."))),
         (argument({"type": "object", "properties": {"y": {}}}), argument({"const": 1})),
+    ],
+    "argument-misnamed": [
+        (tool(misnamed), tool(welldescribed)),
+        (
+            tool(name="part")(partial(misnamed, 1)),
+            tool(name="part")(partial(welldescribed, 1)),
+        ),
+        (tool(misnamed), tool(open_to_all)),
     ],
     "argument-enum": [
         (
@@ -226,3 +273,22 @@ def test_rule(rule, broken, kept):
     """Broken: a finding. Kept: none."""
     assert rule in {found.rule for found in lint_tool(broken)}
     assert rule not in {found.rule for found in lint_tool(kept)}
+
+
+def test_what_is_misnamed_may_be_meant_for_another():
+    """A typo in a docstring is told with the parameter it stands for."""
+    found = {found.rule: found.message for found in lint_tool(tool(misnamed))}
+    said = "'pryce' is described and is no parameter. Did you mean 'price'?"
+    assert found["argument-misnamed"] == said
+
+
+def test_what_providers_refuse_is_named():
+    """Every name that one of them does not take is in the sentence."""
+    wrong = taking({f"my arg {n}": text("It.") for n in range(7)})
+    wrong = wrong.model_copy(update={"name": "get it!"})
+    found = {found.rule: found.message for found in lint_tool(wrong)}
+    also = ", ".join(f"my arg {n}" for n in range(5))
+    assert found["provider-refuses"] == (
+        "OpenAI, Anthropic and Gemini will not take it as it is: the name is too long, "
+        f"or has characters that are not allowed (also {also}, …)."
+    )

@@ -5,7 +5,7 @@ from mcp import MCPError
 
 from toolbench.errors import ServerError
 from toolbench.mcp.calls import Call, CallTimeoutError, HttpFailure
-from toolbench.mcp.failures import call_failed, root_of, sentence
+from toolbench.mcp.failures import broken, call_failed, root_of, sentence
 from toolbench.mcp.inbox import Inbox
 
 
@@ -76,3 +76,38 @@ class TestCallFailed:
         error = CallTimeoutError("no answer within 3 s")
         told = str(call_failed(error, Call(seconds=3), Inbox("s")))
         assert told == "No answer within 3 s."
+
+
+def failed(inbox):
+    """The failure of a call in which the server died."""
+    died = broken("It broke.", exit_code=3, inbox=inbox)
+    return died, call_failed(died, Call(seconds=1), inbox)
+
+
+class TestBroken:
+    def test_leaves_a_model_the_last_lines_and_a_person_all(self):
+        """Of a dead server's log the model reads the end; nothing of it is lost."""
+        inbox = Inbox("s")
+        for n in range(5):
+            inbox.stderr.add(f"line {n}")
+        died, told = failed(inbox)
+        head = (
+            "It broke.\nIts process ended with exit code 3.\nIts last lines on stderr:"
+        )
+        assert str(told) == f"{head}\n  line 3\n  line 4"
+        assert told.asides == ["Before that on stderr:\n  line 0\n  line 1\n  line 2"]
+        lines = "".join(f"\n  line {n}" for n in range(5))
+        assert str(died) == f"{head}{lines}"
+
+    def test_has_no_aside_where_little_was_written(self):
+        """What the model reads is then all there is."""
+        inbox = Inbox("s")
+        died, told = failed(inbox)
+        assert (
+            str(died) == str(told) == "It broke.\nIts process ended with exit code 3."
+        )
+        inbox.stderr.add("dying")
+        died, told = failed(inbox)
+        assert str(died) == str(told)
+        assert str(told).endswith("\n  dying")
+        assert not told.asides

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from test_mcp.test_listing import json_values
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.validation import validator_of
+from toolbench.errors import ToolFailedError
 from toolbench.mcp.results import tool_observation, with_way_back
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....").decode()
@@ -169,6 +170,10 @@ class TestMisfits:
             "This server asks in the older way: `%mcp reconnect 'a b' --mode legacy`."
         ]
         assert failed.text == said
+        (read,) = failed.to_llm_content[1:]
+        assert read.text == said
+        assert str(failed.visualize).endswith(f"{said}\n⚠ {failed.warnings[0]}")
+        assert str(ToolFailedError("t", failed)) == f"t: {said}\n{failed.warnings[0]}"
         for other in (text("no", isError=True), text(said)):
             observation = tool_observation("t", other)
             assert with_way_back(observation, "s") is observation

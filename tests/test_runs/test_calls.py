@@ -6,7 +6,14 @@ from contextlib import suppress
 import pytest
 
 from test_runs import tools
-from toolbench import Action, Conversation, Observation, ToolDefinition, current_run
+from toolbench import (
+    Action,
+    Conversation,
+    Observation,
+    ToolDefinition,
+    current_run,
+    tool,
+)
 from toolbench.core.registry import ToolNotFoundError
 from toolbench.errors import ArgumentsError
 from toolbench.runs.calls import forget_calls, record_calls
@@ -158,7 +165,7 @@ class TestMistakes:
     @pytest.mark.parametrize("given", [[1], [], "x", 5], ids=repr)
     def test_arguments_that_are_no_mapping_are_one_sentence(self, given):
         """Python's own words about sequences and mappings help nobody."""
-        wanted = r"go takes a dict of its arguments, not a (list|str|int)"
+        wanted = r"go takes a dict of its arguments, not (a list|a str|an int)"
         for call in (
             lambda: run_tool(make(at_once), given),
             lambda: run_tools([(make(at_once), given)]),
@@ -182,3 +189,37 @@ class TestSecrets:
         record = history()[-1]
         assert record.tool == "unlock"
         assert "hunter2222" not in f"{record.to_dict()}{record.to_html()}"
+
+
+def frames_of(error):
+    """The names of the functions in the traceback that IPython does not leave out."""
+    trace = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_locals.get("__tracebackhide__"):
+            yield trace.tb_frame.f_code.co_qualname.rpartition(".")[2]
+        trace = trace.tb_next
+
+
+def fail(action):
+    raise KeyError(action.n)
+
+
+@tool
+def broken(n: int = 1) -> str:
+    """Break."""
+    raise KeyError(n)
+
+
+class TestTracebacks:
+    @pytest.mark.parametrize("called", [make(fail), broken], ids=["made", "decorated"])
+    @pytest.mark.parametrize("is_recorded", [True, False])
+    def test_lead_from_the_call_to_the_tool(self, called, is_recorded):
+        """Between the line that calls and the function that fails, no frame of ours shows."""
+        if not is_recorded:
+            forget_calls()
+        with pytest.raises(KeyError) as failed:
+            called({"n": 2})
+        here, *between, last = frames_of(failed.value)
+        assert here == "test_lead_from_the_call_to_the_tool"
+        assert between in ([], ["<lambda>"])  # which gives a function what it takes
+        assert last in ("fail", "broken")

@@ -314,6 +314,15 @@ class TestTimeLimit:
         assert observation.text == "The run was timed out after 0.05 s."
         assert history()[-1].state == "cancelled"
 
+    def test_is_told_where_the_tool_returned(self):
+        """What a tool that heard of it gives back is kept, with a line that says so."""
+        run = Run(tools.Steps().tool, {}, source="magic")
+        observation = perform(run, timeout=0.05)
+        said = "stopped early\n[The run was timed out after 0.05 s.]"
+        assert observation.text == history()[-1].observation.text == said
+        assert not observation.is_error
+        assert run.state == "cancelled"
+
     def test_of_a_run_in_time_changes_nothing(self):
         """The clock is stopped when the run is over."""
         perform(Run(tools.add, {"a": 1}, source="magic"), timeout=60)

@@ -23,10 +23,10 @@ def tool(
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
-    read_only: bool = False,
+    read_only: bool | None = None,
     destructive: bool | None = None,
-    idempotent: bool = False,
-    open_world: bool = True,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -35,10 +35,10 @@ def tool(
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
-    read_only: bool = False,
+    read_only: bool | None = None,
     destructive: bool | None = None,
-    idempotent: bool = False,
-    open_world: bool = True,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
 ) -> Any:
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
@@ -53,22 +53,28 @@ def tool(
         name: The name of the tool; the function's own if left out.
         title: A name for people.
         description: What the model is told; the docstring if left out.
-        read_only: The tool changes nothing.
+        read_only: The tool changes nothing. As of every hint, what is left out is not declared.
         destructive: It may delete or overwrite: runs from a button or magic ask first.
         idempotent: Calling it again with the same arguments changes nothing more.
         open_world: It reaches things outside a closed domain.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without
-            its object, or has parameters of types that JSON cannot carry.
+            its object, or has parameters of types that JSON cannot carry; if the tool is
+            said to be both read-only and destructive.
     """
-    said = {} if destructive is None else {"destructiveHint": destructive}
-    hints = ToolAnnotations(
-        title=title,
-        readOnlyHint=read_only,
-        idempotentHint=idempotent,
-        openWorldHint=open_world,
-        **said,
+    if read_only and destructive:
+        msg = "A tool that is read-only destroys nothing: say read_only or destructive."
+        raise RegistrationError(msg)
+    said = {
+        "title": title,
+        "readOnlyHint": read_only,
+        "destructiveHint": destructive,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
+    hints = ToolAnnotations.model_validate(
+        {hint: value for hint, value in said.items() if value is not None}
     )
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:

@@ -16,7 +16,7 @@ from inspect import (
     signature,
     unwrap,
 )
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar
 from warnings import warn
 
 from toolbench.core.portal import portal
@@ -76,6 +76,16 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
             warn(msg, ResourceWarning, source=self, stacklevel=1)
 
 
+class ExecutableTool(Protocol):
+    """A tool that is known to have an executor."""
+
+    name: str
+    executor: ToolExecutor[Any, Any]
+
+    def __call__(self, action: Action, conversation: Any = None) -> Observation:
+        """Run the tool."""
+
+
 def _making(init: Callable[..., None]) -> Callable[..., None]:
     """Let *init* note that there is something to close only once it is through.
 
@@ -113,6 +123,7 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the function."""
+        __tracebackhide__ = True  # IPython leaves out such frames
         return self._call(action, conversation)
 
     def interrupt(self) -> None:
@@ -203,6 +214,7 @@ def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any],
 async def _waited(
     call: Callable[[Any, Any], Any], action: Any, conversation: Any
 ) -> Any:
+    __tracebackhide__ = True
     return await _awaited(call(action, conversation))
 
 
@@ -215,6 +227,7 @@ def settled(result: Any) -> Any:
 
 
 async def _awaited(result: Any) -> Any:
+    __tracebackhide__ = True
     if isasyncgen(result):
         return [item async for item in result]
     return await result if isawaitable(result) else result
@@ -222,6 +235,7 @@ async def _awaited(result: Any) -> Any:
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
     """Run *executor* without blocking the running event loop; a plain one gets a thread."""
+    __tracebackhide__ = True
     if hasattr(executor, "acall"):  # it knows how to come back from its own loop
         return await executor.acall(action, conversation)
     call = with_conversation(executor)

@@ -89,9 +89,18 @@ class Exports:
             output_schema = parameters_of(self.observation_type).get()
         if output_schema is not None:
             exported["outputSchema"] = output_schema
-        if self.annotations is not None:
-            exported["annotations"] = self.annotations.model_dump(exclude_none=True)
+        if declared := self._declared_hints():
+            exported["annotations"] = declared
         return exported
+
+    def _declared_hints(self) -> dict[str, Any]:
+        """The hints that somebody gave: MCP's defaults are no declarations."""
+        given = self.annotations
+        return (
+            {}
+            if given is None
+            else given.model_dump(exclude_unset=True, exclude_none=True)
+        )
 
     def to_openai_tool(
         self,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_typ
 from pydantic import Field, PydanticUserError, create_model
 from pydantic.fields import FieldInfo
 
+from toolbench.core.docstrings import parse
 from toolbench.core.executor import FunctionExecutor, innermost
 from toolbench.core.foreign import Open, safe_attribute
 from toolbench.core.schema import Action, Observation
@@ -43,8 +44,19 @@ class FunctionCall(FunctionExecutor):
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the function."""
+        __tracebackhide__ = True  # IPython leaves out such frames
         args, kwargs = self._arguments(action, conversation)
         return self.function(*args, **kwargs)
+
+    def misnamed(self) -> list[str]:
+        """List what the docstring describes as parameters, and are none."""
+        if issubclass(self._shape.action_type, Open):  # any name is one
+            return []
+        inner = innermost(self.function)  # a partial's has what is given already
+        taken = {*signature(self.function).parameters, *signature(inner).parameters}
+        known = taken.union(self._shape.names.values())
+        described = parse(inner.__doc__).parameters
+        return [name for name in described if name.lstrip("*") not in known]
 
     def __reduce__(self) -> Any:
         return FunctionCall, (self.function, self._shape)
@@ -159,7 +171,7 @@ def _hints(annotated: Any, name: str) -> dict[str, Any]:
     try:
         return get_type_hints(annotated, include_extras=True)
     except (NameError, TypeError, AttributeError, SyntaxError) as error:
-        msg = f"{name}: an annotation means nothing where the function was defined: {error}."
+        msg = f"{name}: an annotation cannot be read: {error}."
         raise RegistrationError(msg) from error
 
 

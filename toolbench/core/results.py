@@ -13,6 +13,7 @@ from toolbench.core.frames import frame_of
 from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.core.validation import pydantic_problems
+from toolbench.errors import indefinite
 
 
 class ResultObservation(Observation):
@@ -63,7 +64,7 @@ def observation_of(
     except ValidationError as error:
         first = pydantic_problems(error, value=result)[0]
         msg = (
-            f"{tool} returned a {type(result).__name__} that makes no "
+            f"{tool} returned {indefinite(type(result).__name__)} that makes no "
             f"{observation_type.__name__}: {first}."
         )
         raise TypeError(msg) from error

@@ -20,7 +20,7 @@ from toolbench.core.jsonschema import argument_schema
 from toolbench.core.kinds import Kinds
 from toolbench.core.polymorphism import by_kind
 from toolbench.core.secrecy import Secrecy, argument_name
-from toolbench.errors import KindError
+from toolbench.errors import KindError, indefinite
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that name
@@ -127,9 +127,8 @@ class Schema(Displayed, BaseModel):
         """
         found = _kinds.resolve(kind)
         if not issubclass(found, cls):
-            msg = (
-                f"Kind {kind!r} is a {found.__mro__[1].__name__}, not a {cls.__name__}."
-            )
+            base = indefinite(found.__mro__[1].__name__)
+            msg = f"Kind {kind!r} is {base}, not {indefinite(cls.__name__)}."
             raise KindError(msg)
         return found
 
@@ -207,7 +206,15 @@ class Observation(Schema):
         if self.is_error:
             shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
         texts = [c.text for c in self.content if isinstance(c, TextContent)]
-        return shown.append("\n".join(texts) or "[no text content]")
+        shown.append("\n".join(texts) or "[no text content]")
+        for aside in self._asides:
+            shown.append(f"\n⚠ {aside}", style="yellow")
+        return shown
+
+    @property
+    def _asides(self) -> Sequence[str]:
+        """What a person is told beside the result; no model reads it."""
+        return ()
 
 
 def _brief(value: Any, limit: int = 500) -> str:

@@ -9,6 +9,7 @@ from pydantic import SecretBytes, SecretStr
 
 from toolbench.core.masking import MASK as MASK
 from toolbench.core.masking import Masking
+from toolbench.errors import indefinite
 
 SecretValue = str | bytes | int | float | SecretStr | SecretBytes
 
@@ -70,7 +71,7 @@ def _wrapped(name: str, value: Any) -> SecretStr:
             return SecretStr(value.decode(errors="replace"))
         case int() | float() if not isinstance(value, bool):  # a PIN
             return SecretStr(str(value))
-    msg = f"Secret {name!r} is text, not a {type(value).__name__}."
+    msg = f"Secret {name!r} is text, not {indefinite(type(value).__name__)}."
     raise TypeError(msg)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import count
-from typing import Any, ClassVar, Generic, Protocol, Self, cast
+from typing import Any, ClassVar, Generic, Never, Self, cast
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
@@ -26,8 +26,10 @@ from toolbench.core.executor import (
     settled,
     with_conversation,
 )
+from toolbench.core.executor import ExecutableTool as ExecutableTool
 from toolbench.core.exports import Exports, as_json
 from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
+from toolbench.core.misuse import keywords, no_action
 from toolbench.core.parameters import parameters_of
 from toolbench.core.resources import DeclaredResources
 from toolbench.core.results import masked, masked_error, observation_of
@@ -39,16 +41,6 @@ from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationErr
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
-
-
-class ExecutableTool(Protocol):
-    """A tool that is known to have an executor."""
-
-    name: str
-    executor: ToolExecutor[Any, Any]
-
-    def __call__(self, action: Action, conversation: Any = None) -> Observation:
-        """Run the tool."""
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
@@ -313,11 +305,16 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
             said = discreet(problems, arguments, self.secrecy)
             raise ArgumentsError(self.name, said) from None
 
-    def __call__(self, action: Any, conversation: Any = None) -> ObservationT:
+    def __call__(
+        self, action: Any = ..., conversation: Any = None, **arguments: Never
+    ) -> ObservationT:
         """Check *action*, execute, and return the observation.
 
         Where runs are recorded (`%load_ext toolbench`), this one is. Otherwise as `execute`.
         """
+        __tracebackhide__ = True  # IPython leaves out such frames
+        if arguments:
+            raise keywords(self, arguments)
         if calls.around is None:
             return self.execute(action, conversation)
         return cast("ObservationT", calls.around(self, action, conversation))
@@ -345,6 +342,7 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
             NotImplementedError: If the tool has no executor.
             TypeError: If *action* is something else, or the result no observation.
         """
+        __tracebackhide__ = True
         try:
             if type(action) is not self.action_type:
                 action = self._checked(action)
@@ -355,8 +353,13 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
                 raise
         raise shown  # out here, where the other is no context of it
 
-    async def acall(self, action: Any, conversation: Any = None) -> ObservationT:
+    async def acall(
+        self, action: Any = ..., conversation: Any = None, **arguments: Never
+    ) -> ObservationT:
         """Do what calling the tool does, without blocking the running event loop."""
+        __tracebackhide__ = True
+        if arguments:
+            raise keywords(self, arguments)
         if calls.around_async is None:
             return await self.execute_async(action, conversation)
         observation = await calls.around_async(self, action, conversation)
@@ -366,6 +369,7 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         self, action: Any, conversation: Any = None
     ) -> ObservationT:
         """Do what `execute` does, without blocking the running event loop."""
+        __tracebackhide__ = True
         try:
             if type(action) is not self.action_type:
                 action = self._checked(action)
@@ -390,8 +394,4 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
             return action
         if isinstance(action, Mapping):
             return self.action_from_arguments(action)
-        given, wanted = type(action).__name__, self.action_type.__name__
-        msg = f"{self.name} takes a {wanted} or a dict of its arguments, not a {given}."
-        if given == wanted:
-            msg += " The class was defined again since: make the action, or the tool, anew."
-        raise TypeError(msg)
+        raise no_action(self, action)

@@ -178,12 +178,18 @@ _LIMITS = {
 }
 
 
+_EXACT = 2**53  # from here on, a float does not tell all integers apart
 _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 
 def _filled(template: str, facts: Mapping[str, Any]) -> str:
-    """Put *facts* into a sentence; one of a thing is no plural."""
-    return _ONE.sub(r"1 \1", template.format(**facts))
+    """Put *facts* into a sentence; one of a thing is no plural, 90.0 is 90."""
+    whole = {
+        name: int(fact)
+        for name, fact in facts.items()
+        if isinstance(fact, float) and fact.is_integer() and abs(fact) < _EXACT
+    }
+    return _ONE.sub(r"1 \1", template.format(**{**facts, **whole}))
 
 
 def _plain(kind: str, facts: Mapping[str, Any]) -> str | None:
@@ -246,6 +252,8 @@ def _say(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
             return Problem(path, f"is not an argument of this tool.{hint}".rstrip("."))
         case "json_schema":  # a foreign model's own sentence
             return Problem(path, line["msg"])
+        case "union_tag_invalid" | "union_tag_not_found":
+            return _say_tag(line, path)
         case "json_invalid":
             return Problem(path, f"is not JSON: {line['ctx']['error']}")
         case "value_error":
@@ -255,6 +263,21 @@ def _say(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
             said = _expected(kind) or _pydantic_limit(kind, facts)
             said = said or str(line["msg"]).removeprefix("Input ")
             return Problem(path, f"{said}, not {clip(line['input'])}")
+
+
+def _say_tag(line: dict[str, Any], path: Path) -> Problem:
+    """Say what is wrong with the field that tells the members of a union apart."""
+    facts, given = line["ctx"], line["input"]
+    named = re.fullmatch(r"'([^']+)'", facts["discriminator"])
+    if named is None:  # a function tells them apart, or one of several fields
+        return Problem(path, "fits none of the accepted forms")
+    if line["type"] == "union_tag_not_found":
+        return Problem((*path, named[1]), "is required")
+    others, _, last = facts["expected_tags"].rpartition(", ")
+    tags = f"{others} or {last}" if others else last
+    tag = facts["tag"]  # is text, whatever was given
+    got = given.get(named[1], tag) if isinstance(given, Mapping) else tag
+    return Problem((*path, named[1]), f"should be {tags}, not {clip(got)}")
 
 
 _EXPECTED = {

@@ -12,9 +12,10 @@ from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.failures import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
+    BrokenError,
+    broken,
     code_of,
     sentence,
-    with_evidence,
 )
 from toolbench.mcp.inbox import Inbox
 
@@ -111,10 +112,10 @@ class Connection:
         """The number of the server's process, if it is one."""
         return getattr(self._transport, "pid", None)
 
-    def evidence(self, text: str) -> str:
-        """Add to *text* what the server's process left behind."""
+    def broken(self, text: str) -> BrokenError:
+        """Return *text* with what the server's process left behind."""
         lines = getattr(self._transport, "lines", None)
-        return with_evidence(
+        return broken(
             text,
             exit_code=self.exit_code,
             inbox=self._inbox,

@@ -181,7 +181,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 self._tool, action.data, on_progress=on_progress, answerer=answerer
             )
         except CallFailedError as error:
-            observation = failed_observation(self._tool, str(error))
+            observation = failed_observation(self._tool, str(error), error.asides)
         else:
             observation = tool_observation(self._tool, result, self._promise)
         modern = observation.is_error and self._caller.era == "modern"

@@ -1,13 +1,13 @@
 """Turn an exception of the machinery below into a sentence that says what to do."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from toolbench.errors import ToolbenchError
+from toolbench.errors import ServerError, ToolbenchError, ended
 from toolbench.mcp.calls import Call, CallTimeoutError
 
 if TYPE_CHECKING:
@@ -23,15 +23,50 @@ _FIRST = ("initialize", "server/discover")  # what no MCP server refuses
 _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
 
 
+_READ = 2  # lines of a dead server's stderr that a model reads
+_KEPT = 10
+
+
 class CallFailedError(Exception):
     """A call that got no result; the text is a whole sentence for whoever called."""
+
+    def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
+        """Say what happened; *asides* are for a person only."""
+        super().__init__(text)
+        self.asides = asides
+
+
+class BrokenError(ServerError):
+    """A connection that broke, with the last that its server wrote on stderr."""
+
+    def __init__(self, text: str, wrote: Sequence[str] = ()) -> None:
+        """Say in *text* what happened, and what the server *wrote*."""
+        self._text = text
+        self._wrote = wrote
+        super().__init__(self._with(wrote))
+
+    @property
+    def brief(self) -> str:
+        """What a model reads of it: logs are long, and full of what is only true here."""
+        return self._with(self._wrote[-_READ:])
+
+    @property
+    def asides(self) -> list[str]:
+        """What only a person reads: the lines before those."""
+        before = self._wrote[:-_READ]
+        return ["\n".join(["Before that on stderr:", *before])] if before else []
+
+    def _with(self, wrote: Sequence[str]) -> str:
+        heading = ["Its last lines on stderr:"] if wrote else []
+        return "\n".join([self._text, *heading, *wrote])
 
 
 def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
     """Return what to raise in place of *error*, which ended *call* to the server of *inbox*."""
+    if isinstance(error, BrokenError):
+        return CallFailedError(error.brief, error.asides)
     text = inbox.told(sentence(error, call=call))
-    text = f"{text[:1].upper()}{text[1:]}"
-    return CallFailedError(text if text.endswith(("?", ".")) else f"{text}.")
+    return CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
 
 
 def root_of(error: BaseException) -> BaseException:
@@ -127,15 +162,15 @@ def _rpc(error: Any, code: int) -> str:
     return f"{error} (MCP error {code}){detail}"
 
 
-def with_evidence(
+def broken(
     text: str,
     *,
     exit_code: int | None,
     inbox: "Inbox",
     stderr_since: int = 0,
     unfinished: str = "",
-) -> str:
-    """Add to *text* what the server's process left behind: exit code, noise, stderr."""
+) -> BrokenError:
+    """Return *text* with what the server's process left behind: exit code, noise, stderr."""
     lines = [text]
     if exit_code is not None:
         lines.append(f"Its process ended with {_exit(exit_code)}.")
@@ -149,14 +184,10 @@ def with_evidence(
             f"{inbox.noise_count} lines on its stdout were no JSON-RPC messages; "
             f"the first: {inbox.noise[0]!r}."
         )
-    lines.extend(_quoted("stderr", inbox.stderr.last(10, since=stderr_since)))
-    return inbox.told("\n".join(lines))
+    last = inbox.stderr.last(_KEPT, since=stderr_since)
+    quoted = [inbox.told(f"  {line[:300]}") for line in last]
+    return BrokenError(inbox.told("\n".join(lines)), quoted)
 
 
 def _exit(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-
-def _quoted(title: str, lines: Iterable[str]) -> list[str]:
-    quoted = [f"  {line[:300]}" for line in lines]
-    return [f"Its last lines on {title}:", *quoted] if quoted else []

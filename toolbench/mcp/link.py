@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import anyio
 
-from toolbench.errors import ServerError
+from toolbench.errors import ServerError, ended
 from toolbench.mcp.calls import Call
 from toolbench.mcp.connection import Connection, Send
 from toolbench.mcp.entries import ServerEntry
 from toolbench.mcp.failures import (
     CONNECTION_CLOSED,
+    BrokenError,
     code_of,
     root_of,
     sentence,
@@ -180,8 +181,8 @@ class Link:
         reason = sentence(error, call=self._call)
         if _died(error) and self._tried.exit_code is not None:
             reason = "its process ended before it had answered"
-        text = f"Server {name!r} did not connect: {reason}."
-        return self._tried.evidence(text.replace("..", ".").replace("?.", "?"))
+        text = f"Server {name!r} did not connect: {ended(reason)}"
+        return str(self._tried.broken(text))
 
     # --- asking -------------------------------------------------------------------
 
@@ -205,7 +206,7 @@ class Link:
                 await self._reopen(connection)
                 raw = await self.connection.ask(send, call)
             elif _died(error):
-                raise ServerError(self._death(connection)) from error
+                raise self._death(connection) from error
             else:
                 raise
         return raw
@@ -227,7 +228,7 @@ class Link:
             raise
         except Exception as error:  # the SDK, anyio, httpx
             reason = sentence(error, call=call)
-            msg = f"Server {self.inbox.server!r} did not {verb}: {reason}."
+            msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
             raise ServerError(self.inbox.told(msg)) from error
 
     async def live(self) -> Connection:
@@ -249,8 +250,8 @@ class Link:
             if self._connection is broken or self.status != "connected":
                 await self._open(self.mode)
 
-    def _death(self, connection: Connection) -> str:
-        return connection.evidence(
+    def _death(self, connection: Connection) -> BrokenError:
+        return connection.broken(
             f"The connection to server {self.inbox.server!r} broke during the call. "
             "The next call connects again."
         )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolbench.errors import ServerError
+from toolbench.errors import ServerError, ended
 from toolbench.mcp.handlers import Answerer
 from toolbench.mcp.link import Link
 from toolbench.mcp.resources import (
@@ -75,7 +75,7 @@ class Offers:
                 return []
             items, problem = await connection.pages(key, send, self._seconds)
             if problem is not None and not items:
-                msg = f"Server {self._link.inbox.server!r} does not list its {key}: {problem}."
+                msg = f"Server {self._link.inbox.server!r} does not list its {key}: {ended(problem)}"
                 raise ServerError(msg)
             self._items[key] = read(items)
         return list(self._items[key])

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import loads
 from shlex import quote
 from typing import Any
@@ -39,6 +39,10 @@ class MCPObservation(Observation):
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)
     """What is wrong with the answer; it is shown all the same."""
+
+    @property
+    def _asides(self) -> list[str]:
+        return self.warnings
 
     @property
     def data(self) -> Any:
@@ -107,10 +111,15 @@ def tool_observation(
     )
 
 
-def failed_observation(tool: str, text: str) -> MCPToolObservation:
-    """Return the observation of a call that got no result."""
+def failed_observation(
+    tool: str, text: str, warnings: Sequence[str] = ()
+) -> MCPToolObservation:
+    """Return the observation of a call that got no result; *warnings* are for the person."""
     return MCPToolObservation(
-        tool_name=tool, content=[TextContent(text=text)], is_error=True
+        tool_name=tool,
+        content=[TextContent(text=text)],
+        is_error=True,
+        warnings=list(warnings),
     )
 
 

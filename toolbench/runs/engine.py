@@ -7,6 +7,7 @@ from functools import partial
 from threading import Thread, Timer, current_thread, main_thread
 from typing import Any
 
+from toolbench.core.content import TextContent
 from toolbench.core.executor import is_async
 from toolbench.core.portal import portal
 from toolbench.core.registry import resolve_one
@@ -168,12 +169,21 @@ def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -
         run.observation = Observation.from_text(refusal, is_error=True)
         run.enter("denied")
         return
-    observation = execute()
+    observation = _as_ended(run, execute())
     run.observation = observation
     if run.cancelled:
         run.enter("cancelled")
     else:
         run.enter("error" if observation.is_error else "ok")
+
+
+def _as_ended(run: Run, observation: Observation) -> Observation:
+    """Return *observation*, which says so if the time was over before the tool was."""
+    if not run.reason.startswith("timed out"):
+        return observation
+    gap = "\n" if observation.text else ""
+    said = TextContent(text=f"{gap}[The run was {run.reason}.]")
+    return observation.model_copy(update={"content": [*observation.content, said]})
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:

@@ -32,6 +32,7 @@ _OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptions.result,
     descriptions.limits,
     arguments.undescribed,
+    arguments.misnamed,
     arguments.many,
     arguments.enumeration,
     arguments.form,

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from toolbench.core.functions import FunctionCall
 from toolbench.core.validation import clip
+from toolbench.errors import did_you_mean
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Argument, Subject
 
@@ -89,6 +91,15 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
         where = bare[0] if len(bare) == 1 else "arguments"
         message = f"{some} no description: {shown}."
         yield finding(subject.name, "argument-undescribed", where, message)
+
+
+def misnamed(subject: Subject) -> Iterator[Finding]:
+    """What a docstring describes exists."""
+    executor = subject.tool.executor
+    for name in executor.misnamed() if isinstance(executor, FunctionCall) else ():
+        near = did_you_mean(name, (argument.name for argument in subject.outer))
+        message = f"{name!r} is described and is no parameter.{near}"
+        yield finding(subject.name, "argument-misnamed", "arguments", message)
 
 
 def _is_told(argument: Argument, subject: Subject) -> bool:

@@ -79,7 +79,12 @@ RULES: Mapping[str, Rule] = {
     ),
     # --- the arguments
     "argument-undescribed": Rule(
-        "warning", "Say what it means, its unit and its form.", f"{_ARTICLE}, 3.2.1"
+        "warning", "Say the meaning, the unit and the form.", f"{_ARTICLE}, 3.2.1"
+    ),
+    "argument-misnamed": Rule(
+        "warning",
+        "Describe each parameter by its own name.",
+        f"{_ARTICLE}, 3.2.1",
     ),
     "argument-enum": Rule(
         "warning", "List the values as an enum.", f"{_ARTICLE}, 1.5 (1.2)"

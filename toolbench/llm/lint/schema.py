@@ -15,6 +15,7 @@ from toolbench.llm.schemas import every, types_of
 from toolbench.llm.tokens import estimate_tokens
 
 _MOST_TOKENS = 2_500
+_SHOWN = 5  # more places where one thing is wrong
 _ASKED: tuple[Provider, ...] = ("openai", "anthropic", "gemini")
 _NAMES: dict[str, str] = {
     "openai": "OpenAI",
@@ -69,8 +70,10 @@ def refused(subject: Subject) -> Iterator[Finding]:
                 by += [_NAMES[provider]] if _NAMES[provider] not in by else []
                 places += [change.where] if change.where not in places else []
     for reason, (by, places) in told.items():
-        more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-        message = f"{' and '.join(by)} will not take it as it is: {reason}{more}."
+        also = ", ".join(places[1 : 1 + _SHOWN]) + (", …" * (len(places) > 1 + _SHOWN))
+        more = f" (also {also})" if also else ""
+        all_by = " and ".join(filter(None, (", ".join(by[:-1]), by[-1])))
+        message = f"{all_by} will not take it as it is: {reason}{more}."
         yield finding(subject.name, "provider-refuses", places[0], message)
 
 
