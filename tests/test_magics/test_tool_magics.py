@@ -87,6 +87,21 @@ class TestRun:
         """key=value: JSON where it can be; the observation is the value."""
         assert line(shell, "%tool add a=2 b=3").result == 5
 
+    def test_shows_no_secret(self, shell):
+        """The cell, which is saved, hides what a tool repeats; a variable holds what came."""
+        shell.run_cell(
+            "@tool\ndef log_in(password: str, right: bool = True) -> str:\n    'Log in.'\n"
+            "    assert right, f'{password} is wrong'\n    return f'in with {password}'\n"
+            "word = 'hunter2'"
+        ).raise_error()
+        assert "hunter2" not in line(shell, '%tool log_in {"password": "${word}"}').text
+        line(shell, '%tool log_in -o got {"password": "${word}"}')
+        assert shell.user_ns["got"].text == "in with hunter2"
+        with pytest.raises(ToolFailedError) as raised:
+            line(shell, '%tool log_in {"password": "${word}", "right": false}')
+        assert "is wrong" in str(raised.value)
+        assert "hunter2" not in str(raised.value)
+
     def test_keeps_text_for_text(self, shell):
         """An argument the schema calls a string stays text, even if it looks like a number."""
         assert line(shell, "%tool greet name=007").text == "Hello 007"

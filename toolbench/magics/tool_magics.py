@@ -231,9 +231,10 @@ class ToolMagics(Magics):
         observation = perform(run, confirm=not wanted.yes, timeout=wanted.timeout)
         if wanted.out:
             self._namespace[wanted.out] = observation
+        shown = run.confidence.hide(observation)  # it is saved with the notebook
         if observation.is_error:
-            raise ToolFailedError(tool.name, observation)
-        return None if wanted.out else observation
+            raise ToolFailedError(tool.name, shown)
+        return None if wanted.out else shown
 
 
 def _takes_nothing(wanted: Namespace) -> bool:
