@@ -60,28 +60,6 @@ class TestOlderNames:
         assert [r[0] for r in line(shell, "%tools term").rows] == ["terminal"]
 
 
-class TestLint:
-    def test_says_what_a_model_stumbles_over(self, shell):
-        """%tools --lint: the worst first, what to do, and what the tools cost."""
-        report = line(shell, "%tools --lint")
-        severities = [found.severity for found in report]
-        assert severities == sorted(severities, key=["error", "warning", "hint"].index)
-        assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
-        text, html = repr(report), report._repr_mimebundle_()["text/html"]
-        for part in ("in 4 tools", "tokens in every request", "get_weather"):
-            assert part in text
-            assert part in html
-
-    def test_looks_at_what_matches(self, shell):
-        """The pattern and the source narrow what is looked at."""
-        assert {f.tool for f in line(shell, "%tools greet --lint")} == {"greet"}
-        assert len(line(shell, "%tools --source mcp --lint")) == 0
-
-    def test_says_when_there_is_nothing(self, shell):
-        """No finding is a sentence."""
-        assert "Nothing to remark in 0 tools" in repr(line(shell, "%tools x --lint"))
-
-
 class TestRun:
     def test_with_words(self, shell):
         """key=value: JSON where it can be; the observation is the value."""

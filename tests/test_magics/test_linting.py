@@ -1,0 +1,27 @@
+"""%tools --lint, in a shell."""
+
+
+class TestLint:
+    def test_says_what_a_model_stumbles_over(self, shell):
+        """%tools --lint: the worst first, what to do, and what the tools cost."""
+        report = shell.run_line_magic("tools", "--lint")
+        severities = [found.severity for found in report]
+        assert severities == sorted(severities, key=["error", "warning", "hint"].index)
+        assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
+        text, html = repr(report), report._repr_mimebundle_()["text/html"]
+        for part in ("in 4 tools", "tokens in every request", "get_weather"):
+            assert part in text
+            assert part in html
+
+    def test_looks_at_what_matches(self, shell):
+        """The pattern and the source narrow what is looked at."""
+        assert {f.tool for f in shell.run_line_magic("tools", "greet --lint")} == {
+            "greet"
+        }
+        assert len(shell.run_line_magic("tools", "--source mcp --lint")) == 0
+
+    def test_says_when_there_is_nothing(self, shell):
+        """No finding is a sentence."""
+        assert "Nothing to remark in 0 tools" in repr(
+            shell.run_line_magic("tools", "x --lint")
+        )
