@@ -1,6 +1,6 @@
 """How far a run is, on a line of the cell that waits for it."""
 
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -125,9 +125,8 @@ def shell(monkeypatch):
 
 
 def in_a_thread(work):
-    thread = Thread(target=work)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
 
 
 class TestMeter:
@@ -179,8 +178,7 @@ class TestMeter:
         line.draw(Progress(1, 2))
         in_a_thread(line.erase)
         assert shell.texts == ["Copy: 1 of 2"]
-        in_a_thread(lambda: made.append(Meter.here("Copy")))
-        assert made.pop() is None
+        assert in_a_thread(lambda: Meter.here("Copy")) is None
 
     def test_is_markup_of_nobody(self, shell):
         """What a tool says on the way is spelled out, in text and in HTML, and is no maths."""
@@ -223,9 +221,6 @@ class TestMeter:
         assert Meter.here("Copy") is None
         monkeypatch.setattr(meter, "running_shell", object)
         assert Meter.here("Copy") is None
-
-
-made = []
 
 
 class TestLine:

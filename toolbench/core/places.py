@@ -1,5 +1,6 @@
 """What a JSON Schema says of each place in a value: found once for each, when first asked for."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -27,22 +28,28 @@ class Places:
         parts = [schema for schema in schemas if isinstance(schema, Mapping)]
         key = tuple(map(id, parts))
         if key not in self._known:
-            seen = set[int]()
-            flat = [one for part in parts for one in self._flat(part, seen)]
-            self._known[key] = Place(self, flat)
+            self._known[key] = Place(self, list(flat(self._root, parts)))
         return self._known[key]
 
-    def _flat(self, schema: Any, seen: set[int]) -> Iterator[_Schema]:
-        """Give *schema*, what it refers to, and the parts it is put together from."""
-        if not isinstance(schema, Mapping) or id(schema) in seen:
-            return
-        seen.add(id(schema))
-        yield schema
-        if "$ref" in schema:
-            yield from self._flat(follow(self._root, schema["$ref"]), seen)
-        for key in _TOGETHER:
-            for part in _sequence(schema, key):
-                yield from self._flat(part, seen)
+
+def flat(root: Any, schemas: Iterable[Any]) -> Iterator[_Schema]:
+    """Give *schemas*, parts of *root*, what they refer to, and the parts they are put together from.
+
+    Each is given once, before its parts; what is no schema is left out.
+    """
+    todo, seen = deque(schemas), set[int]()
+    while todo:
+        schema = todo.popleft()
+        if isinstance(schema, Mapping) and id(schema) not in seen:
+            seen.add(id(schema))
+            yield schema
+            todo.extendleft(reversed(parts_of(root, schema)))
+
+
+def parts_of(root: Any, schema: _Schema) -> list[Any]:
+    """List what *schema*, a part of *root*, refers to and is put together from."""
+    referred = [follow(root, schema["$ref"])] if "$ref" in schema else []
+    return referred + [part for key in _TOGETHER for part in sequence(schema, key)]
 
 
 class Place:
@@ -59,8 +66,8 @@ class Place:
         self._may_be_text = any(map(may_be_text, plain or [{}]))
         self.kinds = frozenset(kind for schema in flat for kind in _kinds(schema))
         """The JSON types it may have."""
-        self._declared = {k for s in flat for k in _mapping(s, "properties")}
-        self._first = max(len(_sequence(s, "prefixItems")) for s in [{}, *flat])
+        self._declared = {k for s in flat for k in mapping(s, "properties")}
+        self._first = max(len(sequence(s, "prefixItems")) for s in [{}, *flat])
 
     def is_secret(self, name: str) -> bool:
         """Tell whether what stands here, under *name*, is a secret."""
@@ -96,7 +103,7 @@ class Place:
     def inside(self) -> Iterator[tuple[str, "Place"]]:
         """Give all places in this one, with the names of those that have one."""
         for schema in self._flat:
-            parts = list(_mapping(schema, "properties").items())
+            parts = list(mapping(schema, "properties").items())
             parts += [("", part) for part in _nameless(schema)]
             for name, part in parts:
                 if isinstance(part, Mapping):
@@ -115,8 +122,8 @@ def _kinds(schema: _Schema) -> Iterator[str]:
 
 
 def _nameless(schema: _Schema) -> Iterator[Any]:
-    yield from _mapping(schema, "patternProperties").values()
-    yield from _sequence(schema, "prefixItems")
+    yield from mapping(schema, "patternProperties").values()
+    yield from sequence(schema, "prefixItems")
     yield schema.get("additionalProperties")
     yield schema.get("items")
 
@@ -124,18 +131,18 @@ def _nameless(schema: _Schema) -> Iterator[Any]:
 def _of_key(schemas: Iterable[_Schema], key: Any) -> Iterator[Any]:
     """Give the schemas for the value of *key*; of patterns all, so that none is overlooked."""
     for schema in schemas:
-        declared = _mapping(schema, "properties")
+        declared = mapping(schema, "properties")
         if key in declared:
             yield declared[key]
         else:
-            yield from _mapping(schema, "patternProperties").values()
+            yield from mapping(schema, "patternProperties").values()
             yield schema.get("additionalProperties")
 
 
 def _of_item(schemas: Iterable[_Schema], index: int) -> Iterator[Any]:
     """Give the schemas for an item; one too many may be any of them, misplaced."""
     for schema in schemas:
-        first = _sequence(schema, "prefixItems")
+        first = sequence(schema, "prefixItems")
         if index < len(first):
             yield first[index]
         elif "items" in schema:
@@ -144,11 +151,13 @@ def _of_item(schemas: Iterable[_Schema], index: int) -> Iterator[Any]:
             yield from first
 
 
-def _mapping(schema: _Schema, key: str) -> _Schema:
+def mapping(schema: _Schema, key: str) -> _Schema:
+    """Return what *schema* says under *key*, or nothing if that is no object."""
     found = schema.get(key)
     return found if isinstance(found, Mapping) else {}
 
 
-def _sequence(schema: _Schema, key: str) -> list[Any]:
+def sequence(schema: _Schema, key: str) -> list[Any]:
+    """Return what *schema* says under *key*, or nothing if that is no list."""
     found = schema.get(key)
     return found if isinstance(found, list) else []

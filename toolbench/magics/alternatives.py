@@ -1,9 +1,9 @@
 """What a JSON Schema says of the value at one place: its names, its choices, and whether it is text."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from toolbench.core.references import follow
+from toolbench.core.places import flat, mapping, parts_of, sequence
 
 _SAYS = {"type", "properties", "items", "enum", "const"}
 
@@ -14,7 +14,11 @@ class Alternatives:
     def __init__(self, root: Any, schemas: Iterable[Any]) -> None:
         """Hold *schemas*, parts of *root*; what is no schema is left out."""
         self._root = root
-        self._schemas = list(self._apart(schemas))
+        self._schemas = [
+            schema
+            for schema in flat(root, schemas)
+            if not parts_of(root, schema) or not _SAYS.isdisjoint(schema)
+        ]
 
     @classmethod
     def of(cls, schema: Any) -> Self:
@@ -35,7 +39,7 @@ class Alternatives:
     @property
     def names(self) -> list[str]:
         """The names an object may have here."""
-        found = (_mapping(s.get("properties")) for s in self._schemas)
+        found = (mapping(s, "properties") for s in self._schemas)
         return list(dict.fromkeys(name for names in found for name in names))
 
     @property
@@ -57,34 +61,18 @@ class Alternatives:
         """Whether one of them is null."""
         return any("null" in _kinds(s) for s in self._schemas)
 
-    def _apart(self, schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-        todo, seen = list(schemas), set[int]()
-        while todo:
-            schema = todo.pop(0)
-            if not isinstance(schema, Mapping) or id(schema) in seen:
-                continue
-            seen.add(id(schema))
-            others = [schema.get(word) for word in ("anyOf", "oneOf", "allOf")]
-            inner = [branch for each in others for branch in _items(each)]
-            if "$ref" in schema:
-                inner.append(follow(self._root, schema["$ref"]))
-            if inner:
-                todo = inner + todo
-            if not inner or not _SAYS.isdisjoint(schema):
-                yield schema
-
 
 def _part(schema: Mapping[str, Any], key: Any) -> Any:
     if isinstance(key, str):
-        found = _mapping(schema.get("properties")).get(key)
+        found = mapping(schema, "properties").get(key)
         return schema.get("additionalProperties") if found is None else found
-    first = _items(schema.get("prefixItems"))
+    first = sequence(schema, "prefixItems")
     return first[key] if key < len(first) else schema.get("items")
 
 
 def _named(schema: Mapping[str, Any]) -> list[Any]:
     const = [schema["const"]] if "const" in schema else []
-    return [*_items(schema.get("enum")), *const]
+    return [*sequence(schema, "enum"), *const]
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[Any]:
@@ -92,11 +80,3 @@ def _kinds(schema: Mapping[str, Any]) -> list[Any]:
     if kind is None and (named := _named(schema)):
         return ["string" if isinstance(value, str) else "other" for value in named]
     return kind if isinstance(kind, list) else [kind]
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

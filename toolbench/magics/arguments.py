@@ -63,7 +63,7 @@ def from_text(
         BodyError: If the text cannot be read, or is no object.
     """
     if form is None:
-        form = "json" if text.lstrip()[:1] == "{" else "yaml"
+        form = "json" if looks_like_json(text) else "yaml"
     if form == "json":
         arguments = _json(text)
     elif form == "yaml":
@@ -77,6 +77,11 @@ def from_text(
         msg = f"The arguments are an object, with a name for each; this is a {kind}."
         raise BodyError(msg)
     return arguments
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a body without a form is JSON, or begins as such."""
+    return text.lstrip()[:1] == "{"
 
 
 def _json(text: str) -> Any:

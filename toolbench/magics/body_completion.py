@@ -49,11 +49,16 @@ def _offer(
         text = write(word, quote)
         if text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed):
             text = text.removesuffix(quote) if is_closed else text
-            found.append(SimpleCompletion(text=text + end, type=kind))
+            found.append(text + end)
+    return offered(found, place.typed, kind)
+
+
+def offered(texts: list[str], typed: str, kind: str) -> SimpleMatcherResult:
+    """Return *texts*, each of a *kind*, in place of what was *typed*, as IPython takes them."""
     return {
-        "completions": found,
-        "suppress": bool(found),
-        "matched_fragment": place.typed,
+        "completions": [SimpleCompletion(text=text, type=kind) for text in texts],
+        "suppress": bool(texts),
+        "matched_fragment": typed,
     }
 
 

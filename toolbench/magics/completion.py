@@ -8,14 +8,13 @@ from typing import Any
 
 from IPython.core.completer import (
     CompletionContext,
-    SimpleCompletion,
     SimpleMatcherResult,
     context_matcher,
 )
 
 from toolbench.magics.alternatives import Alternatives
-from toolbench.magics.arguments import FORMS
-from toolbench.magics.body_completion import offer_in_json, offer_in_yaml
+from toolbench.magics.arguments import FORMS, looks_like_json
+from toolbench.magics.body_completion import offer_in_json, offer_in_yaml, offered
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.inline import open_json
 from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
@@ -106,7 +105,7 @@ def _body(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResu
     form = _BODY_FORM.search(head)
     if form and form[1] == "py":
         return _nothing()
-    is_json = text.lstrip()[:1] == "{" or (form and form[1] == "json")
+    is_json = looks_like_json(text) or (form and form[1] == "json")
     offer = offer_in_json if is_json else offer_in_yaml
     return offer(_schema(catalog, tool), text, rest) or _nothing()
 
@@ -131,18 +130,12 @@ def _value(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherRes
     tool, argument, quote, typed = said.groups()
     is_closed = bool(quote) and rest.startswith(quote)
     found = [
-        SimpleCompletion(
-            text=text.removesuffix(quote) if is_closed else text, type="value"
-        )
+        text.removesuffix(quote) if is_closed else text
         for value in _values(catalog, tool, argument)
         if value.startswith(typed) and "\n" not in value  # which would end the line
         if (text := _quoted(value, quote)).startswith(quote) or not is_closed
     ]
-    return {
-        "completions": found,
-        "suppress": bool(found),
-        "matched_fragment": quote + typed,
-    }
+    return offered(found, quote + typed, "value")
 
 
 def _quoted(value: str, quote: str) -> str:
@@ -178,13 +171,4 @@ def _values(catalog: Catalog, tool: str, argument: str) -> list[str]:
 
 
 def _offer(candidates: Iterable[str], typed: str, kind: str) -> SimpleMatcherResult:
-    found = [
-        SimpleCompletion(text=candidate, type=kind)
-        for candidate in candidates
-        if candidate.startswith(typed)
-    ]
-    return {
-        "completions": found,
-        "suppress": bool(found),
-        "matched_fragment": typed,
-    }
+    return offered([c for c in candidates if c.startswith(typed)], typed, kind)

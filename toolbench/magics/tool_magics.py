@@ -130,7 +130,8 @@ class ToolMagics(Magics):
         wanted = parsed(TOOLS, line)
         if wanted is None:
             return None
-        self._check_source(wanted.source)
+        if wanted.source:
+            self._check_source(wanted.source)
         if wanted.lint:
             return LintReport(
                 self.catalog.tools(wanted.pattern, wanted.source).values()

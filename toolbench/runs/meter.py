@@ -46,14 +46,15 @@ class Meter:
 
     def draw(self, progress: Progress) -> None:
         """Show *progress*, if there is any and it is time to."""
-        if not progress.said or not self.is_here:
-            return
         now = monotonic()
+        is_early = self._due is not None and now < self._due
+        if is_early or not self.is_here or not (said := progress.said):
+            return
         if self._due is None:
             self._due = now + SOON
         if now >= self._due:
             self._due = now + EVERY
-            line.put(self, f"{self._name}: {progress.said}")
+            line.put(self, f"{self._name}: {said}")
 
     def erase(self) -> None:
         """Show nothing any more."""

@@ -93,10 +93,7 @@ def _help(slot: "Slot") -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    if not text:
-        return ""
-    said = f"{text[:1].upper()}{text[1:].rstrip('.')}"
-    return said if said.endswith(("?", "!", "…")) else f"{said}."
+    return ended(f"{text[:1].upper()}{text[1:].rstrip('.')}") if text else ""
 
 
 def _shortened(text: str) -> str:
