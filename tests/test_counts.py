@@ -144,13 +144,20 @@ class TestMessages:
     @pytest.mark.parametrize("era", ERAS)
     @pytest.mark.parametrize("transport", ["stdio", "HTTP"])
     def test_to_connect_list_and_call(self, transport, era, url):
-        """Every JSON-RPC message in both directions, until the answer is there."""
+        """Every JSON-RPC message in both directions, until the answer is there.
+
+        But the nudge: only a process that takes seconds to start gets it, on a slow machine.
+        """
         with MCPClient(timeout=30) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
             assert not session.tool("add")({"a": 1}).is_error
-            said = [f"{m.direction} {m.kind} {m.method}" for m in session.traffic]
-        check({f"messages over {transport} in {era}": len(said)})
+            nudges = session.traffic.find(
+                method="notifications/cancelled", direction="sent"
+            )
+            said = len(session.traffic) - len(nudges)
+        assert len(nudges) <= 1
+        check({f"messages over {transport} in {era}": said})
 
 
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="needs /proc to count open files")
