@@ -1,12 +1,12 @@
 """A Chromium, the front ends it looks at, and notebooks to open in them."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, sync_playwright
 
 from browser.lab import ClassicPage, NotebookPage, VoilaPage
 from browser.server import JupyterServer
@@ -14,6 +14,7 @@ from browser.tab import Tab
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
+PICTURES = ROOT / "build" / "screenshots"
 FLAGS = [
     # Nothing but this machine can be reached, with or without a network.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
@@ -21,6 +22,32 @@ FLAGS = [
     "--disable-gpu",
 ]
 ACTION_MILLISECONDS = 20_000
+SHOWN_CHARACTERS = 8_000
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Have a failure say what the page showed: on another machine nobody can look."""
+    report = yield
+    tab = item.funcargs.get("page")
+    if report.when == "call" and report.failed and isinstance(tab, Tab):
+        report.sections += _last_seen(tab, item.name)
+    return report
+
+
+def _last_seen(tab: Tab, name: str) -> list[tuple[str, str]]:
+    picture = PICTURES / f"failed-{name}.png"
+    try:
+        tab.page.screenshot(path=picture)
+        shown = tab.page.locator("body").inner_text()
+    except Error as error:  # the page may be what failed
+        shown = str(error)
+    return [
+        (f"the page, see {picture.relative_to(ROOT)}", shown[-SHOWN_CHARACTERS:]),
+        ("its console", "\n".join(tab.console_errors)),
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -59,9 +86,8 @@ def nbroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def screenshots() -> Path:
     """Where pictures are left for people to look at."""
-    folder = ROOT / "build" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    return PICTURES
 
 
 @pytest.fixture(scope="session")

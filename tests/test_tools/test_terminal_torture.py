@@ -32,15 +32,21 @@ def ours():
 before = len(ours())
 threads = sum(process["num_threads"] or 0 for process in ours())  # they count too
 with Terminal("/", max_processes=threads + 30) as terminal:
+    refused = "Resource temporarily unavailable"
     seen = terminal.run(
         "f() { (( $1 > 9 )) && return; f $(($1 + 1)) & f $(($1 + 1)) & wait; }; f 0",
         timeout=2,
     )
-    print("refused forks:", "Resource temporarily unavailable" in seen.text)
+    print(
+        "refused forks:",
+        refused in seen.text
+        or eventually(lambda: refused in terminal.run("", timeout=1).text, 30),
+    )
     print("within:", 5 < len(ours()) - before <= 30)
-    terminal.type("C-c", timeout=5)
-    print("alive:", terminal.run("echo still", timeout=5).text.endswith("still"))
-assert eventually(lambda: len(ours()) <= before), ours()
+    terminal.type("C-c", timeout=30)
+    lines = terminal.run("echo still", timeout=30).text.splitlines()
+    print("alive:", "still" in lines)  # jobs in the background may go on complaining
+assert eventually(lambda: len(ours()) <= before, 30), ours()
 """
 
 
@@ -203,7 +209,7 @@ class TestLifeAndDeath:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
             text=True,
-            timeout=60,
+            timeout=150,
             check=True,
         )
         assert ran.stdout == "refused forks: True\nwithin: True\nalive: True\n"
