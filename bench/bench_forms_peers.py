@@ -7,7 +7,6 @@ from probe import Probe
 
 OURS, HAND = "toolbench", "by hand"
 OTHERS = ("ipyautoui", "ipywidgets-jsonschema")
-EVERY = 5  # of the corpus; the whole of it takes the others half an hour
 
 
 @pytest.fixture(scope="module", name="forms")
@@ -17,7 +16,7 @@ def _forms(probe) -> Probe:
 
 @pytest.fixture(scope="module", name="found")
 def _found(forms, corpus):
-    return forms.ask("corpus", path=str(corpus), every=EVERY)
+    return forms.ask("corpus", path=str(corpus))
 
 
 def the(rows, name):
