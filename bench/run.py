@@ -20,9 +20,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 ROWS = ROOT / "build" / "bench"
 ABOUT = ROWS / "about.txt"
-SECONDS = (
-    3_600  # for one file; the other builders of forms take half an hour for the corpus
-)
+SECONDS = 1_800  # for one file
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
 
 
