@@ -270,7 +270,7 @@ class TestInAKernel:
         assert kernel.value("nap({}).text") == "rested"
         assert kernel.value("len(active)") == 1
         kernel.click("Accept")
-        kernel.wait_for("What the model reads")
+        kernel.run("for run in active: run.done.wait(20)")
         assert kernel.value("panel.result.text") == "accept"
 
 

@@ -208,6 +208,9 @@ class TestKeepsake:
         assert "What the model reads" not in still["data"]["text/html"]
         kernel.click("Run")
         kernel.wait_for("What the model reads")
+        kernel.listen_until(
+            lambda: kept_in(kernel, request, "update_display_data"), "the run is kept"
+        )
         [after_one] = kept_in(kernel, request, "update_display_data")
         kernel.listen_until(
             lambda: kernel.value("panel._run.done.is_set()"), "it is over"
