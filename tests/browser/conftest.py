@@ -1,5 +1,6 @@
 """A Chromium, the front ends it looks at, and notebooks to open in them."""
 
+import re
 import subprocess
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
@@ -33,7 +34,7 @@ def pytest_runtest_makereport(
     report = yield
     tab = item.funcargs.get("page")
     if report.when == "call" and report.failed and isinstance(tab, Tab):
-        report.sections += _last_seen(tab, item.name)
+        report.sections += _last_seen(tab, re.sub(r"[/:]+", "-", item.nodeid))
     return report
 
 

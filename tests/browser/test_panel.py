@@ -242,7 +242,7 @@ class TestPanel:
         options = benched.locator(".toolbench-list select:visible option")
         poll(lambda: options.count() == 1, until="the list is short", seconds=10)
         options.click()
-        lab.wait_for_text("Erase a file.", within=benched)
+        benched.locator("p", has_text="Erase a file.").first.wait_for()
         for word in ("ind", "tool_10", "eras"):  # a click overtakes the last filter
             search = benched.get_by_label("Search", exact=True)
             search.fill("")
@@ -251,7 +251,7 @@ class TestPanel:
             benched.locator("p", has_text=about).first.wait_for()
         poll(lambda: options.count() == 1, until="the list is short", seconds=10)
         options.click()  # the last click may have overtaken "eras", and had another tool
-        lab.wait_for_text("Erase a file.", within=benched)
+        benched.locator("p", has_text="Erase a file.").first.wait_for()
         lab.click("Run", within=benched)
         lab.wait_for_text("One field needs attention", within=benched)
 
