@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
+from playwright.sync_api import Locator
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
@@ -116,6 +117,14 @@ def overflowing(lab: NotebookPage, cell: int) -> list[str]:
         }"""
     )
     return found
+
+
+def open_erase(benched: Locator) -> None:
+    """Pick erase once nothing else is left in the list, and wait until it is open."""
+    options = benched.locator(".toolbench-list select:visible option")
+    poll(lambda: options.count() == 1, until="the list is short", seconds=10)
+    options.click()
+    benched.locator("p", has_text="Erase a file.").first.wait_for()
 
 
 @pytest.mark.front_end("JupyterLab", "reopen")
@@ -239,19 +248,14 @@ class TestPanel:
         poll(lambda: not overflowing(lab, BENCHED), until="all of it fits", seconds=10)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
         benched.get_by_label("Search", exact=True).fill("eras")
-        options = benched.locator(".toolbench-list select:visible option")
-        poll(lambda: options.count() == 1, until="the list is short", seconds=10)
-        options.click()
-        benched.locator("p", has_text="Erase a file.").first.wait_for()
+        open_erase(benched)
         for word in ("ind", "tool_10", "eras"):  # a click overtakes the last filter
             search = benched.get_by_label("Search", exact=True)
             search.fill("")
             search.press_sequentially(word)
             about = benched.evaluate(PICK_FIRST).partition(" — ")[2]
             benched.locator("p", has_text=about).first.wait_for()
-        poll(lambda: options.count() == 1, until="the list is short", seconds=10)
-        options.click()  # the last click may have overtaken "eras", and had another tool
-        benched.locator("p", has_text="Erase a file.").first.wait_for()
+        open_erase(benched)  # the last click may have overtaken "eras"
         lab.click("Run", within=benched)
         lab.wait_for_text("One field needs attention", within=benched)
 
