@@ -2,9 +2,9 @@
 
 import pytest
 
-from test_widgets.front import click, type_into
-from test_widgets.tooling import finish
-from toolbench import tool
+from test_widgets.front import click, named, type_into
+from test_widgets.tooling import finish, shown, until
+from toolbench import current_run, tool
 from toolbench.widgets import panel as panel_module
 from toolbench.widgets import quiet
 from toolbench.widgets.panel import ToolPanel
@@ -42,3 +42,24 @@ def test_a_double_click_is_one_click(typed, clock):
         finish(panel)
         assert runs == [typed] * times
         clock[0] += 2 * quiet.QUIET
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_click_after_an_answer_is_another():
+    """However soon it comes: here, at the same moment."""
+    answers = []
+
+    @tool
+    def ask() -> str:
+        """Ask."""
+        answers.append(current_run().ask("Well?").action)
+        return "done"
+
+    panel = ToolPanel(ask)
+    for times in (1, 2):
+        click(panel._run_button)
+        until(lambda: "Well?" in shown(panel._question.widget))
+        click(named(panel._question.widget, "No"))
+        assert ticker.wait_idle(20)
+        finish(panel)
+        assert answers == ["decline"] * times

@@ -258,7 +258,10 @@ class ToolPanel(w.VBox):
 
     def _ask(self, question: Question) -> Answer:
         run = self._run
-        return self._question.ask(question, lambda: run is None or run.cancelled)
+        try:
+            return self._question.ask(question, lambda: run is None or run.cancelled)
+        finally:
+            self._begun = -QUIET  # who has answered did not click twice in a row
 
     def _refresh(self) -> bool:
         """Show what is new of the run; tell whether to come back."""
