@@ -23,17 +23,21 @@ FLAGS = [
     "--disable-gpu",
 ]
 ACTION_MILLISECONDS = 20_000
-SHOWN_CHARACTERS = 8_000
+SHOWN_CHARACTERS = 4_000
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Function, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Have a failure say what the page showed: on another machine nobody can look."""
+    """Have a failure say what page and server did: on another machine nobody can look."""
     report = yield
     tab = item.funcargs.get("page")
     if report.when == "call" and report.failed and isinstance(tab, Tab):
+        for server in item.funcargs.values():
+            if isinstance(server, JupyterServer):
+                said = server.log[-SHOWN_CHARACTERS:]
+                report.sections.append((f"the log of {server.front_end}", said))
         report.sections += _last_seen(tab, re.sub(r"[/:]+", "-", item.nodeid))
     return report
 
@@ -46,8 +50,8 @@ def _last_seen(tab: Tab, name: str) -> list[tuple[str, str]]:
     except Error as error:  # the page may be what failed
         shown = str(error)
     return [
+        ("the page's console", "\n".join(tab.console_errors)[-SHOWN_CHARACTERS:]),
         (f"the page, see {picture.relative_to(ROOT)}", shown[-SHOWN_CHARACTERS:]),
-        ("its console", "\n".join(tab.console_errors)),
     ]
 
 

@@ -103,7 +103,7 @@ class JupyterServer:
             )
         except BaseException as error:
             self._stop()
-            error.add_note(self._log.read_text()[-3000:])
+            error.add_note(self.log[-3000:])
             raise
         return self
 
@@ -115,6 +115,11 @@ class JupyterServer:
         # `reset` drops what an earlier page left in the workspace.
         query = urlencode({"token": self._token, "reset": ""})
         return f"{self._address}{PAGES[self.front_end]}{quote(notebook)}?{query}"
+
+    @property
+    def log(self) -> str:
+        """What it and its kernels said so far."""
+        return self._log.read_text(errors="replace")
 
     def _write_settings(self) -> None:
         for name, values in SETTINGS.items():

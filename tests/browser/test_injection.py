@@ -1,6 +1,7 @@
 """Hostile text through every door, in a real page with a tripwire: nothing fires."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ from browser.polling import poll
 from browser.tripwire import TRIPWIRE
 
 TESTS = Path(__file__).parents[1]
+# How many cells show a collection. A kernel's messages wait in a queue of ZeroMQ with room for
+# 1,000, which is told of what was read in steps of 500: from a burst of more than that some
+# are lost when the server has no time to read. Each cell here sends fewer than 300.
+PANEL_CELLS, FORM_CELLS, QUESTION_CELLS, STATIC_CELLS = 4, 2, 3, 3
 # What a reader's mouse and keyboard would set off, on everything the cells show.
 POKE = """
     () => {
@@ -90,7 +95,7 @@ def run_all(payloads):
     ticker.wait_idle(20)
     return panels
 
-def markup(panel):
+def markup_of(panel):
     # what a panel sends as markup, as the page would show it, without forms: they are many
     parts = [panel._head, panel._report._result, panel._report._clock, panel._report._state]
     return [part.value for part in (*parts, *panel._report._log._widgets)]
@@ -103,16 +108,18 @@ create, comm.create_comm = comm.create_comm, Nowhere  # the page sees only what 
 try:
     for start in range(0, len(PAYLOADS), 20):
         for panel in run_all(PAYLOADS[start:start + 20]):
-            shown += markup(panel)
+            shown += markup_of(panel)
             panel.close()
 finally:
     comm.create_comm = create
 assert len(shown) > 10 * len(PAYLOADS), len(shown)
-parts = Parts()
-w.VBox([parts.html(part) for part in shown])
+markup, parts = list(dict.fromkeys(shown)), Parts()
+"""
+SHOWN = """
+w.VBox([parts.html(part) for part in markup[{0}::{1}]])
 """
 # A few whole panels, forms and all, each with many payloads in its schema.
-FORMS = """
+FORM_TOOL = """
 from toolbench.mcp.definition import MCPToolDefinition
 def form_tool(payloads):
     properties = {}
@@ -129,10 +136,12 @@ def form_tool(payloads):
     return MCPToolDefinition(name=payloads[1] or "x", description=payloads[2], server=payloads[3],
                              remote_name="x", schema=schema, executor=execute)
 
+"""
+FORMS = """
 panels = []
-for start in range(0, len(PAYLOADS) - 10, 25):
+for start in range(0, len(PAYLOADS) - 10, 25)[{0}::{1}]:
     several = PAYLOADS[start:start + 25]
-    panel = ToolPanel(form_tool(several), {several[0]: several[1], several[4]: 3})
+    panel = ToolPanel(form_tool(several), dict(zip(several[0:5:4], (several[1], 3))))
     panel.form.reveal_errors()
     panel.run()
     panels.append(panel)
@@ -149,24 +158,27 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 w.VBox([
     part
-    for payload in PAYLOADS
+    for payload in PAYLOADS[{0}::{1}]
     for part in _asking(Question.about(payload, None, payload), Future(), Parts(), ExitStack())
 ])
 """
 # What is saved with the notebook and read without a kernel.
-STATIC = """
+SHOW = """
 def show(data):
     display({"text/html": data["text/html"], "text/plain": data["text/plain"]}, raw=True)
-
-for payload in PAYLOADS:
+"""
+STATIC = """
+for payload in PAYLOADS[{0}::{1}]:
     tool_ = hostile_tool(payload)
     show(tool_bundle(tool_))
-    show(tool_bundle(tool_, {payload: payload}))
+    show(tool_bundle(tool_, dict([(payload, payload)])))
     observation = Observation(content=[TextContent(text=payload)], is_error=True)
     show(observation_bundle(observation))
     show(action_bundle(tool_.action_type(text=payload)))
-for record in list(history())[-len(PAYLOADS):]:
+for record in list(history())[-len(PAYLOADS):][{0}::{1}]:
     show(record._repr_mimebundle_())
+"""
+SUMS = """
 show(history()._repr_mimebundle_())
 show(bench([hostile_tool(payload) for payload in PAYLOADS])._repr_mimebundle_())
 """
@@ -190,24 +202,38 @@ def settled(page: Page) -> None:
     )
 
 
+def slices(cell: str, count: int) -> list[str]:
+    """The cells that together show what *cell* shows of its collection."""
+    return [cell.format(index, count) for index in range(count)]
+
+
 class TestInjection:
     def test_no_payload_fires(self, armed: NotebookPage, nbroot: Path):
         """Each goes through names, arguments, progress, logs, output, errors, results, forms."""
         assert len(PAYLOADS) >= 60
-        cells = (SETUP, PANELS, FORMS, QUESTIONS, STATIC, CONTROL)
+        unseen = [SETUP, PANELS, FORM_TOOL, SHOW]
+        hostile = [
+            *slices(SHOWN, PANEL_CELLS),
+            *slices(FORMS, FORM_CELLS),
+            *slices(QUESTIONS, QUESTION_CELLS),
+            *slices(STATIC, STATIC_CELLS),
+        ]
+        hostile[-1] += SUMS
+        cells = [*unseen, *hostile, CONTROL]
         write_notebook(nbroot / "hostile.ipynb", *cells)
         page = armed.tab.page
         armed.open("hostile.ipynb")
-        armed.run(0)
-        for index in range(1, len(cells) - 1):
+        for index in range(len(unseen)):
+            armed.run(index, 180)
+            assert armed.errors() == []
+        for index in range(len(unseen), len(cells) - 1):
             armed.show(index)
             armed.run(index, 180)
             assert armed.errors() == []
             armed.show(index)
             shown = armed.output(index).locator("*")
-            poll(
-                lambda shown=shown: shown.count() > 300, until="it is drawn", seconds=60
-            )
+            drawn = partial(lambda shown: shown.count() > 150, shown)
+            poll(drawn, until="it is drawn", seconds=60)
             settled(page)
             page.evaluate(POKE)
             assert page.evaluate(DANGERS) == []
