@@ -237,9 +237,9 @@ class SchemaForm:
         """Say what concerns the whole form, and how many fields are wrong."""
         said = f'<div class="tb-notice">{escape(self._notice)}</div>'
         wrong = [s.title and notes.line(s.title) for s in self.slot.walk() if s.errors]
-        fields = "One field needs" if len(wrong) == 1 else f"{len(wrong)} fields need"
+        fields = notes.attention(len(wrong))
         names = ", ".join(filter(None, wrong[:_NAMED]))
-        text = f"{fields} attention: {names}." if names else f"{fields} attention."
+        text = f"{fields}: {names}." if names else f"{fields}."
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
         parts = (said if self._notice else "", note, alert if wrong else "")
         return Html(f"<style>{STYLE}</style>{''.join(parts)}")

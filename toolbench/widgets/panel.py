@@ -21,6 +21,7 @@ from toolbench.runs.prompt import somebody_there
 from toolbench.runs.questions import Answer, Asker, Question, decline
 from toolbench.runs.record import RunRecord
 from toolbench.runs.run import Run
+from toolbench.widgets.fields import notes
 from toolbench.widgets.form import SchemaForm
 from toolbench.widgets.keepsake import Keepsake
 from toolbench.widgets.parts import STYLE, Parts
@@ -241,10 +242,8 @@ class ToolPanel(w.VBox):
         errors = self._form.errors
         if self._form.blocked or (errors and not unchecked):
             self._form.reveal_errors()
-            count = len(errors)
-            what = "One field needs" if count == 1 else f"{count} fields need"
             earlier = "again" if self._run is not None else "yet"
-            self._say(f"Not run {earlier}. {what} attention.")
+            self._say(f"Not run {earlier}. {notes.attention(len(errors))}.")
             return False
         self._notice.children = ()
         return True

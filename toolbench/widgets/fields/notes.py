@@ -43,6 +43,11 @@ def label(text: Any) -> str:
     return shown.replace("$", "\\$") if shown.count("$") > 1 else shown
 
 
+def attention(count: int) -> str:
+    """Say that *count* fields are wrong; the sentence goes on or ends after it."""
+    return f"{'One field needs' if count == 1 else f'{count} fields need'} attention"
+
+
 def ghost(value: Any) -> str:
     """Return *value* as it stands in an empty box."""
     return line(value if isinstance(value, str) else clip(value, _LABEL))
