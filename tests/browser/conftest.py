@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, sync_playwright
 
-from browser.lab import ClassicPage, NotebookPage, VoilaPage
+from browser.lab import ClassicPage, Hands, NotebookPage, VoilaPage
 from browser.server import JupyterServer
 from browser.tab import Tab
 
@@ -32,25 +32,23 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Have a failure say what page and server did: on another machine nobody can look."""
     report = yield
-    tab = item.funcargs.get("page")
-    if report.when == "call" and report.failed and isinstance(tab, Tab):
-        for server in item.funcargs.values():
-            if isinstance(server, JupyterServer):
-                said = server.log[-SHOWN_CHARACTERS:]
-                report.sections.append((f"the log of {server.front_end}", said))
-        report.sections += _last_seen(tab, re.sub(r"[/:]+", "-", item.nodeid))
+    if report.when == "call" and report.failed:
+        for page in item.funcargs.values():
+            if isinstance(page, Hands):
+                report.sections += _last_seen(page, re.sub(r"[/:]+", "-", item.nodeid))
     return report
 
 
-def _last_seen(tab: Tab, name: str) -> list[tuple[str, str]]:
+def _last_seen(page: Hands, name: str) -> list[tuple[str, str]]:
     picture = PICTURES / f"failed-{name}.png"
     try:
-        tab.page.screenshot(path=picture)
-        shown = tab.page.locator("body").inner_text()
+        page.tab.page.screenshot(path=picture)
+        shown = page.tab.page.locator("body").inner_text()
     except Error as error:  # the page may be what failed
         shown = str(error)
     return [
-        ("the page's console", "\n".join(tab.console_errors)[-SHOWN_CHARACTERS:]),
+        (f"the log of {page.server.front_end}", page.server.log[-SHOWN_CHARACTERS:]),
+        ("the page's console", "\n".join(page.tab.console_errors)[:SHOWN_CHARACTERS]),
         (f"the page, see {picture.relative_to(ROOT)}", shown[-SHOWN_CHARACTERS:]),
     ]
 

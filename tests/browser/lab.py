@@ -19,12 +19,15 @@ class Hands:
 
     Attributes:
         tab: The browser tab, with its console errors and foreign requests.
+        server: The front end it looks at.
         everything: Where to look if a test names no place.
     """
 
-    def __init__(self, tab: Tab, screenshots: Path, everything: str = "body") -> None:
+    everything = "body"
+
+    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
         self.tab = tab
-        self.everything = everything
+        self.server = server
         self._screenshots = screenshots
 
     def type_into(
@@ -66,13 +69,11 @@ class NotebookPage(Hands):
     read from the page's model, since the page may still be drawing them.
     """
 
-    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
-        super().__init__(tab, screenshots, ".jp-NotebookPanel")
-        self._server = server
+    everything = ".jp-NotebookPanel"
 
     def open(self, notebook: str) -> None:
         """Open a notebook by its path under the server's root, with a kernel ready."""
-        self.tab.page.goto(self._server.url(notebook))
+        self.tab.page.goto(self.server.url(notebook))
         self._poll("rig.soon(rig.ready())", "the kernel is ready", OPEN_SECONDS)
 
     def shut_down(self) -> None:
@@ -143,6 +144,16 @@ class NotebookPage(Hands):
         """A cell's output in the page: where to look when its source has the words too."""
         return self.cell(index).locator(".jp-Cell-outputWrapper")
 
+    def wait_until_drawn(self, index: int, least: int) -> None:
+        """Wait until a cell's output has *least* elements, and no more come."""
+        shown, counts = self.output(index).locator("*"), [0]
+
+        def still() -> bool:
+            counts.append(shown.count())
+            return least <= counts[-1] == counts[-2]
+
+        poll(still, until=f"cell {index} has {least} elements", seconds=60)
+
     def show(self, index: int) -> None:
         """Scroll until a cell is the first in the window."""
         self.cell(index).evaluate("cell => cell.scrollIntoView({block: 'start'})")
@@ -157,13 +168,9 @@ class NotebookPage(Hands):
 class VoilaPage(Hands):
     """A notebook as a page of its own; Voila runs it when it is opened."""
 
-    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
-        super().__init__(tab, screenshots)
-        self._server = server
-
     def open(self, notebook: str) -> None:
         """Open a notebook; its widgets are there when a test finds them."""
-        self.tab.page.goto(self._server.url(notebook))
+        self.tab.page.goto(self.server.url(notebook))
 
     def run_all(self) -> None:
         """Nothing: it is done."""
@@ -176,17 +183,13 @@ class VoilaPage(Hands):
 class ClassicPage(Hands):
     """A notebook in the classic front end, as nbclassic keeps it alive."""
 
-    def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
-        super().__init__(tab, screenshots)
-        self._server = server
-
     def open(self, notebook: str) -> None:
         """Open a notebook, with a kernel and widgets ready.
 
         When widgetsnbextension has heard which widgets a kernel has, it draws all outputs
         anew and loses the widgets in them; the second answer comes after that.
         """
-        self.tab.page.goto(self._server.url(notebook))
+        self.tab.page.goto(self.server.url(notebook))
         ready = "window.Jupyter?.notebook?.kernel?.is_connected() && !Jupyter.notebook.kernel_busy"
         self._poll(ready, "the kernel is ready")
         manager = "Jupyter.notebook.kernel.widget_manager"

@@ -118,8 +118,11 @@ class JupyterServer:
 
     @property
     def log(self) -> str:
-        """What it and its kernels said so far."""
-        return self._log.read_text(errors="replace")
+        """What it and its kernels said so far, but for the token.
+
+        Tornado logs the whole address of a request that failed.
+        """
+        return self._log.read_text(errors="replace").replace(self._token, "…")
 
     def _write_settings(self) -> None:
         for name, values in SETTINGS.items():

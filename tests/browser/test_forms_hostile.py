@@ -1,10 +1,8 @@
 """Every payload as a part of a schema, in a page with a tripwire: nothing fires."""
 
-from functools import partial
 from pathlib import Path
 
 from payloads import PAYLOADS
-from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
@@ -65,9 +63,7 @@ def show(form):
     form.json = form.json + "}}" + PAYLOADS[0]
     return VBox([form.widget, form.json_widget])
 """
-# Few in a cell: see test_injection on what a kernel can send at once.
-SOME = 10
-FORMS = f"show(form_of(PAYLOADS[{{}}:][:{SOME}]))"
+AT_ONCE = 10  # payloads in a cell: see test_injection on what a kernel can send
 ODD = """
 odd = {f"odd {text}": {"type": text, "$ref": text, "title": text} for text in PAYLOADS[::9]}
 show(SchemaForm({"type": "object", "properties": odd, "description": PAYLOADS[2]}))
@@ -81,28 +77,26 @@ class TestHostileSchemas:
         assert len(PAYLOADS) >= 90
         page = lab.tab.page
         page.add_init_script(TRIPWIRE)
-        forms = [FORMS.format(at) for at in range(0, len(PAYLOADS), SOME)]
-        cells = [HOSTILE, *forms, ODD, CONTROL]
+        starts = range(0, len(PAYLOADS), AT_ONCE)
+        forms = [f"show(form_of(PAYLOADS[{n}:{n + AT_ONCE}]))" for n in starts]
+        hostile = [*((form, 600) for form in forms), (ODD, 80)]
+        cells = [HOSTILE, *(cell for cell, _ in hostile), CONTROL]
         write_notebook(nbroot / "hostile-forms.ipynb", *cells)
         lab.open("hostile-forms.ipynb")
         lab.run(0)
-        for index in range(1, len(cells) - 1):
+        for index, (_, elements) in enumerate(hostile, 1):
             lab.show(index)
             lab.run(index)
             assert lab.errors() == []
             lab.show(index)
-            shown = lab.output(index)
-            expect(shown.locator(".tb-form").nth(1)).to_be_visible()  # fields and JSON
-            least = 80 if index == len(forms) + 1 else 600  # the odd ones are fewer
-            drawn = partial(
-                lambda shown, n: shown.count() > n, shown.locator("*"), least
-            )
-            poll(drawn, until="the form is drawn", seconds=20)
+            lab.wait_until_drawn(index, elements)
+            assert lab.output(index).locator(".tb-form").count() == 2  # fields and JSON
             page.evaluate(POKE)
             assert page.evaluate(DANGERS) == []
-            page.evaluate("() => new Promise(done => setTimeout(done, 100))")
-            assert page.evaluate("window.fired") == []
-            assert lab.tab.foreign_requests == []
+            page.evaluate("() => new Promise(done => setTimeout(done, 500))")
+            assert page.evaluate("window.fired") == [], f"after cell {index}"
+            assert lab.tab.foreign_requests == [], f"after cell {index}"
         lab.screenshot("form-hostile")
         lab.run(len(cells) - 1)
         poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)
+        assert page.evaluate("window.fired") == ["1"]

@@ -47,11 +47,17 @@ def arrives(at: FormPage, name: str) -> None:
     poll(lambda: called(at) == name, until=f"the cursor is at {name}", seconds=10)
 
 
-@pytest.mark.parametrize("front", ["lab", "notebook7"])
-def test_lines_by_keyboard(front: str, nbroot: Path, request: pytest.FixtureRequest):
+@pytest.fixture(params=["lab", "notebook7"])
+def notebook(request: pytest.FixtureRequest) -> NotebookPage:
+    """A notebook page, of each front end that has such."""
+    page: NotebookPage = request.getfixturevalue(request.param)
+    return page
+
+
+def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     """Tab, Enter, Space and arrows are enough, and the cursor is never lost."""
-    notebook: NotebookPage = request.getfixturevalue(front)
-    at = FormPage(notebook, nbroot / f"keyboard-{front}.ipynb", FORM, ASK)
+    name = f"keyboard-{notebook.server.front_end}.ipynb"
+    at = FormPage(notebook, nbroot / name, FORM, ASK)
     at.field("size").focus()
     at.keys.press(
         "Space"

@@ -60,6 +60,24 @@ def test_a_click_after_an_answer_is_another():
         click(panel._run_button)
         until(lambda: "Well?" in shown(panel._question.widget))
         click(named(panel._question.widget, "No"))
-        assert ticker.wait_idle(20)
         finish(panel)
         assert answers == ["decline"] * times
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_question_that_nobody_answered_leaves_a_double_click_one():
+    """The time of the run is over before the second half comes."""
+    started = []
+
+    @tool
+    def ask() -> str:
+        """Ask."""
+        started.append(True)
+        return current_run().ask("Well?").action
+
+    panel = ToolPanel(ask, timeout=0.05)
+    for _ in range(2):
+        click(panel._run_button)
+        finish(panel)
+    assert "timed out" in shown(panel)
+    assert len(started) == 1

@@ -257,10 +257,10 @@ class ToolPanel(w.VBox):
 
     def _ask(self, question: Question) -> Answer:
         run = self._run
-        try:
-            return self._question.ask(question, lambda: run is None or run.cancelled)
-        finally:
+        answer = self._question.ask(question, lambda: run is None or run.cancelled)
+        if run is self._run and run is not None and not run.cancelled:
             self._begun = -QUIET  # who has answered did not click twice in a row
+        return answer
 
     def _refresh(self) -> bool:
         """Show what is new of the run; tell whether to come back."""

@@ -44,7 +44,7 @@ def label(text: Any) -> str:
 
 
 def attention(count: int) -> str:
-    """Say that *count* fields are wrong; the sentence goes on or ends after it."""
+    """Say how many fields are wrong, without the full stop."""
     return f"{'One field needs' if count == 1 else f'{count} fields need'} attention"
 
 
