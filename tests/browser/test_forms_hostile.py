@@ -6,7 +6,7 @@ from payloads import PAYLOADS
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
-from browser.tripwire import TRIPWIRE
+from browser.tripwire import TRIPWIRE, show_safely
 
 TESTS = Path(__file__).parents[1]
 POKE = """
@@ -85,17 +85,8 @@ class TestHostileSchemas:
         lab.open("hostile-forms.ipynb")
         lab.run(0)
         for index, (_, elements) in enumerate(hostile, 1):
-            lab.show(index)
-            lab.run(index)
-            assert lab.errors() == []
-            lab.show(index)
-            lab.wait_until_drawn(index, elements)
+            show_safely(lab, index, elements, poke=POKE, dangers=DANGERS)
             assert lab.output(index).locator(".tb-form").count() == 2  # fields and JSON
-            page.evaluate(POKE)
-            assert page.evaluate(DANGERS) == []
-            page.evaluate("() => new Promise(done => setTimeout(done, 500))")
-            assert page.evaluate("window.fired") == [], f"after cell {index}"
-            assert lab.tab.foreign_requests == [], f"after cell {index}"
         lab.screenshot("form-hostile")
         lab.run(len(cells) - 1)
         poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from payloads import PAYLOADS
-from playwright.sync_api import Page
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
-from browser.tripwire import TRIPWIRE
+from browser.tripwire import TRIPWIRE, show_safely
 
 TESTS = Path(__file__).parents[1]
 # How many cells show a collection. A kernel's messages wait in a queue of ZeroMQ with room for
@@ -193,13 +192,6 @@ def armed(lab: NotebookPage) -> NotebookPage:
     return lab
 
 
-def settled(page: Page) -> None:
-    """Let the page run what it was given."""
-    page.evaluate(
-        "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 300)))"
-    )
-
-
 def slices(cell: str, count: int) -> list[str]:
     """The cells that together show what *cell* shows of its collection."""
     return [f"some = slice({index}, None, {count})\n{cell}" for index in range(count)]
@@ -225,17 +217,7 @@ class TestInjection:
             armed.run(index, 180)
             assert armed.errors() == []
         for index, (_, elements) in enumerate(hostile, len(unseen)):
-            armed.show(index)
-            armed.run(index, 180)
-            assert armed.errors() == []
-            armed.show(index)
-            armed.wait_until_drawn(index, elements)
-            settled(page)
-            page.evaluate(POKE)
-            assert page.evaluate(DANGERS) == []
-            settled(page)
-            assert page.evaluate("window.fired") == [], f"after cell {index}"
-            assert armed.tab.foreign_requests == [], f"after cell {index}"
+            show_safely(armed, index, elements, poke=POKE, dangers=DANGERS)
         assert re.search("tripwire", page.locator("body").inner_text())
 
         armed.run(len(cells) - 1)  # the wire would have been tripped
