@@ -1,0 +1,277 @@
+"""Fold `allOf`, `anyOf`, `oneOf`, lists of types and `nullable` into something one field can show."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.jsonschema.composition.merge import listed_values, merged
+from toolbench.jsonschema.enumeration import has_type, with_values_of_its_types
+from toolbench.jsonschema.types import TYPES, json_key
+from toolbench.jsonschema.walk import (
+    ALTERNATIVES,
+    COMPOSITION,
+    TOGETHER,
+    Json,
+    types_of,
+)
+
+ANNOTATIONS = frozenset(
+    {
+        "$comment",
+        "$defs",
+        "$id",
+        "$schema",
+        "default",
+        "definitions",
+        "deprecated",
+        "description",
+        "discriminator",
+        "examples",
+        "readOnly",
+        "title",
+        "toolbench",
+        "writeOnly",
+    }
+)
+"""Keywords that say something of a value, and rule none out."""
+_IMPLIED = (
+    ("object", ("properties", "additionalProperties", "patternProperties", "required")),
+    ("array", ("items", "prefixItems")),
+    ("string", ("pattern", "minLength", "maxLength", "format")),
+    ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
+)
+_TYPING = frozenset({"type", "enum", "const", "$dynamicRef", *COMPOSITION, "not", "if"})
+_NESTING = 20
+
+Resolve = Callable[[Any], Any]
+_Branches = list[tuple[Any, Any]]
+"""Alternatives as they were written, each with what it refers to."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What is left of a schema whose alternatives were folded.
+
+    Attributes:
+        schema: The schema; its `anyOf`, if any, holds at least two alternatives.
+        nullable: Whether `null` was among the alternatives.
+        only: The one real alternative there was, if it is still to be folded.
+        merged: The alternatives that went into *schema*.
+    """
+
+    schema: Json
+    nullable: bool
+    only: Any = None
+    merged: tuple[Any, ...] = ()
+
+
+def guess_type(schema: Json) -> tuple[Json, Any]:
+    """Return *schema* with a `type`, when it has or implies one, and an unknown type."""
+    first = schema.get("items")
+    if isinstance(first, list):  # a tuple, as drafts before 2020 write it
+        schema = {**schema, "prefixItems": first, "items": True}
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind in TYPES:
+        return schema, None
+    rest = {key: item for key, item in schema.items() if key != "type"}
+    if not rest.keys() & {"enum", "const", "anyOf"}:
+        for guess, keys in _IMPLIED:
+            if any(key in rest for key in keys):
+                return {"type": guess, **rest}, kind
+    return rest, kind
+
+
+def states_type(schema: Any) -> bool:
+    """Tell whether *schema* names its type itself."""
+    return isinstance(schema, dict) and "type" in schema
+
+
+def leaves_type_open(schema: Any) -> bool:
+    """Tell whether *schema* has only keywords of a type, which let all other types through."""
+    return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
+
+
+# --- allOf --------------------------------------------------------------------------
+
+
+def fold_all_of(schema: Json, resolve: Resolve) -> Json:
+    """Merge the parts of `allOf` into one schema; it keeps in `allOf` what no keyword says.
+
+    What they disagree on is left to validation.
+    """
+    return _fold_all_of(schema, resolve, set(), _NESTING)
+
+
+def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -> Json:
+    parts = schema.get("allOf")
+    if not isinstance(parts, list) or not fuel:
+        return schema
+    result = {key: item for key, item in schema.items() if key != "allOf"}
+    for part in parts:
+        if id(part) not in visited:  # a hostile schema repeats itself without end
+            visited.add(id(part))
+            resolved = resolve(part)
+            if isinstance(resolved, dict):
+                inner = _fold_all_of(resolved, resolve, visited, fuel - 1)
+                result = merged(result, inner)
+    return result
+
+
+# --- anyOf, oneOf and lists of types ------------------------------------------------
+
+
+def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
+    """Take `null` out of the alternatives of *schema*, and merge alternatives that look alike."""
+    schema, nullable = _without_null_type(with_values_of_its_types(schema))
+    key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
+    if key is None:
+        return _without_null_choice(schema, nullable=nullable)
+    base = {k: v for k, v in schema.items() if k not in ALTERNATIVES}
+    branches = list(_alternatives(schema[key], resolve, set(), _NESTING))
+    if isinstance(base.get("properties"), dict):
+        targets = tuple(target for _, target in branches)
+        return Folded(_spread(base, targets), nullable, merged=targets)
+    real = [(part, target) for part, target in branches if not _is_null(target)]
+    if not real:
+        only = {"type": "null"} if branches else {}  # none at all: it refers to itself
+        notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
+        return Folded({**notes, **only}, nullable=False)
+    nullable = nullable or len(real) < len(branches)
+    return _fold_real(base, real, nullable=nullable, one_of=key == "oneOf")
+
+
+def _fold_real(
+    base: Json, branches: _Branches, *, nullable: bool, one_of: bool
+) -> Folded:
+    """Fold *branches*, of which none is null, with what stands beside them."""
+    rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
+    notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
+    if len(branches) == 1:
+        part = branches[0][0]
+        both = {**merged(part, rules), **notes} if isinstance(part, dict) else part
+        return Folded(base, nullable, both)
+    targets = tuple(target for _, target in branches)
+    if choices := _one_choice(targets, one_of=one_of):
+        choice = with_values_of_its_types({**merged(choices, rules), **notes})
+        slim = _without_null_choice(choice, nullable=nullable)
+        return Folded(slim.schema, slim.nullable, merged=targets)
+    if plain := _one_scalar(targets, rules):
+        return Folded({**plain, **base}, nullable, merged=targets)
+    if base.get("writeOnly") is True:
+        rules["writeOnly"] = True
+    parts = [
+        merged(part, rules) if isinstance(part, dict) else part for part, _ in branches
+    ]
+    return Folded({**notes, "anyOf": parts}, nullable)
+
+
+def _alternatives(
+    parts: list[Any], resolve: Resolve, visited: set[int], fuel: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the alternatives with what they refer to; those of an alternative count as well."""
+    visited.add(id(parts))
+    for part in parts:
+        target = resolve(part)
+        inner = _pure_alternatives(target) if fuel else None
+        if inner is None:
+            yield part, target
+        elif id(inner) not in visited:
+            yield from _alternatives(inner, resolve, visited, fuel - 1)
+
+
+def _pure_alternatives(schema: Any) -> list[Any] | None:
+    """Return the alternatives of a schema that says nothing else."""
+    if not isinstance(schema, dict):
+        return None
+    rules = [key for key in schema if key not in ANNOTATIONS]
+    only = rules[0] if len(rules) == 1 and rules[0] in ALTERNATIVES else ""
+    inner = schema.get(only)
+    return inner if isinstance(inner, list) else None
+
+
+def _without_null_type(schema: Json) -> tuple[Json, bool]:
+    """Take `null` out of `type`; several types left become alternatives."""
+    kinds = schema.get("type")
+    nullable = schema.get("nullable") is True
+    if not isinstance(kinds, list):
+        return schema, nullable
+    rest = {key: item for key, item in schema.items() if key != "type"}
+    real = [kind for kind in kinds if kind != "null"]
+    values = listed_values(schema)
+    takes_null = values is None or None in values
+    nullable = nullable or (len(real) < len(kinds) and takes_null)
+    if len(real) == 1:
+        return {**rest, "type": real[0]}, nullable
+    if not real:
+        return {**rest, "type": "null"}, False
+    if rest.keys() & {"enum", "const", "anyOf", "oneOf"}:
+        return rest, nullable
+    notes = {k: v for k, v in rest.items() if k in ANNOTATIONS}
+    rules = {k: v for k, v in rest.items() if k not in ANNOTATIONS}
+    return {**notes, "anyOf": [{"type": k, **rules} for k in real]}, nullable
+
+
+def _without_null_choice(schema: Json, *, nullable: bool) -> Folded:
+    values = schema.get("enum")
+    if not isinstance(values, list) or None not in values or len(values) == 1:
+        return Folded(schema, nullable)
+    indexes = [i for i, item in enumerate(values) if item is not None]
+    slim = {**schema, "enum": [values[i] for i in indexes]}
+    names = schema.get("enumNames")
+    if isinstance(names, list) and len(names) == len(values):
+        slim["enumNames"] = [names[i] for i in indexes]
+    return Folded(slim, nullable=True)
+
+
+def _is_null(schema: Any) -> bool:
+    return isinstance(schema, dict) and (
+        schema.get("type") == "null"
+        or schema.get("enum") == [None]
+        or ("const" in schema and schema["const"] is None)
+    )
+
+
+def _one_choice(branches: tuple[Any, ...], *, one_of: bool) -> Json | None:
+    """Return alternatives that are all constants as one list of values with names.
+
+    Where a value fits one alternative only (*one_of*), it is not what two of them list.
+    """
+    values: dict[Any, tuple[Any, Any]] = {}
+    twice: set[Any] = set()
+    for branch in branches:
+        constants = listed_values(branch) if isinstance(branch, dict) else None
+        if constants is None or not branch.keys().isdisjoint(TOGETHER):
+            return None
+        name = branch.get("title") if len(constants) == 1 else None
+        own = {json_key(v): v for v in constants if has_type(v, types_of(branch))}
+        twice |= own.keys() & values.keys()
+        for key, value in own.items():
+            values.setdefault(key, (value, name))
+    pairs = [pair for key, pair in values.items() if not (one_of and key in twice)]
+    return {"enum": [v for v, _ in pairs], "enumNames": [name for _, name in pairs]}
+
+
+def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
+    """Return alternatives that are all text, or all numbers, as one type."""
+    kinds: list[Any] = []
+    for branch in branches:
+        if not isinstance(branch, dict) or branch.keys() & {"enum", "const", "$ref"}:
+            return None
+        kinds.append(branch.get("type", rules.get("type")))
+    if all(kind == "string" for kind in kinds):
+        first = branches[0].get("format")
+        alike = all(branch.get("format") == first for branch in branches)
+        return {"type": "string", **({"format": first} if first and alike else {})}
+    if all(kind in ("integer", "number") for kind in kinds):
+        return {"type": "number" if "number" in kinds else "integer"}
+    return None
+
+
+def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
+    """Add the properties only some alternatives declare to those of *base*."""
+    properties = dict(base["properties"])
+    for branch in branches:
+        declared = branch.get("properties") if isinstance(branch, dict) else None
+        for name, sub in (declared if isinstance(declared, dict) else {}).items():
+            properties.setdefault(name, sub)
+    return {**base, "properties": properties}

@@ -1,0 +1,193 @@
+"""Make one schema of two that a value has to fit both."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.jsonschema.types import TYPES, Json, Schema, json_key, type_of
+
+_JOINED = frozenset({"allOf", "patternProperties", "properties", "required"})
+_AT_LEAST = frozenset(
+    {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
+)
+_AT_MOST = frozenset(
+    {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
+)
+# schemas of the parts of a value: a part has to fit both
+_OF_PARTS = ("items", "additionalProperties", "propertyNames")
+# no one value says what two of them say
+_BOTH = frozenset(
+    {"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"}
+)
+_CONDITION = ("if", "then", "else")
+_EXCLUSIVE = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+_FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
+
+
+def merged(near: Schema, far: Schema) -> Json:
+    """Return one schema for a value that has to fit both.
+
+    Of two limits the tighter one holds, of types and listed values those that both have.
+    Where no one keyword says what both say, a property of the same name or a second pattern,
+    `allOf` does. What else they disagree on is as *near* has it.
+    """
+    near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
+    both = {**far, **near}
+    shared = near.keys() & far.keys()
+    _narrow(both, near, far)
+    if not shared:
+        return both
+    for key in _JOINED & shared:
+        one, other = near[key], far[key]
+        if isinstance(one, list) and isinstance(other, list):
+            known = {name for name in one if isinstance(name, str)}
+            more = [p for p in other if not (isinstance(p, str) and p in known)]
+            both[key] = [*one, *more]
+        elif isinstance(one, Mapping) and isinstance(other, Mapping):
+            both[key] = {**one, **other} | {
+                name: {"allOf": [one[name], other[name]]}
+                for name in one.keys() & other.keys()
+                if one[name] is not other[name]
+            }
+    rest = _unsaid(both, near, far)
+    parts = both.get("allOf", [])
+    if rest and isinstance(parts, list) and rest not in parts:
+        both["allOf"] = [*parts, rest]
+    return both
+
+
+def together(one: Schema, other: Schema) -> Json:
+    """Return one schema that asks for both, without `allOf`: properties and required names join.
+
+    Of two limits the tighter one holds, of types and listed values those that both have; what
+    else they disagree on is as *other* has it.
+    """
+    both = {**one, **other}
+    _narrow(both, other, one)
+    for key in ("properties", "$defs"):
+        if isinstance(one.get(key), Mapping) and isinstance(other.get(key), Mapping):
+            both[key] = {**one[key], **other[key]}
+    names = one.get("required"), other.get("required")
+    if isinstance(names[0], list) and isinstance(names[1], list):
+        both["required"] = list(dict.fromkeys([*names[0], *names[1]]))
+    return both
+
+
+def with_limits_as_numbers(schema: Schema) -> Schema:
+    """Return *schema* with `exclusiveMinimum` as a number: draft 4 has true beside a `minimum`."""
+    if schema.keys().isdisjoint(_FLAGS):  # most are, and it is quicker to tell
+        return schema
+    for limit, exclusive in _EXCLUSIVE:
+        value = schema.get(exclusive)
+        if isinstance(value, bool):
+            dropped = (exclusive, limit) if value and limit in schema else (exclusive,)
+            rest = {key: schema[key] for key in schema if key not in dropped}
+            schema = {**rest, exclusive: schema[limit]} if len(dropped) == 2 else rest
+    return schema
+
+
+def listed_values(schema: Schema) -> list[Any] | None:
+    """Return the values that *schema* lists, by `const` or `enum`; None if it lists none."""
+    values = schema.get("enum")
+    if "const" not in schema:
+        return values if isinstance(values, list) else None
+    constant = [schema["const"]]
+    return _common(constant, values) if isinstance(values, list) else constant
+
+
+def _narrow(both: Json, near: Schema, far: Schema) -> None:
+    """Let *both* have the tighter limits, and the types and values that both schemas have."""
+    if shared := near.keys() & far.keys():
+        both |= _tighter(near, far)
+        if "type" in shared and (types := _common_types(near, far)):
+            both["type"] = types if len(types) > 1 else types[0]
+    one = listed_values(near)
+    other = None if one is None else listed_values(far)
+    if one is None or other is None:
+        return
+    values = _common(one, other)
+    constant = [schema["const"] for schema in (near, far) if "const" in schema]
+    for key in ("const", "enum", "enumNames"):
+        both.pop(key, None)
+    if constant and values:
+        both["const"] = values[0]
+    else:
+        both["enum"] = values
+        names = {**_names(far), **_names(near)}
+        if names:
+            both["enumNames"] = [names.get(json_key(value)) for value in values]
+
+
+def _names(schema: Schema) -> dict[Any, Any]:
+    """Return what the values of *schema* are called, by the key of each."""
+    values, names = schema.get("enum"), schema.get("enumNames")
+    if not isinstance(values, list) or not isinstance(names, list):
+        return {}
+    return {json_key(v): name for v, name in zip(values, names, strict=False)}
+
+
+def _common(one: list[Any], other: list[Any]) -> list[Any]:
+    """Return the values of *one* that *other* has as well: 1.0 is 1, true is not."""
+    known = {json_key(value) for value in other}
+    return [value for value in one if json_key(value) in known]
+
+
+def _common_types(near: Schema, far: Schema) -> list[str]:
+    """Return the types both schemas name: an integer is a number. None if one names none."""
+    one, other = _types(near), _types(far)
+    types = [
+        kind
+        for kind in one
+        if kind in other or (kind == "integer" and "number" in other)
+    ]
+    if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
+        types.append("integer")
+    return types
+
+
+def _types(schema: Schema) -> list[str]:
+    kinds = schema.get("type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    return [kind for kind in kinds if isinstance(kind, str) and kind in TYPES]
+
+
+def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
+    """Let the parts of *both* fit both schemas; return what *far* asks for and *both* cannot say."""
+    shared = near.keys() & far.keys()
+    rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
+    for key in _OF_PARTS:
+        if key in shared and near[key] is not far[key]:
+            if isinstance(near[key], list) or isinstance(far[key], list):
+                rest[key] = far[key]  # a tuple, as drafts before 2020 write it
+            else:
+                both[key] = _of_part(near[key], far[key])
+    if "type" in shared and not _common_types(near, far):
+        rest["type"] = far["type"]
+    if "if" in shared:
+        rest |= _second_condition(both, near, far)
+    return rest
+
+
+def _of_part(near: Any, far: Any) -> Any:
+    """Return the schema of a part that has to fit two: true asks for nothing, false allows none."""
+    if near is False or far is False:
+        return False
+    schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
+    return {"allOf": schemas} if len(schemas) > 1 else (schemas or [near])[0]
+
+
+def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
+    """Take the condition of *far* out of *both*, and return it if *near* has another one."""
+    first, second = ({k: s[k] for k in _CONDITION if k in s} for s in (near, far))
+    for key in second.keys() - first.keys():
+        del both[key]
+    return {} if first == second else second
+
+
+def _tighter(one: Schema, other: Schema) -> Json:
+    """Return the limits that both have, of each the one that allows less."""
+    shared = one.keys() & other.keys()
+    return {
+        key: (max if key in _AT_LEAST else min)(one[key], other[key])
+        for key in shared & (_AT_LEAST | _AT_MOST)
+        if all(type_of(s[key]) in ("integer", "number") for s in (one, other))
+    }

@@ -1,0 +1,28 @@
+"""Several parts of a schema by their names."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a node has parts
+    from toolbench.jsonschema.normal import Node
+    from toolbench.jsonschema.view import SchemaView
+
+
+class NodesByName(Mapping[str, "Node"]):
+    """Nodes by name, each read when it is asked for."""
+
+    def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
+        """Hold *schemas*, parts of the root of *view*."""
+        self._view, self._schemas = view, schemas
+
+    def __getitem__(self, name: str) -> "Node":
+        return self._view.node(self._schemas[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._schemas  # without reading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schemas)
+
+    def __len__(self) -> int:
+        return len(self._schemas)

@@ -1,0 +1,398 @@
+"""One position of a JSON Schema in normal form: what it may be, and what is in it."""
+
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from toolbench.errors import Problem, SchemaError
+from toolbench.jsonschema.conditions import Conditions, may_have_cases
+from toolbench.jsonschema.enumeration import accepted, accepted_values
+from toolbench.jsonschema.nodes import NodesByName
+from toolbench.jsonschema.refs import definition_name
+from toolbench.jsonschema.types import CLASSES, type_of
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.walk import Json, mapping, required_of, sequence
+
+if TYPE_CHECKING:  # a view makes the nodes
+    from toolbench.jsonschema.view import SchemaView
+
+_MOST = 200  # alternatives that are looked at: a hostile schema has them without end
+
+PythonType = type  # a node has a `type` of another kind
+
+
+class Node:
+    """One position of a schema in normal form.
+
+    Attributes:
+        view: The whole schema it belongs to.
+        raw: The schema as it was written.
+        schema: The keywords without `$ref`, `allOf` and the `null` alternative, those of
+            the references and parts included. Its `anyOf`, if any, holds at least two real
+            alternatives, its `allOf` only what no other keyword says: a second pattern.
+            Extensions (`toolbench`, `x-...`) are in it too.
+        nullable: Whether `null` is accepted beside *schema*.
+        merged: The alternatives that look alike and were made one, as they were written.
+        notice: What could not be read, in words; empty when all is well.
+    """
+
+    def __init__(
+        self,
+        view: "SchemaView",
+        raw: Any,
+        schema: Json,
+        *,
+        nullable: bool = False,
+        merged: tuple[Any, ...] = (),
+        notice: str = "",
+    ) -> None:
+        """Hold what was read of *raw*."""
+        self.view, self.raw, self.schema = view, raw, schema
+        self.nullable, self.merged, self.notice = nullable, merged, notice
+        self._parts: dict[Any, Node] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {' or '.join(self.types) or 'anything'}>"
+
+    # --- what it is -----------------------------------------------------------------
+
+    @property
+    def type(self) -> str | None:
+        """The type, if the schema names or implies exactly one; else None."""
+        kind = self.schema.get("type")
+        return kind if isinstance(kind, str) else None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Every type a value may have, `null` aside where others are; empty for any."""
+        if self.type is not None:
+            return (self.type,)
+        each = [node._own_types for node in self.alternatives]
+        if not all(each):
+            return ()
+        return tuple(dict.fromkeys(kind for types in each for kind in types))
+
+    @property
+    def _own_types(self) -> list[str]:
+        if self.type is not None:
+            return [self.type]
+        values = [value for value in self.values if value is not None] or self.values
+        return [kind for kind in map(type_of, values) if kind is not None]
+
+    @cached_property
+    def classes(self) -> frozenset[PythonType] | None:
+        """The Python classes a value may have, None's included; None: any."""
+        if not self.types:
+            return None
+        known = {CLASSES[kind] for kind in self.types}
+        if float in known:
+            known.add(int)
+        if self.takes_null:
+            known.add(CLASSES["null"])
+        return frozenset(known)
+
+    @property
+    def takes_null(self) -> bool:
+        """Whether null is accepted, beside the schema or in an alternative."""
+        return self.nullable or any(
+            node.nullable or node.type == "null" for node in self.alternatives
+        )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether every value is a string, or null beside one."""
+        return self.types == ("string",)
+
+    # --- what is said of it ---------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The title; empty without one."""
+        return self.text("title")
+
+    @property
+    def own_title(self) -> str:
+        """The title that stands here, not in what is referred to; empty without one."""
+        return _text(self.raw.get("title")) if isinstance(self.raw, Mapping) else ""
+
+    @property
+    def description(self) -> str:
+        """What the schema, or the alternatives that were made one, say; empty for nothing."""
+        own = _text(self.schema.get("description"))
+        return own or _joined(part for part in self.merged if isinstance(part, Mapping))
+
+    @property
+    def explanation(self) -> str:
+        """The description; without one, those of the alternatives."""
+        return self.description or _joined(node.schema for node in self.alternatives)
+
+    @property
+    def definition(self) -> str:
+        """The name of the definition that the schema refers to; empty if it does not."""
+        return definition_name(self.raw)
+
+    @property
+    def format(self) -> str:
+        """The format; empty without one."""
+        return self.text("format")
+
+    def text(self, keyword: str) -> str:
+        """Return the text that *keyword* says, as `contentEncoding`; empty if it says none."""
+        return _text(self.schema.get(keyword))
+
+    @property
+    def is_deprecated(self) -> bool:
+        """Whether the value should no longer be sent."""
+        return self.schema.get("deprecated") is True
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing at all is said."""
+        return not self.schema
+
+    def limit(self, keyword: str) -> int | float | None:
+        """Return the number that *keyword* sets as a limit; None if it sets none."""
+        value = self.schema.get(keyword)
+        return value if type_of(value) in ("integer", "number") else None
+
+    @property
+    def extension(self) -> Mapping[str, Any]:
+        """What `json_schema_extra={"toolbench": ...}` asks for."""
+        return mapping(self.schema, "toolbench")
+
+    def says(self, *keywords: str) -> bool:
+        """Tell whether the schema, or an alternative in it, uses one of *keywords*."""
+        if not self.schema.keys().isdisjoint(keywords):
+            return True
+        nodes = self.alternatives
+        schemas = [*(node.schema for node in nodes), *self.merged]
+        return any(
+            isinstance(schema, Mapping) and not schema.keys().isdisjoint(keywords)
+            for schema in schemas
+        )
+
+    # --- its values -----------------------------------------------------------------
+
+    @cached_property
+    def _listed(self) -> list[tuple[Any, str]]:
+        return accepted_values(self)
+
+    @property
+    def values(self) -> list[Any]:
+        """The values the schema lists, its constant or its enum, and takes; empty without any."""
+        return [value for value, _ in self._listed]
+
+    @property
+    def value_names(self) -> list[str]:
+        """What each of the values is called (`enumNames`), empty for one without a name."""
+        return [name for _, name in self._listed]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is one value, named by `const`."""
+        return "const" in self.schema
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default is declared; it may be None."""
+        return "default" in self.schema
+
+    @property
+    def default(self) -> Any:
+        """The default; None also where none is declared."""
+        return self.schema.get("default")
+
+    @property
+    def examples(self) -> list[Any]:
+        """The examples; empty without any."""
+        return sequence(self.schema, "examples")
+
+    @property
+    def choices(self) -> list[Any]:
+        """The values that are listed here or in an alternative, and those of a yes or no."""
+        choices = [value for node in self.alternatives for value in node.values]
+        if any(
+            node.type == "boolean" and not node.values for node in self.alternatives
+        ):
+            choices += [True, False]
+        return accepted(self, choices)
+
+    def fits(self, value: Any) -> bool:
+        """Tell whether *value* is valid here, as far as that can be told."""
+        return self.view.fits(self.raw, value)
+
+    def problems(self, value: Any) -> list[Problem]:
+        """List what is wrong with *value* here, as far as that can be told."""
+        return self.view.problems(self.raw, value)
+
+    # --- its alternatives -----------------------------------------------------------
+
+    @property
+    def branches(self) -> tuple["Node", ...]:
+        """The real alternatives, two at least; empty if there is no choice."""
+        if "anyOf" not in self.schema:
+            return ()
+        return tuple(map(self.view.node, sequence(self.schema, "anyOf")))
+
+    @property
+    def alternatives(self) -> tuple["Node", ...]:
+        """What remains when all choices are made: the node itself, or the ends of its branches."""
+        return self._ends if self.schema.get("anyOf") else (self,)
+
+    @cached_property
+    def _ends(self) -> tuple["Node", ...]:
+        ends: list[Node] = []
+        todo = deque(self.branches)
+        for _ in range(_MOST):
+            if not todo:
+                break
+            node = todo.popleft()
+            if node.branches:
+                todo.extend(node.branches)
+            else:
+                ends.append(node)
+        return tuple(ends)
+
+    # --- the parts of an object -----------------------------------------------------
+
+    @cached_property
+    def properties(self) -> Mapping[str, "Node"]:
+        """The properties by name, in the order of the schema; each is read when asked for.
+
+        One that is required and not declared is among them: it is what other keys are.
+        """
+        declared = self.declared
+        missing = [name for name in self.required if name not in declared]
+        if not missing:
+            return declared
+        others = {n: self.of_other_key(n) or self.view.anything for n in missing}
+        return {**declared, **others}
+
+    @cached_property
+    def declared(self) -> Mapping[str, "Node"]:
+        """The properties the schema itself declares."""
+        return NodesByName(self.view, mapping(self.schema, "properties"))
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The names that are required, declared or not."""
+        return tuple(dict.fromkeys(required_of(self.schema)))
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """The cases in which an object has more properties."""
+        return Conditions(self)
+
+    @property
+    def conditional(self) -> Mapping[str, "Node"]:
+        """The properties that are declared for some cases only (`if`, `dependentSchemas`)."""
+        # most nodes have no cases: telling so is quicker than reading them
+        return self._in_cases if may_have_cases(self.raw) else {}
+
+    @cached_property
+    def _in_cases(self) -> Mapping[str, "Node"]:
+        return self.conditions.properties_beside(self.alternatives)
+
+    @property
+    def patterns(self) -> Mapping[str, "Node"]:
+        """The values of keys by the regular expressions that the keys match."""
+        return NodesByName(self.view, mapping(self.schema, "patternProperties"))
+
+    def of_other_key(self, key: str) -> "Node | None":
+        """Return what the value of the undeclared *key* may be; None if nothing is said."""
+        for pattern, node in self.patterns.items():
+            with suppress(SchemaError):  # no regular expression
+                # the validator's take linear time, Python's do not
+                if validator_of({"pattern": pattern}).is_valid(key):
+                    return node
+        return self.additional
+
+    @property
+    def additional(self) -> "Node | None":
+        """The values of undeclared keys; None if nothing is said of them, or none may be."""
+        beside = self.schema.get("additionalProperties")
+        return self.view.node(beside) if isinstance(beside, Mapping) else None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether undeclared keys are ruled out."""
+        return self.schema.get("additionalProperties") is False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other keys are asked for: the schema says they may be, or declares none."""
+        if "additionalProperties" in self.schema:
+            return not self.is_closed
+        return not isinstance(self.schema.get("properties"), Mapping)
+
+    @property
+    def key_names(self) -> "Node | None":
+        """What the keys may be (`propertyNames`); None if nothing is said of them."""
+        names = self.schema.get("propertyNames")
+        return self.view.node(names) if isinstance(names, Mapping) else None
+
+    @property
+    def names(self) -> list[str]:
+        """The names an object may have here, whichever alternative it is and whatever the case."""
+        own = (name for node in self.alternatives for name in node.properties)
+        return list(dict.fromkeys([*own, *self.conditional]))
+
+    # --- the parts of a list --------------------------------------------------------
+
+    @property
+    def items(self) -> "Node | None":
+        """The items after the first ones; None if nothing is said of them."""
+        items = self.schema.get("items")
+        return self.view.node(items) if isinstance(items, Mapping) else None
+
+    @property
+    def prefix_items(self) -> tuple["Node", ...]:
+        """The first items, one by one, as in a tuple."""
+        return tuple(map(self.view.node, sequence(self.schema, "prefixItems")))
+
+    # --- any part -------------------------------------------------------------------
+
+    def at(self, *path: Any) -> "Node":
+        """Return what the value at *path*, names and indexes, may be; anything if nothing is said."""
+        node = self
+        for step in path:
+            node = node._part(step)
+        return node
+
+    def _part(self, step: Any) -> "Node":
+        if isinstance(step, str) and step in self.conditional:
+            return self.conditional[step]
+        if not self.branches:
+            own = self._own_part(step)
+            return self.view.anything if own is None else own
+        if step not in self._parts:
+            parts = [node._own_part(step) for node in self.alternatives]
+            nodes = list(dict.fromkeys(node for node in parts if node is not None))
+            if len(nodes) > 1:
+                union = {"anyOf": [node.raw for node in nodes]}
+                self._parts[step] = self.view.node(union)
+            else:
+                self._parts[step] = nodes[0] if nodes else self.view.anything
+        return self._parts[step]
+
+    def _own_part(self, step: Any) -> "Node | None":
+        if isinstance(step, str):
+            return self.properties.get(step) or self.of_other_key(step)
+        places = self.prefix_items
+        return places[step] if step < len(places) else self.items
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _joined(schemas: Any) -> str:
+    """Return what *schemas* say of themselves, each once; of a constant with the constant."""
+    texts = dict.fromkeys(
+        f"{schema['const']}: {text}" if "const" in schema else text
+        for schema in schemas
+        if (text := _text(schema.get("description")))
+    )
+    return " ".join(texts)

@@ -1,0 +1,141 @@
+"""Follow a `$ref` inside one JSON Schema: a pointer from its root, or the name of an anchor."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import unquote, urljoin
+
+from toolbench.jsonschema.composition.merge import merged
+
+MISSING: Final = object()
+"""What a reference leads to that leads nowhere: None may be what is there."""
+_HOPS = 40
+_DEFINITIONS = ("#/$defs/", "#/definitions/")
+
+
+def follow(root: Any, reference: Any) -> Any:
+    """Return what *reference*, as in `{"$ref": reference}`, points to inside *root*.
+
+    It may name *root*, or a part of it, by the address that `$id` gives that. A part that is
+    not there, another document and what is no reference give `MISSING`.
+    """
+    if not isinstance(reference, str) or not reference:
+        return MISSING
+    address, _, pointer = reference.partition("#")
+    if address:
+        root = _addressed(root, address)
+    start, *steps = pointer.split("/")
+    if start:
+        return MISSING if steps else _anchored(root, unquote(start))
+    here = root
+    for step in steps:
+        name = unescaped(step)
+        if isinstance(here, Mapping) and name in here:
+            here = here[name]
+        elif isinstance(here, list) and name.isdecimal() and int(name) < len(here):
+            here = here[int(name)]
+        else:
+            return MISSING
+    return here
+
+
+def resolve(root: Any, schema: Any) -> tuple[Any, str]:
+    """Follow the references of *schema*, a part of *root*, to their end.
+
+    What stands beside a reference counts as well as what it points to; where they disagree,
+    it is nearer and wins.
+
+    Returns:
+        The schema without a reference, and what went wrong, as in "refers to itself";
+        empty when all is well.
+    """
+    for _ in range(_HOPS):
+        if not isinstance(schema, Mapping) or "$ref" not in schema:
+            return schema, ""
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        target = follow(root, schema["$ref"])
+        if target is MISSING:
+            return beside, f"refers to {schema['$ref']!r}, which is not there"
+        schema = merged(beside, target) if isinstance(target, Mapping) else target
+    return {}, "refers to itself"
+
+
+def definition_name(schema: Any) -> str:
+    """Return the last step of the reference of *schema*, which is a name; empty without one."""
+    reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+    if not isinstance(reference, str):
+        return ""
+    return unescaped(reference.rpartition("/")[2])
+
+
+def unescaped(step: str) -> str:
+    """Return the key that one *step* of a JSON pointer stands for."""
+    return unquote(step).replace("~1", "/").replace("~0", "~")
+
+
+def leads_out(root: Any) -> bool:
+    """Tell whether a reference inside *root* points at another part of it than a definition."""
+    todo, visited = [root], set[int]()
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping | list) and id(part) not in visited:
+            visited.add(id(part))
+            todo += part.values() if isinstance(part, Mapping) else part
+            reference = part.get("$ref") if isinstance(part, Mapping) else None
+            if isinstance(reference, str) and not reference.startswith(_DEFINITIONS):
+                return True
+    return False
+
+
+def _addressed(root: Any, address: str) -> Any:
+    """Return the part of *root* whose `$id` is *address*; both may be relative to one around it."""
+    own = _joined("", root)
+    target = _join(own, address)
+    todo, visited = [(root, "")], set[int]()
+    while todo:
+        part, base = todo.pop()
+        if id(part) in visited:
+            continue
+        visited.add(id(part))
+        if isinstance(part, Mapping):
+            base = _joined(base, part)
+            if base and base == target:
+                return part
+            todo += [(inner, base) for inner in part.values()]
+        elif isinstance(part, list):
+            todo += [(inner, base) for inner in part]
+    return MISSING
+
+
+def _joined(base: str, part: Any) -> str:
+    """Return the address of *part*, which stands in a schema whose address is *base*."""
+    keys = ("$id", "id") if isinstance(part, Mapping) else ()  # the latter in draft 4
+    own = next((part[key] for key in keys if isinstance(part.get(key), str)), "")
+    return _join(base, own.partition("#")[0])
+
+
+def _join(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:  # no address at all: taken as it is
+        return address
+
+
+def _anchored(root: Any, name: str) -> Any:
+    pairs = {
+        ("$anchor", name),
+        ("$dynamicAnchor", name),
+        *(("$id", f"#{name}"), ("id", f"#{name}")),  # before 2019-09
+    }
+    todo, visited = [root], set[int]()
+    while todo:
+        part = todo.pop()
+        if id(part) in visited:
+            continue
+        visited.add(id(part))
+        if isinstance(part, Mapping):
+            if any(part.get(key) == value for key, value in pairs):
+                return part
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return MISSING

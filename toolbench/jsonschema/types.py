@@ -1,0 +1,55 @@
+"""The types of JSON and the Python classes of their values: the one table of both."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+Schema = Mapping[str, Any]
+
+CLASSES: Mapping[str, type] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+"""The class that the values of each type have in Python."""
+TYPES = frozenset(CLASSES)
+_TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
+
+
+def type_of(value: Any) -> str | None:
+    """Return the type of *value* as it is written: 1 is an integer, 1.0 a number.
+
+    None for what JSON cannot carry.
+    """
+    return next((_TYPE_OF[c] for c in type(value).__mro__ if c in _TYPE_OF), None)
+
+
+def types_of_value(value: Any) -> frozenset[str]:
+    """Return every type that *value* has: 1 and 1.0 are both, an integer and a number."""
+    match type_of(value):
+        case None:
+            return frozenset()
+        case "integer":
+            return _INTEGER
+        case "number":
+            return _INTEGER if value.is_integer() else frozenset({"number"})
+        case name:
+            return frozenset({name})
+
+
+def json_key(value: Any) -> Any:
+    """Return a key that is the same for values that JSON takes as equal: 1 and 1.0, not true."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, list):
+        return ("array", *map(json_key, value))
+    if isinstance(value, Mapping):
+        return frozenset((name, json_key(item)) for name, item in value.items())
+    return value if type_of(value) else ("other", id(value))
+
+
+_INTEGER = frozenset({"integer", "number"})

@@ -1,0 +1,1 @@
+"""Values checked against a schema, and what is wrong with them in words."""

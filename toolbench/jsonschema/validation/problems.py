@@ -1,0 +1,208 @@
+"""Say what is wrong with a value: jsonschema-rs's and pydantic's errors as one kind of `Problem`."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from toolbench.errors import Path, Problem, did_you_mean
+from toolbench.jsonschema.words import NOUNS, demand
+from toolbench.plain import clip, sentence
+
+if TYPE_CHECKING:  # a name to annotate with needs neither
+    import jsonschema_rs
+    from pydantic import ValidationError
+
+
+# --- the errors of jsonschema-rs ----------------------------------------------------
+
+_SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
+    "Minimum": ("minimum", "limit"),
+    "Maximum": ("maximum", "limit"),
+    "ExclusiveMinimum": ("exclusiveMinimum", "limit"),
+    "ExclusiveMaximum": ("exclusiveMaximum", "limit"),
+    "MinLength": ("minLength", "limit"),
+    "MaxLength": ("maxLength", "limit"),
+    "MinItems": ("minItems", "limit"),
+    "MaxItems": ("maxItems", "limit"),
+    "MinProperties": ("minProperties", "limit"),
+    "MaxProperties": ("maxProperties", "limit"),
+    "MultipleOf": ("multipleOf", "multiple_of"),
+    "Pattern": ("pattern", "pattern"),
+}
+"""The keyword of each kind of error about a limit, and the fact that holds the limit."""
+_FIXED: Mapping[str, str] = {
+    "FalseSchema": "is not allowed here",
+    "UniqueItems": demand("uniqueItems", value=True),
+}
+
+
+def schema_problems(
+    errors: Iterable["jsonschema_rs.ValidationError"],
+) -> list[Problem]:
+    """List what jsonschema-rs found, each at its path in the value."""
+    return [problem for error in errors for problem in _problems(error)]
+
+
+def _problems(error: "jsonschema_rs.ValidationError") -> Iterable[Problem]:
+    path: Path = tuple(error.instance_path)
+    facts = error.kind.as_dict()
+    got = clip(error.instance)
+    match kind := type(error.kind).__name__:
+        case "Required":
+            yield Problem((*path, facts["property"]), "is required")
+        case "AdditionalProperties" | "UnevaluatedProperties":
+            for name in facts["unexpected"]:
+                yield Problem((*path, name), "is not an argument this schema knows")
+        case "Type":
+            types = " or ".join(NOUNS.get(t, t) for t in facts["types"])
+            yield Problem(path, f"should be {types}, not {got}")
+        case "Enum":
+            options = clip(facts["options"], 200)
+            yield Problem(path, f"should be one of {options}, not {got}")
+        case "Constant":
+            yield Problem(path, f"should be {clip(facts['expected_value'])}, not {got}")
+        case "AnyOf" | "OneOfNotValid":
+            count = len(facts.get("context", ()))
+            yield Problem(path, f"{got} fits none of the {count} accepted forms")
+        case "OneOfMultipleValid":
+            yield Problem(path, f"{got} fits more than one of the accepted forms")
+        case _:
+            message = _FIXED.get(kind) or _limit(_SCHEMA_LIMITS, kind, facts)
+            yield Problem(path, message or error.message)
+
+
+def _limit(
+    limits: Mapping[str, tuple[str, str]], kind: str, facts: Mapping[str, Any]
+) -> str | None:
+    """Say which limit was not kept; None where *limits* does not know the *kind*."""
+    keyword, fact = limits.get(kind, ("", ""))
+    # another version may name the fact otherwise
+    return demand(keyword, facts[fact]) if fact in facts else None
+
+
+# --- the errors of pydantic ---------------------------------------------------------
+
+
+def pydantic_problems(
+    error: "ValidationError", known: Iterable[str] = (), *, value: Any = None
+) -> list[Problem]:
+    """List what *error* holds, each once, at its path in *value*.
+
+    Args:
+        error: What pydantic raised.
+        known: The names of the arguments, for the hints.
+        value: What did not fit; without it, paths name branches of unions too.
+    """
+    known = list(known)
+    problems = []
+    for line in error.errors(include_url=False):
+        path = tuple(line["loc"])
+        if (
+            value is not None and line["type"] != "json_schema"
+        ):  # these name no branches
+            path = _without_branches(path, value, missing=line["type"] == "missing")
+        problems.append(_problem(dict(line), path, known))
+    return list(dict.fromkeys(problems))
+
+
+def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
+    """Drop from *loc* what is no step into *value* but the label of a union's branch."""
+    path: list[str | int] = []
+    for n, step in enumerate(loc):
+        if missing and n == len(loc) - 1:
+            path.append(step)
+        elif (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list | tuple)
+            and isinstance(step, int)
+            and step < len(value)
+        ):
+            path.append(step)
+            value = value[step]  # type: ignore[index]  # an int for a sequence
+    return tuple(path)
+
+
+def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
+    match line["type"]:
+        case "missing":
+            return Problem(path, "is required")
+        case "extra_forbidden":
+            name, hint = str(path[-1]), ""
+            if len(path) == 1 and known:
+                hint = did_you_mean(name, known) or f" Known: {', '.join(known)}."
+            return Problem(path, f"is not an argument of this tool.{hint}".rstrip("."))
+        case "json_schema":  # a foreign model's own sentence
+            return Problem(path, line["msg"])
+        case "union_tag_invalid" | "union_tag_not_found":
+            return _tag_problem(line, path)
+        case "json_invalid":
+            return Problem(path, f"is not JSON: {line['ctx']['error']}")
+        case "value_error":
+            return Problem(path, sentence(line["ctx"]["error"]))
+        case "literal_error" | "enum":
+            expected = line["ctx"]["expected"]
+            return Problem(path, f"should be {expected}, not {clip(line['input'])}")
+        case kind:
+            message = _expected(kind)
+            message = message or _limit(_PYDANTIC_LIMITS, kind, line.get("ctx", {}))
+            message = message or str(line["msg"]).removeprefix("Input ")
+            return Problem(path, f"{message}, not {clip(line['input'])}")
+
+
+def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
+    """Say what is wrong with the field that tells the members of a union apart."""
+    facts, value = line["ctx"], line["input"]
+    match = re.fullmatch(r"'([^']+)'", facts["discriminator"])
+    if match is None:  # a function tells them apart, or one of several fields
+        return Problem(path, "fits none of the accepted forms")
+    if line["type"] == "union_tag_not_found":
+        return Problem((*path, match[1]), "is required")
+    others, _, last = facts["expected_tags"].rpartition(", ")
+    tags = f"{others} or {last}" if others else last
+    tag = facts["tag"]  # is text, whatever was given
+    got = value.get(match[1], tag) if isinstance(value, Mapping) else tag
+    return Problem((*path, match[1]), f"should be {tags}, not {clip(got)}")
+
+
+_EXPECTED: Mapping[str, str] = {
+    "int": NOUNS["integer"],
+    "float": NOUNS["number"],
+    "decimal": NOUNS["number"],
+    "bool": NOUNS["boolean"],
+    "none": NOUNS["null"],
+    **dict.fromkeys(("string", "bytes"), NOUNS["string"]),
+    **dict.fromkeys(("list", "tuple", "set", "frozen_set"), NOUNS["array"]),
+    **dict.fromkeys(
+        ("dict", "mapping", "model", "model_attributes", "dataclass"), NOUNS["object"]
+    ),
+    "date": "a date such as 2024-01-31",
+    "datetime": "a date and time such as 2024-01-31T09:30:00",
+    "time": "a time such as 09:30:00",
+    "time_delta": "a duration such as PT1H30M",
+    "uuid": "a UUID",
+    "url": "a URL",
+}
+_EXPECTS = re.compile(
+    r"(\w+?)_(type|parsing|from_float|required|from_date_parsing|exact|"
+    r"from_datetime_parsing|from_datetime_inexact|parsing_size|syntax_violation)"
+)
+
+
+def _expected(kind: str) -> str | None:
+    """Say what should be there, for the kinds of error that are about nothing else."""
+    match = _EXPECTS.fullmatch(kind)
+    noun = _EXPECTED.get(match[1]) if match else None
+    return f"should be {noun}" if noun else None
+
+
+_PYDANTIC_LIMITS: Mapping[str, tuple[str, str]] = {
+    "greater_than": ("exclusiveMinimum", "gt"),
+    "greater_than_equal": ("minimum", "ge"),
+    "less_than": ("exclusiveMaximum", "lt"),
+    "less_than_equal": ("maximum", "le"),
+    "multiple_of": ("multipleOf", "multiple_of"),
+    "string_too_short": ("minLength", "min_length"),
+    "string_too_long": ("maxLength", "max_length"),
+    "string_pattern_mismatch": ("pattern", "pattern"),
+    "too_short": ("minItems", "min_length"),
+    "too_long": ("maxItems", "max_length"),
+}

@@ -1,0 +1,143 @@
+"""Check values against a JSON Schema, as the specification says, with jsonschema-rs."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from json import dumps, loads
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from toolbench.errors import Problem, SchemaError
+from toolbench.jsonschema.validation.problems import schema_problems
+
+if TYPE_CHECKING:  # 15 MB: loaded with the first foreign schema
+    import jsonschema_rs
+
+JsonSchema = Mapping[str, Any] | bool
+
+_DIALECTS = re.compile("draft-0[467]|2019-09")  # anything else is read as 2020-12
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_ROOT = "toolbench://schema/"
+_PART = "toolbench:part"
+"""The address of a whole schema, and the key in it of the part to check by."""
+
+
+class SchemaValidator:
+    """Checks values against one foreign JSON Schema, as the JSON Schema specification says.
+
+    The dialect is the schema's own `$schema`, 2020-12 without one. `format` is an
+    annotation, remote references are refused, nothing touches the network.
+    """
+
+    def __init__(self, schema: JsonSchema, *, is_part: bool = False) -> None:
+        """Compile *schema*, or of it only what is under the key `_PART`.
+
+        Raises:
+            SchemaError: If it is no valid JSON Schema, or refers to another document.
+        """
+        self._validator = _compile(schema, is_part=is_part)
+
+    def is_valid(self, value: Any) -> bool:
+        """Tell whether *value* fits. A value JSON cannot carry never does."""
+        try:
+            return self._validator.is_valid(value)
+        except ValueError:  # also UnicodeEncodeError: a lone surrogate
+            return False
+
+    def problems(self, value: Any) -> list[Problem]:
+        """List everything that is wrong with *value*, each at its own path."""
+        try:
+            return schema_problems(self._validator.iter_errors(value))
+        except ValueError as error:
+            return [Problem((), f"cannot be sent as JSON: {error}")]
+
+
+def validator_of(
+    schema: JsonSchema, root: Mapping[str, Any] | None = None
+) -> SchemaValidator:
+    """Return the validator of *schema*, a part of *root* if that is given; equal schemas share one.
+
+    Raises:
+        SchemaError: If it is no valid JSON Schema, or refers to another document.
+    """
+    try:
+        text = dumps(schema if root is None else _with_part(root, schema))
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"The schema is not JSON: {error}."
+        raise SchemaError(msg) from error
+    return _cached(text, is_part=root is not None)
+
+
+@lru_cache(maxsize=2048)
+def _cached(text: str, *, is_part: bool) -> SchemaValidator:
+    try:
+        schema = from_json(text)
+    except ValueError as error:
+        msg = f"The schema {_flaw(text, error)}."
+        raise SchemaError(msg) from error
+    return SchemaValidator(schema, is_part=is_part)
+
+
+def _flaw(text: str, error: ValueError) -> str:
+    """Say why *text*, a schema as JSON, cannot be read."""
+    if "recursion" in str(error):
+        return f"is nested too deeply: {error}"
+    half = _SURROGATE.search(dumps(loads(text), ensure_ascii=False))
+    if half is None:
+        return f"cannot be read: {error}"
+    return (
+        f"has a text with half of a character, {half[0]!a}, which no JSON can carry: "
+        "the halves of a character (a surrogate pair) have to stand together"
+    )
+
+
+def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
+    """Return *root* with *schema* in it; an address that others would begin at goes."""
+    dropped = ("id",) if _address(root) != _ROOT else ("id", "$id")
+    return {k: v for k, v in root.items() if k not in dropped} | {_PART: schema}
+
+
+def _address(schema: JsonSchema) -> str:
+    """Return the address that references in *schema* begin at: its own, if it has one."""
+    own = schema.get("$id") if isinstance(schema, Mapping) else None
+    is_address = isinstance(own, str) and ":" in own and "#" not in own.rstrip("#")
+    return str(own).rstrip("#") if is_address else _ROOT
+
+
+def _refuse(uri: str) -> Any:
+    msg = f"references to other documents are not followed ({uri})"
+    raise LookupError(msg)
+
+
+def _compile(schema: JsonSchema, *, is_part: bool) -> "jsonschema_rs.Validator":
+    import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
+
+    make: Any = jsonschema_rs.validator_for
+    if isinstance(schema, Mapping) and not _DIALECTS.search(str(schema.get("$schema"))):
+        make = jsonschema_rs.Draft202012Validator
+    root = _address(schema)
+    entry: Any = {"$ref": f"{root}#/{_PART}"} if is_part else schema
+    if is_part and isinstance(schema, Mapping) and "$schema" in schema:
+        entry["$schema"] = schema["$schema"]
+
+    def retrieve(uri: str) -> Any:
+        return schema if is_part and uri == root else _refuse(uri)
+
+    try:
+        validator: jsonschema_rs.Validator = make(
+            entry, retriever=retrieve, validate_formats=False
+        )
+    except (
+        ValueError,
+        TypeError,
+    ) as error:  # jsonschema_rs.ValidationError is a ValueError
+        reason = getattr(error, "message", None) or str(error)
+        reason = reason.rpartition("LookupError: ")[2]  # our own, if we refused
+        where = "/".join(str(p) for p in getattr(error, "instance_path", ()))
+        msg = (
+            f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."
+        )
+        raise SchemaError(msg) from error
+    return validator

@@ -1,0 +1,162 @@
+"""A whole JSON Schema, of which each part is read once, when it is asked for."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from toolbench.errors import Problem, SchemaError
+from toolbench.jsonschema.composition.fold import (
+    fold_all_of,
+    fold_alternatives,
+    guess_type,
+)
+from toolbench.jsonschema.composition.merge import with_limits_as_numbers
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.refs import leads_out, resolve
+from toolbench.jsonschema.types import TYPES
+from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.jsonschema.walk import TOGETHER, every
+
+_HOPS = 40
+_FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
+
+
+def read(schema: Any) -> Node:
+    """Return the normal form of the whole *schema*."""
+    return SchemaView(schema).whole
+
+
+class SchemaView:
+    """A whole schema and its parts in normal form, made on demand; it never raises.
+
+    Keep the view as long as you read the schema: each part is read once.
+    """
+
+    def __init__(self, root: Any) -> None:
+        """Look at *root*, whatever it is: a broken schema reads as "anything goes"."""
+        self.root = root
+        self._broken: str | None = None
+        # by the id of the schema, which is kept so that no other gets the same
+        self._nodes: dict[int, tuple[Any, Node]] = {}
+        self._validators: dict[int, tuple[Any, SchemaValidator]] = {}
+
+    @property
+    def whole(self) -> Node:
+        """The whole value."""
+        return self.node(self.root)
+
+    @cached_property
+    def anything(self) -> Node:
+        """What a schema says that says nothing: any value."""
+        return self.node({})
+
+    def every(self) -> Iterator[tuple[str, Node]]:
+        """Yield every schema in the root, itself first, each with where it applies."""
+        return ((place, self.node(part)) for place, part in every(self.root))
+
+    def node(self, schema: Any) -> Node:
+        """Return *schema*, a part of the root or one made of its parts, in normal form."""
+        known = self._nodes.get(id(schema))
+        if known is None:
+            known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
+        return known[1]
+
+    def resolve(self, schema: Any) -> tuple[Any, str]:
+        """Follow the references of *schema*; return where they end, and what went wrong."""
+        return resolve(self.root, schema)
+
+    @property
+    def broken(self) -> str:
+        """Why the whole schema cannot be used to validate; empty when it can."""
+        if self._broken is None:
+            try:
+                self._validator(self.root)
+                self._broken = ""
+            except SchemaError as error:
+                self._broken = str(error)
+        return self._broken
+
+    def problems(self, schema: Any, value: Any) -> list[Problem]:
+        """List what is wrong with *value* under *schema*, as far as that can be told."""
+        try:
+            return self._validator(schema).problems(value)
+        except SchemaError:
+            return []
+
+    def fits(self, schema: Any, value: Any) -> bool:
+        """Tell whether *value* is valid under *schema*, as far as that can be told."""
+        try:
+            return self._validator(schema).is_valid(value)
+        except SchemaError:
+            return False
+
+    def _validator(self, schema: Any) -> SchemaValidator:
+        """Return the validator of a part of the root: it comes with what it refers to."""
+        known = self._validators.get(id(schema))
+        if known is None:
+            known = self._validators[id(schema)] = (schema, self._compiled(schema))
+        return known[1]
+
+    def _compiled(self, schema: Any) -> SchemaValidator:
+        root = self.root
+        if schema is root or not (isinstance(schema, dict) and isinstance(root, dict)):
+            return validator_of(schema)
+        if self._leads_out and not self.broken:
+            return validator_of(schema, root)
+        shared = ("$schema", "$defs", "definitions")
+        definitions = {key: root[key] for key in shared if key in root}
+        return validator_of({**definitions, **schema})
+
+    @cached_property
+    def _leads_out(self) -> bool:
+        return leads_out(self.root)
+
+    def _read(self, raw: Any, fuel: int) -> Node:
+        if _is_plain(raw):  # most are, and reading is to be quick
+            return Node(self, raw, raw)
+        schema, notice = self.resolve(raw)
+        if schema is True or schema == {}:
+            return Node(self, raw, {}, notice=notice)
+        if schema is False:
+            return Node(self, raw, {"not": {}}, notice="allows no value")
+        if not isinstance(schema, Mapping):
+            return Node(self, raw, {}, notice=f"is no schema: {schema!r:.60}")
+        schema = dict(with_limits_as_numbers(schema))
+        schema = fold_all_of(schema, self._target)
+        folded = fold_alternatives(schema, self._target)
+        if folded.only is not None and fuel > 0:
+            inner = self._read(folded.only, fuel - 1)
+            return Node(
+                self,
+                raw,
+                inner.schema,
+                nullable=inner.nullable or folded.nullable,
+                merged=inner.merged,
+                notice=notice or inner.notice,
+            )
+        schema, unknown = guess_type(folded.schema)
+        if unknown:
+            notice = notice or f"has a type no JSON Schema knows: {unknown!r:.60}"
+        return Node(
+            self,
+            raw,
+            schema,
+            nullable=folded.nullable,
+            merged=folded.merged,
+            notice=notice,
+        )
+
+    def _target(self, schema: Any) -> Any:
+        return self.resolve(schema)[0]
+
+
+def _is_plain(schema: Any) -> bool:
+    """Tell whether there is nothing to fold in *schema*."""
+    return (
+        isinstance(schema, dict)
+        and isinstance(schema.get("type"), str)
+        and schema["type"] in TYPES
+        and schema.keys().isdisjoint(_FOLDED)
+        and not isinstance(schema.get("items"), list)
+        and with_limits_as_numbers(schema) is schema
+    )

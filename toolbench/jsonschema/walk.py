@@ -1,0 +1,194 @@
+"""Ways through a JSON Schema: its keywords, the schemas inside it, a rewritten copy."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from toolbench.jsonschema.refs import follow
+from toolbench.jsonschema.types import Json as Json
+from toolbench.jsonschema.types import Schema as Schema
+from toolbench.plain import copied
+
+ALTERNATIVES = ("anyOf", "oneOf")
+"""The keywords that list schemas of which a value fits one."""
+TOGETHER = ("allOf", *ALTERNATIVES)
+"""The keywords that list schemas of the same value."""
+COMPOSITION = ("$ref", *TOGETHER)
+"""The keywords by which a schema is put together from others."""
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""The keywords that refer to another schema of the same value."""
+CASES = ("if", "then", "else")
+"""The keywords with a schema that describes the same value in some cases."""
+DEPENDENT = ("dependentSchemas", "dependencies")
+"""The keywords with schemas of the same value, each for when a property is there."""
+MAPPINGS = (
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+)
+LISTS = (*TOGETHER, "prefixItems")
+SINGLE = (
+    "items",
+    "additionalProperties",
+    "additionalItems",
+    "contains",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_HOLDERS = frozenset((*MAPPINGS, *LISTS, *SINGLE))
+
+
+# --- the keywords of one schema -----------------------------------------------------
+
+
+def mapping(schema: Schema, key: str) -> Schema:
+    """Return what *schema* says under *key*, or nothing if that is no object."""
+    value = schema.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def sequence(schema: Schema, key: str) -> list[Any]:
+    """Return what *schema* says under *key*, or nothing if that is no list."""
+    value = schema.get(key)
+    return value if isinstance(value, list) else []
+
+
+def types_of(schema: Schema) -> list[str]:
+    """Return the types *schema* names, in its order; none if it names none."""
+    type_names = schema.get("type")
+    names = type_names if isinstance(type_names, list) else [type_names]
+    return [name for name in names if isinstance(name, str)]
+
+
+def required_of(schema: Schema) -> list[str]:
+    """Return the names *schema* requires."""
+    return [name for name in sequence(schema, "required") if isinstance(name, str)]
+
+
+# --- the schemas of the same value --------------------------------------------------
+
+
+def reference_in(schema: Schema) -> tuple[Any, Schema]:
+    """Return the reference of *schema*, None without one, and what stands beside it."""
+    return schema.get("$ref"), _without(schema, "$ref")
+
+
+def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
+    """Return the schemas that a value has to fit beside *schema*, and what stands beside them."""
+    return sequence(schema, "allOf"), _without(schema, "allOf")
+
+
+def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
+    """Return the keyword with alternatives, these, and what stands beside them.
+
+    Of two such keywords it is the first; without one the keyword is empty.
+    """
+    keyword = next((key for key in ALTERNATIVES if key in schema), "")
+    return keyword, sequence(schema, keyword), _without(schema, keyword)
+
+
+def _without(schema: Schema, keyword: str) -> Schema:
+    if keyword not in schema:
+        return schema
+    return {key: value for key, value in schema.items() if key != keyword}
+
+
+def flat(
+    root: Any, schemas: Iterable[Any], *, in_any_case: bool = False
+) -> Iterator[Schema]:
+    """Yield *schemas*, parts of *root*, what they refer to, and the parts they are put together from.
+
+    Each is yielded once, before its parts; what is no schema is left out.
+
+    Args:
+        root: What references are followed through.
+        schemas: Where to begin.
+        in_any_case: Yield also what describes the value only in some cases: under `if`, `then`,
+            `else`, or when a certain property is there.
+    """
+    todo, visited = deque(schemas), set[int]()
+    while todo:
+        schema = todo.popleft()
+        if isinstance(schema, Mapping) and id(schema) not in visited:
+            visited.add(id(schema))
+            yield schema
+            parts = parts_of(root, schema)
+            if in_any_case:
+                parts += _cases_of(schema)
+            todo.extendleft(reversed(parts))
+
+
+def parts_of(root: Any, schema: Schema) -> list[Any]:
+    """List what *schema*, a part of *root*, refers to and is put together from."""
+    referred = [follow(root, schema[key]) for key in REFERENCES if key in schema]
+    return referred + [part for key in TOGETHER for part in sequence(schema, key)]
+
+
+def _cases_of(schema: Schema) -> list[Any]:
+    cases = [schema[key] for key in CASES if key in schema]
+    return cases + [part for key in DEPENDENT for part in mapping(schema, key).values()]
+
+
+# --- the schemas inside a schema ----------------------------------------------------
+
+
+def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield the schemas right inside *schema*: the keyword, where it applies, itself."""
+    for key, value in schema.items():
+        if key not in _HOLDERS:
+            continue
+        if key == "properties" and isinstance(value, Mapping):
+            for name, sub in value.items():
+                yield key, f"{where}.{name}" if where else name, sub
+        elif key in MAPPINGS and isinstance(value, Mapping):
+            yield from ((key, where, sub) for sub in value.values())
+        elif isinstance(value, list):
+            inner = f"{where}[]" if key in ("items", "prefixItems") else where
+            yield from ((key, inner, sub) for sub in value)
+        elif key in SINGLE:
+            yield key, f"{where}[]" if key == "items" else where, value
+
+
+def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield every schema in *schema* that is an object, itself first, and where it applies."""
+    if isinstance(schema, dict):
+        yield where, schema
+        for _, place, sub in children(schema, where):
+            yield from every(sub, place)
+
+
+def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
+    """Return a copy of *schema* in which *change* has made over every schema, inner ones first.
+
+    What is no schema (a default, an example, an extension) is copied as it is.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    copy: Json = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            copy[key] = {
+                name: rewritten(sub, change, f"{where}.{name}" if where else name)
+                for name, sub in value.items()
+            }
+        elif key in MAPPINGS and isinstance(value, dict):
+            copy[key] = {n: rewritten(sub, change, where) for n, sub in value.items()}
+        elif key in _HOLDERS:
+            inner = f"{where}[]" if key in ("items", "prefixItems") else where
+            many = isinstance(value, list)
+            copy[key] = (
+                [rewritten(sub, change, inner) for sub in value]
+                if many
+                else rewritten(value, change, inner)
+            )
+        else:
+            copy[key] = copied(value)
+    return change(copy, where)

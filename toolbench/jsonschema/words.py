@@ -1,0 +1,125 @@
+"""What each keyword of JSON Schema is called in a sentence: one table for help, errors and notes."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolbench.plain import clip
+
+NOUNS: Mapping[str, str] = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+"""What a value of each type is called."""
+
+_LIMITS: Mapping[str, str] = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} keys",
+    "maxProperties": "at most {} keys",
+}
+_PAIRS = (
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
+_COUNTS = frozenset(keyword for pair in _PAIRS for keyword in pair)
+_OTHERS: Mapping[str, Callable[[Any], str]] = {
+    "pattern": lambda value: f"matches {value}",
+    "uniqueItems": lambda value: "no item twice" if value is True else "",
+    "format": lambda value: f"format: {value}",
+    "patternProperties": lambda value: f"keys match {' or '.join(value)}",
+    "propertyNames": lambda value: f"keys fit {clip(value, 200)}",
+    "additionalProperties": lambda value: (
+        f"other keys hold {clip(value, 200)}"
+        if isinstance(value, Mapping) and value
+        else ""
+    ),
+    "not": lambda value: f"not {clip(value, 200)}",
+    "default": lambda value: f"default: {clip(value)}",
+    "examples": lambda value: f"examples: {clip(value, 200)}",
+    "deprecated": lambda value: "deprecated" if value is True else "",
+}
+LIMITING = (*_LIMITS, "pattern", "uniqueItems")
+"""The keywords that are limits; each says nothing of values of other types than its own."""
+_OF_TYPE: Mapping[str, frozenset[str]] = {
+    "string": frozenset({"minLength", "maxLength", "pattern"}),
+    "array": frozenset({"minItems", "maxItems", "uniqueItems"}),
+    "object": frozenset({"minProperties", "maxProperties"}),
+    **dict.fromkeys(
+        ("integer", "number"),
+        frozenset(keyword for keyword in _LIMITS if keyword not in _COUNTS),
+    ),
+    **dict.fromkeys(("boolean", "null"), frozenset()),
+}
+_EXACT = 2**53  # from here on, a float does not tell all integers apart
+_ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
+
+
+def words(keyword: str, value: Any) -> str:
+    """Return what *keyword* with *value* says, as in "at least 3"; empty where it says nothing."""
+    if keyword in _LIMITS:
+        return _limit(_LIMITS[keyword], value) if _is_number(value) else ""
+    say = _OTHERS.get(keyword)
+    return say(value) if say else ""
+
+
+def demand(keyword: str, value: Any) -> str:
+    """Return what a value has to be under *keyword*, as in "should have at least 3 items"."""
+    if keyword == "pattern":
+        return f"should match the pattern {value}"
+    if keyword == "uniqueItems":
+        return "should not hold the same item twice"
+    verb = "have" if keyword in _COUNTS else "be"
+    return f"should {verb} {_limit(_LIMITS[keyword], value)}"
+
+
+def limits(schema: Mapping[str, Any]) -> list[str]:
+    """List the limits of *schema* in words; of a pair that leaves one number, that number.
+
+    *schema* is in normal form: what is left in its `allOf` are more limits.
+    """
+    return _limits(schema, frozenset(LIMITING))
+
+
+def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
+    kind = schema.get("type")
+    known = known & _OF_TYPE.get(kind, known) if isinstance(kind, str) else known
+    keywords = [key for key in LIMITING if key in schema and key in known]
+    exact = {
+        least: most
+        for least, most in _PAIRS
+        if least in keywords and schema[least] == schema.get(most)
+    }
+    texts = []
+    for keyword in keywords:
+        if keyword not in exact.values():
+            text = words(keyword, schema[keyword])
+            texts.append(text.removeprefix("at least ") if keyword in exact else text)
+    parts = schema.get("allOf")
+    for part in parts if isinstance(parts, list) else ():
+        texts += _limits(part, known) if isinstance(part, Mapping) else []
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _limit(template: str, value: Any) -> str:
+    """Put *value* into *template*; one of a thing is no plural, 90.0 is 90."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)
+    return _ONE.sub(r"1 \1", template.format(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
