@@ -1,0 +1,372 @@
+"""No secret shows: every kind of secret, by every way in, at every place, in every writing."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+import pytest
+from IPython.utils.capture import capture_output
+from shells import new_shell
+from test_mcp.peers import eventually, serving_app
+from test_widgets.front import Wire
+
+from test_redaction.kinds import KINDS, KNOWN, received, told
+from test_redaction.leaky_server import END
+from test_redaction.writings import leaks, writings
+from toolbench import Conversation, ConversationState, history, tool
+from toolbench.errors import ServerError
+from toolbench.mcp import MCPClient
+from toolbench.redaction import MARK
+from toolbench.runs.run import Run
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel import ToolPanel
+
+SECRETS = {
+    "a word": "hunter2-tHe_sEcret",
+    "odd": 'p@ss/w+rd "it\'s" <ü&>',
+    "a key": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhki\nG9w0BAQEFAASCBKcw\n-----END KEY-----",
+}
+SECONDS = 20
+
+
+def run_cell(code: str):
+    def call(shell, arguments):
+        shell.user_ns["arguments"] = arguments
+        shell.run_cell(code)
+
+    return call
+
+
+def await_call(shell, arguments):
+    run_cell("import asyncio; asyncio.run(leaky.acall(arguments))")(shell, arguments)
+
+
+def magic_line(shell, arguments):
+    shell.run_cell(f"%tool leaky --yes {json.dumps(arguments, ensure_ascii=False)}")
+
+
+def magic_body(shell, arguments):
+    shell.run_cell(f"%%tool leaky --yes\n{json.dumps(arguments)}")
+
+
+def click(shell, arguments):
+    panel = ToolPanel(shell.user_ns["leaky"], arguments)
+    run = panel.run()
+    assert isinstance(run, Run)
+    assert run.done.wait(SECONDS) and ticker.wait_idle(SECONDS)
+    shell.run_cell("history()[-1]")
+
+
+REQUEST = """
+def request(tool, arguments):
+    sent = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"id": "c1", "type": "function", "function": sent}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+def answering(path, *answers):
+    return RecordedModel(path, ScriptedModel([*answers, f"It was {secret}."]))
+"""
+IN_A_CONVERSATION = """
+agent = Agent(answering(answers, request("leaky", arguments)), [leaky])
+"""
+DELEGATED = """
+helper = Agent(answering(inner, request("leaky", arguments)), [leaky])
+agent = Agent(answering(answers, request("delegate", {"task": "Tell."})), [helper])
+"""
+SHOWN = """
+conversation = Conversation(agent=agent)
+conversation.send_message("Go.")
+conversation.run()
+conversation.save(saved)
+files = [path.read_text() for path in (answers, inner, saved) if path.exists()]
+print(*files, conversation.loop.written(), [*conversation.events], *[e.visualize for e in conversation.events])
+conversation
+"""
+
+
+def converse(agent):
+    """Have the model of *agent* call the tool; show all that is kept and seen of that."""
+
+    def call(shell, arguments):
+        with TemporaryDirectory() as folder:
+            for name in ("answers", "inner", "saved"):
+                shell.user_ns[name] = Path(folder, name)
+            shell.user_ns["secret"] = KNOWN["secret"]
+            run_cell(REQUEST + agent + SHOWN)(shell, arguments)
+
+    return call
+
+
+WAYS_IN = {
+    "tool(...)": run_cell("leaky(arguments)"),
+    "run_tool": run_cell("run_tool(leaky, arguments)"),
+    "acall": await_call,
+    "%tool": magic_line,
+    "%%tool": magic_body,
+    "button": click,
+    "agent": converse(IN_A_CONVERSATION),
+    "delegation": converse(DELEGATED),
+}
+
+
+@pytest.fixture(scope="module")
+def shell():
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.run_cell(
+            "import json\nfrom toolbench import Conversation, run_tool, history"
+        )
+        shell.run_cell("from toolbench.agent import Agent")
+        shell.run_cell("from toolbench.llm.models import RecordedModel, ScriptedModel")
+        yield shell
+        shell.run_line_magic("unload_ext", "toolbench")
+
+
+@pytest.fixture
+def wire(monkeypatch):
+    import comm
+    import ipywidgets
+
+    recorded = Wire()
+    monkeypatch.setattr(comm, "create_comm", recorded.comm)
+    yield recorded
+    ipywidgets.Widget.close_all()
+
+
+def places(captured, wire, journal: Path) -> dict[str, str]:
+    """Everything that people, files and pages see of the last run, by where they see it."""
+    record = history()[-1]
+    outputs = [output.data for output in captured.outputs]
+    return {
+        "cell stdout": captured.stdout,
+        "cell stderr": captured.stderr,
+        **{
+            f"cell output {kind}": str([o.get(kind) for o in outputs])
+            for kind in KINDS_OF_OUTPUT
+        },
+        "all cell outputs": repr(outputs),
+        "record": f"{record!r} {record.observation!r} {record.arguments}",
+        "record displayed": str(record._repr_mimebundle_()),
+        "history": f"{history()!r} {history()._repr_mimebundle_()}",
+        "to_json": history().to_json(),
+        "to_dataframe": history().to_dataframe().to_csv(),
+        "traceback": "".join(record.traceback for record in history()),
+        "journal": journal.read_text(),
+        "widgets": wire.text(),
+    }
+
+
+KINDS_OF_OUTPUT = ("text/plain", "text/html", "text/markdown", "application/json")
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        (kind, way)
+        for kind in KINDS
+        for way in WAYS_IN
+        if (kind, way) != ("in JSON", "button")  # the text in the form is the person's
+    ],
+)
+def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
+    """The tool gets the secret; people, files and pages get a mark in place of it."""
+    function, arguments = KINDS[kind]
+    KNOWN["secret"] = secret
+    shell.user_ns["leaky"] = tool(function, name="leaky", description="Tell.")
+    history().clear()
+    history().persist(tmp_path / "journal")
+    received.clear()
+    for fails in (False, True):
+        given = arguments(secret) | ({"fails": True} if fails else {})
+        with capture_output() as captured:
+            WAYS_IN[way](shell, given)
+        seen = places(captured, wire, tmp_path / "journal")
+        assert received.count(secret) == fails + 1
+        assert {
+            p: found for p, text in seen.items() if (found := leaks(text, secret))
+        } == {}
+        shows = {place for place, text in seen.items() if MARK in text}
+        assert shows >= {"record", "to_json", "journal", "record displayed"}
+        assert fails == bool(seen["traceback"])
+        assert way == "button" or "cell stdout" in shows
+        # a delegated task need not show its stderr in the cell that delegates
+        assert way in ("button", "delegation") or "cell stderr" in shows
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("way", ["tool(...)", "acall"])
+def test_of_a_conversation(way, secret, shell, wire, tmp_path):
+    """A secret of the conversation does not even reach who calls."""
+    shell.user_ns["leaky"] = tool(
+        lambda fails=False: told(fails, secret), name="leaky", description="Tell."
+    )
+    shell.user_ns["conversation"] = Conversation(
+        ConversationState(secrets={"KEY": secret})
+    )
+    history().clear()
+    history().persist(tmp_path / "journal")
+    call = {
+        "tool(...)": "leaky(arguments, conversation)",
+        "acall": "asyncio.run(leaky.acall(arguments, conversation))",
+    }[way]
+    for fails in (False, True):
+        with capture_output() as captured:
+            run_cell(f"import asyncio; answer = None; answer = {call}\nanswer")(
+                shell, {"fails": fails}
+            )
+        seen = places(captured, wire, tmp_path / "journal")
+        answer = shell.user_ns["answer"]
+        seen["answer"] = "" if fails else f"{answer.text} {answer.to_llm_content}"
+        assert {
+            p: found for p, text in seen.items() if (found := leaks(text, secret))
+        } == {}
+        assert all(
+            MARK in seen[place] for place in ("cell stdout", "cell stderr", "record")
+        )
+
+
+SERVER_KINDS = {
+    "by name": lambda secret: {"password": secret},
+    "format": lambda secret: {"code": secret},
+    "writeOnly": lambda secret: {"seal": secret},
+    "nested": lambda secret: {"login": {"token": secret}},
+    "in a list": lambda secret: {"api_keys": ["other-secret", secret]},
+    "in a map": lambda secret: {"cookies": {"work": secret}},
+    "in JSON": lambda secret: {"body": json.dumps({"password": secret})},
+    "conversation": lambda secret: {"note": secret},
+    "environment": lambda secret: {},
+    "conditional": lambda secret: {"how": "badge", "badge": secret},
+    "dependent": lambda secret: {"lane": "left", "stamp": secret},
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with MCPClient(timeout=SECONDS) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def leaky_servers(client):
+    """A server for each era and secret of its environment; they start once."""
+    root = Path(__file__).parents[1]
+    path = [str(root), str(root.parent)]
+    sessions = {}
+
+    def session(era, secret):
+        if (era, secret) not in sessions:
+            env = {"PYTHONPATH": ":".join(path), "API_TOKEN": f"{secret}-of-the-server"}
+            entry = {
+                "command": sys.executable,
+                "args": ["-m", "test_redaction.leaky_server", era],
+                "env": env,
+            }
+            made = client.connect(f"leaky{len(sessions)}", entry)
+            assert made.era == era
+            sessions[era, secret] = made
+        return sessions[era, secret]
+
+    return session
+
+
+def has_told(session, lines):
+    return session.stderr.last(1, since=lines) == [END]
+
+
+SERVER_WAYS = ("tool(...)", "run_tool", "acall", "%%tool", "button")
+IN_A_FORM = (
+    ("in JSON", "button"),  # the text in the form is the person's
+)
+OF_A_CONVERSATION = ("tool(...)", "acall")  # as only they take one
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize(
+    ("kind", "way", "era"),
+    [
+        *(
+            (kind, way, "legacy")
+            for kind in SERVER_KINDS
+            for way in SERVER_WAYS
+            if kind != "conversation" or way in OF_A_CONVERSATION
+            if (kind, way) not in IN_A_FORM
+        ),
+        *((kind, "tool(...)", "modern") for kind in SERVER_KINDS),
+    ],
+)
+def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_servers):
+    """Secrets of a call or of the entry are in nothing that is kept of what a server says."""
+    session = leaky_servers(era, secret)
+    session.traffic.clear()
+    lines = session.stderr.total
+    history().clear()
+    history().persist(tmp_path / "journal")
+    shell.user_ns["conversation"] = Conversation(
+        ConversationState(secrets={"KEY": secret})
+    )
+    for name in ("tell", "fail"):
+        shell.user_ns["leaky"] = shell.user_ns[name] = session.tool(name)
+        with capture_output() as captured:
+            if kind == "conversation":
+                call = (
+                    "leaky(arguments, conversation)"
+                    if way == "tool(...)"
+                    else "asyncio.run(leaky.acall(arguments, conversation))"
+                )
+                run_cell(f"import asyncio\n{call}")(shell, SERVER_KINDS[kind](secret))
+            elif way == "%%tool":
+                body = json.dumps(SERVER_KINDS[kind](secret))
+                shell.run_cell(f"%%tool {name} --yes\n{body}")
+            else:
+                WAYS_IN[way](shell, SERVER_KINDS[kind](secret))
+        eventually(partial(has_told, session, lines))
+        lines = session.stderr.total
+        seen = places(captured, wire, tmp_path / "journal") | {
+            "traffic": session.traffic.to_ndjson()
+            + str([m.text for m in session.traffic]),
+            "log": str([f"{entry} {entry!r}" for entry in session.log]),
+            "stderr": session.stderr.text,
+            "noise": str(session.noise),
+        }
+        own = f"{secret}-of-the-server"
+        assert {
+            p: found
+            for p, text in seen.items()
+            if (found := leaks(text, secret) | leaks(text, own))
+        } == {}
+        assert all(MARK in seen[place] for place in ("traffic", "log", "record"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "secret"),
+    [("header", SECRETS["a word"]), *(("URL", secret) for secret in SECRETS.values())],
+)
+def test_of_an_address(kind, secret):
+    """What a server is reached with is in no error, log or view of it."""
+    told = writings(secret).encode()
+
+    async def page(scope, receive, send):
+        await send({"type": "http.response.start", "status": 500, "headers": []})
+        await send({"type": "http.response.body", "body": told})
+
+    with serving_app(page) as url, MCPClient(timeout=SECONDS) as client:
+        entry = (
+            {"url": url, "headers": {"Authorization": f"Bearer {secret}"}}
+            if kind == "header"
+            else {"url": f"{url}?api_key={quote(secret, safe='')}"}
+        )
+        with pytest.raises(ServerError, match="HTTP 500") as caught:
+            client.connect("web", entry)
+        session = client.servers["web"]
+        seen = {
+            "error": f"{caught.value} {session.error}",
+            "session": f"{session!r} {session.traffic.to_ndjson()} {session.status}",
+        }
+        assert {
+            p: found for p, text in seen.items() if (found := leaks(text, secret))
+        } == {}
+        assert MARK in seen["error"]

@@ -1,0 +1,146 @@
+"""One engine replaces secrets, however they are written, and in pieces as in the whole."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_redaction.writings import WAYS
+from toolbench.redaction import MARK
+from toolbench.redaction.matching.encodings import encodings
+from toolbench.redaction.redactor import SHORTEST, Redactor
+
+SECRETS = (
+    "hunter2-the-secret",
+    "p@ss/word+1 é&<x>",
+    'it\'s "caf\xe9\u200b" pw',
+    "C:\\new\\path'\"",
+    "tab\tand\nnew line here",
+    "\ud800 half a pair",
+)
+PEM = (
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n"
+    "VJTUt9Us8cKjMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDu\n"
+    "-----END PRIVATE KEY-----\n"
+)
+
+FEW = 6  # letters of base64 that tell of what stands around a secret as much as of it
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("secret", SECRETS, ids=ascii)
+def test_a_secret_is_found_however_it_is_written(secret, way):
+    """Nothing of it is left, and what stands around it is."""
+    written = WAYS[way](secret)
+    shown = Redactor([secret]).text(f"before {written} after")
+    assert shown.startswith("before ") and shown.endswith(" after") and MARK in shown
+    frame, rest = f"before {WAYS[way]('')} after", shown.replace(MARK, "")
+    assert len(rest.replace("=", "")) <= len(frame) + FEW  # but what fills a group up
+
+
+class TestLines:
+    def test_of_a_key_are_secrets(self):
+        """Each line of a PEM key is as secret as the whole; its frame is not."""
+        first, second = PEM.splitlines()[1:3]
+        shown = Redactor([PEM]).text(
+            f"a {first} b\n-----BEGIN PRIVATE KEY----- {second}"
+        )
+        assert shown == f"a {MARK} b\n-----BEGIN PRIVATE KEY----- {MARK}"
+
+    def test_of_the_whole_make_one_mark(self):
+        """What overlaps is replaced once."""
+        assert Redactor([PEM]).text(f"a {PEM} b") == f"a {MARK} b"
+        assert Redactor(["abcdef", "defghi"]).text("abcdefghi") == MARK
+
+
+class TestKnows:
+    def test_no_short_ones_but_in_quotes(self):
+        """Fewer than four characters stand in too many words that are no secrets."""
+        redactor = Redactor(["abc"])
+        assert not redactor and len("abc") < SHORTEST
+        assert redactor.text("abc") == "abc"
+        assert redactor.sentence('abc "abc"') == f"abc {MARK}"
+
+    def test_what_remains_of_one_without_its_blanks(self):
+        """A key that was read from a file ends in a line break; hardly a program keeps that."""
+        redactor = Redactor(["tok-nl-987654\n"], shortest=1)
+        assert redactor.text("[tok-nl-987654]") == f"[{MARK}]"
+        assert redactor.text("tok-nl-987654\n") == MARK
+
+    def test_more_later(self):
+        """What is learned is added; nothing new makes no new one."""
+        redactor = Redactor(["first-secret"])
+        assert redactor.including(["first-secret", ""]) is redactor
+        more = redactor.including(["second-secret"])
+        assert more.text("first-secret second-secret") == f"{MARK} {MARK}"
+
+    def test_the_same_elsewhere(self):
+        """It pickles, for executors in other processes, and its repr tells nothing."""
+        redactor = Redactor(["first-secret"])
+        assert pickle.loads(pickle.dumps(redactor)).text("first-secret") == MARK
+        assert "first" not in repr(redactor)
+
+
+def test_the_mark_shows_in_html():
+    """It is no tag: a browser shows it."""
+    assert (
+        Redactor(["hunter2"]).html("<b>hunter2</b>") == "<b>&lt;secret-hidden&gt;</b>"
+    )
+
+
+PARTS = st.text(alphabet="ab<s\n-é'", min_size=1, max_size=9)
+
+
+class TestStreams:
+    @given(
+        secrets=st.lists(PARTS | st.just("secret"), min_size=1, max_size=4),
+        around=st.lists(PARTS | st.sampled_from([MARK, "secret", "c2Vj"]), max_size=8),
+        cuts=st.lists(st.integers(0, 100), max_size=8),
+    )
+    def test_show_what_the_whole_shows(self, secrets, around, cuts):
+        """However a text is cut: the pieces make the same, and little is held back."""
+        redactor = Redactor(secrets, shortest=1)
+        text = "".join([*around, *secrets, *around])
+        ends = [*sorted(min(cut, len(text)) for cut in cuts), len(text)]
+        stream, pieces, start = redactor.stream(), [], 0
+        for end in ends:
+            pieces.append(stream.feed(text[start:end]))
+            start = end
+            assert stream.held < redactor.longest
+        pieces.append(stream.flush())
+        assert "".join(pieces) == redactor.text(text)
+        assert stream.held == 0
+
+    def test_hold_back_only_what_may_become_a_secret(self):
+        """An ordinary text comes out as it goes in."""
+        stream = Redactor(["hunter2"]).stream()
+        assert stream.feed("a line\n") == "a line\n"
+        assert stream.feed("hun") == ""
+        assert stream.feed("g up\n") == "hung up\n"
+        assert [stream.feed(c) for c in "hunter2"] == [*[""] * 6, MARK]
+        assert stream.feed("hunt") + stream.flush() == "hunt"
+
+    def test_learn_on_the_way(self):
+        """A secret that becomes known in the middle is replaced from there on."""
+        stream = Redactor(["first-secret"]).stream()
+        shown = stream.feed("first-sec")
+        stream.redactor = stream.redactor.including(["second"])
+        assert shown + stream.feed("ret second") + stream.flush() == f"{MARK} {MARK}"
+
+
+def test_a_very_long_secret_is_looked_for_as_it_is_only():
+    """Some fifty ways to write a megabyte would take gigabytes; it is found whole and by lines."""
+    lines = [f"{n:064x}" for n in range(15_000)]
+    whole = "\n".join(lines)
+    assert list(encodings(whole)) == [whole, *lines]
+    redactor = Redactor([whole])
+    assert redactor.text(f"key: {whole}.") == f"key: {MARK}."
+    assert redactor.text(f"line: {lines[9000]}.") == f"line: {MARK}."
+
+
+def test_a_long_secret_that_repeats_itself_is_found_like_any_other():
+    """What it takes grows with its length; it once grew with the square: hours for this one."""
+    secret = "x" * 100_000
+    assert Redactor([secret]).text(f"a {secret} b") == f"a {MARK} b"

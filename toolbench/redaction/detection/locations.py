@@ -1,0 +1,259 @@
+"""What a JSON Schema says of each location in a value: found once for each, when first asked for."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from toolbench.jsonschema.walk import (
+    CASES,
+    DEPENDENT,
+    REFERENCES,
+    TOGETHER,
+    Schema,
+    flat,
+    mapping,
+    sequence,
+    types_of,
+)
+from toolbench.redaction.detection.names import (
+    is_misspelt,
+    is_secret_argument,
+    is_secret_number,
+    name_in_map,
+)
+
+_WRAPPERS = {*REFERENCES, *TOGETHER, *CASES, *DEPENDENT}
+_OBJECTS = {
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+}
+_NUMBERS = frozenset({"integer", "number"})
+_REST = ("additionalItems", "unevaluatedItems")
+_ARRAYS = {"items", "prefixItems", "contains", *_REST}
+
+
+def is_secret(name: str, schema: Any) -> bool:
+    """Tell whether the property *name* with *schema* holds a secret, by what either says.
+
+    `format: password` and `writeOnly` say so, and names such as `api_key` or `githubToken`
+    do when they hold text that is not one of a fixed choice.
+    """
+    if _says_so(schema) or (_may_be_text(schema) and is_secret_argument(name)):
+        return True
+    is_number = isinstance(schema, Mapping) and not _NUMBERS.isdisjoint(_types(schema))
+    return is_number and is_secret_number(name)
+
+
+class Locations:
+    """The locations that one schema describes."""
+
+    def __init__(self, root: Any) -> None:
+        """Follow references through *root*."""
+        self._root = root
+        self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
+
+    def of(self, schemas: Iterable[Any]) -> "Location":
+        """Return the location that all *schemas*, parts of the root, describe together."""
+        parts = [schema for schema in schemas if isinstance(schema, Mapping)]
+        key = tuple(map(id, parts))
+        if key not in self._known:
+            always = list(flat(self._root, parts))
+            schemas = list(flat(self._root, parts, in_any_case=True))
+            self._known[key] = Location(self, schemas, always)
+        return self._known[key]
+
+
+class Location:
+    """What the schemas of one location say together: a union, or a reference, has several."""
+
+    def __init__(
+        self, locations: Locations, schemas: list[Schema], always: list[Schema]
+    ) -> None:
+        """Read the flat *schemas*, which hold no other alternatives than these.
+
+        Those that hold *always*, and not only in some cases, say whether it may be text.
+        """
+        # those that only lead to others do not say what they are
+        plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
+        self._locations = locations
+        self._schemas = schemas
+        self._parts: dict[Any, Location] = {}
+        self._says_so = any(map(_says_so, schemas))
+        self._may_be_text = any(map(_may_be_text, plain or [{}]))
+        self.types = frozenset(kind for schema in schemas for kind in _types(schema))
+        """The JSON types it may have."""
+        self.choices = frozenset(
+            text for schema in schemas for text in _choices(schema)
+        )
+        """The texts it may be chosen from; none of them is a secret."""
+        self._declared = {k for s in schemas for k in mapping(s, "properties")}
+        self._first = max(len(_first_items(s)) for s in [{}, *schemas])
+
+    def is_secret(self, name: str) -> bool:
+        """Tell whether what stands here, under *name*, is a secret."""
+        if self._says_so or (self._may_be_text and is_secret_argument(name)):
+            return True
+        return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)
+
+    def name_of(self, key: str, above: str) -> str:
+        """Return the name by which to judge what stands under *key*; *above* is that of this.
+
+        An argument that the schema does not know may be one of its secrets, misspelt.
+        """
+        if key in self._declared:
+            return key
+        if self._declared and is_misspelt(key, self._secrets):
+            return "secret"
+        return name_in_map(key, above)
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        """The declared names of secrets."""
+        names = sorted(self._declared)
+        return tuple(name for name in names if self.of_key(name).is_secret(name))
+
+    def of_key(self, key: Any) -> "Location":
+        """Return the location of the value of *key*."""
+        known = key if key in self._declared else None
+        if known not in self._parts:
+            self._parts[known] = self._locations.of(_of_key(self._schemas, known))
+        return self._parts[known]
+
+    def of_item(self, index: int) -> "Location":
+        """Return the location of the item at *index*."""
+        known = min(index, self._first)
+        if known not in self._parts:
+            self._parts[known] = self._locations.of(_of_item(self._schemas, known))
+        return self._parts[known]
+
+    @cached_property
+    def content(self) -> "Location | None":
+        """The location of what text that stands here is as JSON; None if no schema says it."""
+        contents = [s["contentSchema"] for s in self._schemas if "contentSchema" in s]
+        return self._locations.of(contents) if contents else None
+
+    @cached_property
+    def has_secrets(self) -> bool:
+        """Whether a part of what stands here, at any depth, is a secret."""
+        return any(part.is_secret(name) for name, part in self.every_part())
+
+    def every_part(self) -> Iterator[tuple[str, "Location"]]:
+        """Yield all locations in this one, at any depth, with their names."""
+        todo = [("", self)]
+        visited = set(todo)
+        while todo:
+            above, location = todo.pop()
+            for name, part in location._inside(above):
+                if (name, part) not in visited:
+                    visited.add((name, part))
+                    todo.append((name, part))
+                    yield name, part
+
+    def defaults(self) -> Iterator[Any]:
+        """Yield what the schemas say stands here if nothing else is said."""
+        return (s["default"] for s in self._schemas if "default" in s)
+
+    def harmless_names(self) -> Iterator[str]:
+        """Yield the declared names under which a text, a number or a bool can be no secret."""
+        if self._says_so or "object" not in self.types:
+            return
+        for name in self._declared:
+            part = self.of_key(name)
+            may_be = part.is_secret(name) or is_secret_argument(name)
+            if not may_be and not part.has_secrets:
+                yield name
+
+    def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
+        """Yield all locations right in this one, called *above*, with their names."""
+        for schema in self._schemas:
+            parts = list(mapping(schema, "properties").items())
+            parts += [(above, part) for part in _of_any_key(schema)]
+            parts += [(above, part) for part in _of_any_item(schema)]
+            parts.append((above, schema.get("contentSchema")))
+            for name, part in parts:
+                if isinstance(part, Mapping):
+                    yield name, self._locations.of([part])
+
+
+def _says_so(schema: Any) -> bool:
+    """Tell whether *schema* itself calls what it describes a secret."""
+    return isinstance(schema, Mapping) and (
+        schema.get("format") == "password" or schema.get("writeOnly") is True
+    )
+
+
+def _may_be_text(schema: Any) -> bool:
+    """Tell whether *schema* names the type of text, or none, and leaves open which text."""
+    if not isinstance(schema, Mapping):
+        return True
+    names = types_of(schema)
+    is_open = "enum" not in schema and "const" not in schema
+    return is_open and ("string" in names or "type" not in schema)
+
+
+def _types(schema: Schema) -> Iterator[str]:
+    if "type" in schema:
+        yield from types_of(schema)
+    elif schema.keys() & _OBJECTS:
+        yield "object"
+    elif schema.keys() & _ARRAYS:
+        yield "array"
+    elif "contentSchema" in schema:
+        yield "string"
+
+
+def _choices(schema: Schema) -> Iterator[str]:
+    for choice in [*sequence(schema, "enum"), schema.get("const")]:
+        if isinstance(choice, str):
+            yield choice
+
+
+def _of_undeclared_key(schema: Schema) -> Iterator[Any]:
+    yield from mapping(schema, "patternProperties").values()
+    yield schema.get("additionalProperties")
+
+
+def _of_any_key(schema: Schema) -> Iterator[Any]:
+    yield from _of_undeclared_key(schema)
+    # not of one that another of the schemas declares: it is evaluated there
+    yield schema.get("unevaluatedProperties")
+
+
+def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
+    """Yield the schemas for the value of *key*, None for one that is declared nowhere.
+
+    Of patterns it yields all, so that none is overlooked.
+    """
+    for schema in schemas:
+        declared = mapping(schema, "properties")
+        if key in declared:
+            yield declared[key]
+        elif key is None:
+            yield from _of_any_key(schema)
+        else:
+            yield from _of_undeclared_key(schema)
+
+
+def _first_items(schema: Schema) -> list[Any]:
+    """Return the schemas of the first items, one for each; before 2020-12 `items` lists them."""
+    return sequence(schema, "prefixItems") or sequence(schema, "items")
+
+
+def _of_any_item(schema: Schema) -> Iterator[Any]:
+    yield from _first_items(schema)
+    yield from (schema.get(key) for key in ("items", "contains", *_REST))
+
+
+def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
+    """Yield the schemas for an item; one too many may be any of them, misplaced."""
+    for schema in schemas:
+        first = _first_items(schema)
+        rest = [schema[key] for key in ("items", *_REST) if key in schema]
+        rest = [part for part in rest if isinstance(part, Mapping)]
+        if index < len(first):
+            yield first[index]
+        else:
+            yield from rest or first
+        yield schema.get("contains")

@@ -1,0 +1,152 @@
+"""The names of secrets: one table, for arguments of a call and for the settings of a server."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from toolbench.wording import snake_case
+
+
+class Strength(IntEnum):
+    """How surely a word says that what it names is a secret."""
+
+    SETTING = 1
+    """Among the settings of a server: its environment, its headers, the options of its command."""
+    ARGUMENT = 2
+    """Anywhere, also as an argument of a tool."""
+
+
+class _Row(NamedTuple):
+    words: str
+    strength: Strength
+
+
+# `key`, `session_id` and `signature` are ordinary arguments (100 of the 9,376 of the corpus are such,
+# none of them a secret), but seldom in a server's environment: hence two strengths.
+_TABLE = (
+    _Row(r"(?<!by)pass(word|wd|phrase|code)?|pwd", Strength.ARGUMENT),
+    _Row(r"secret|token|cred|credential", Strength.ARGUMENT),
+    _Row(
+        r"(api|access|account|auth|decryption|deploy|encryption|license|master|private|secret"
+        r"|session|shared|signing|ssh|subscription)_?key",
+        Strength.ARGUMENT,
+    ),
+    _Row(r"auth|authorization|bearer|cookie|jwt", Strength.ARGUMENT),
+    _Row(r"connection_?string|(?<![a-z])dsn", Strength.ARGUMENT),
+    _Row(r"(?<![a-z])(pat|otp|totp)", Strength.ARGUMENT),  # personal access token
+    _Row(r"passkey|mnemonic|(seed|recovery)_?phrase", Strength.ARGUMENT),
+    _Row(
+        r"(mfa|2fa|recovery|backup)_?code|(?<![a-z])(sas|sessionid)", Strength.ARGUMENT
+    ),
+    _Row(
+        r"(database|connection|postgres|mongo(db)?|redis|jdbc)_?ur[il]",
+        Strength.ARGUMENT,
+    ),
+    _Row(r"key|session|authentication", Strength.SETTING),
+    _Row(r"(?<![a-z])(sig|signature)", Strength.SETTING),
+)
+# what may follow such a word without making it another thing: `secret_value`, `password2`
+_SAME = r"(_?(value|text|string|str|plain|plaintext|raw|data|json|base64|b64|pem|header|confirm|confirmation|again|[0-9]+))?"
+
+_ARGUMENTS = re.compile(
+    rf"(^|_)({'|'.join(r.words for r in _TABLE if r.strength is Strength.ARGUMENT)})s?{_SAME}$"
+)
+_SETTINGS = re.compile(rf"({'|'.join(r.words for r in _TABLE)})s?{_SAME}(?![a-z])")
+
+# where a listing goes on, what stands in a text, what makes a request the same request
+_TOKENS = re.compile(
+    r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
+    r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk|idempotency|client_request)_token$"
+    r"|(^|_)tokens$"  # words of a text, unless it says whose
+)
+_OWNED_TOKENS = re.compile(r"(^|_)(access|api|auth|bearer|id|refresh|session)_tokens$")
+# a setting that says where a secret is, or what kind, is none
+_PLACES = re.compile(
+    r"(file|path|dir|url|uri|endpoint|type|mode|method|provider|name)$"
+)
+_NUMBERS = re.compile(r"(^|_)(pass(word|wd|code|phrase)|pwd|t?otp|(mfa|2fa)_?code)$")
+_COUNTS = re.compile(
+    r"(?<![a-z])(max|min|num)_|(tokens|keys|sessions|limit|count|size|length|budget|ttl|timeout)$"
+)
+
+_PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")  # of `PATs`, which is one word
+
+
+@lru_cache(maxsize=4096)
+def is_secret_argument(name: str) -> bool:
+    """Tell whether text called *name* is a secret among the arguments of a tool."""
+    words = _snake(name)
+    if not _ARGUMENTS.search(words):
+        return False
+    return not _TOKENS.search(words) or bool(_OWNED_TOKENS.search(words))
+
+
+@lru_cache(maxsize=4096)
+def is_secret_number(name: str) -> bool:
+    """Tell whether even a number called *name* is a secret: of tokens, there may be a number."""
+    return bool(_NUMBERS.search(_snake(name)))
+
+
+def is_secret_setting(name: str, value: str) -> bool:
+    """Tell whether *value*, called *name*, is a secret among the settings of a server."""
+    words = _snake(name)
+    if not _SETTINGS.search(words) or _PLACES.search(words):
+        return False
+    return not (value.isdecimal() and _COUNTS.search(words))
+
+
+def says_where(name: str) -> bool:
+    """Tell whether *name* says of a secret where it is, or of what kind, and no more."""
+    return bool(_PLACES.search(_snake(name)))
+
+
+@lru_cache(maxsize=4096)
+def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
+    """Tell whether *name* is nearly one of the names *secrets*, or nearly a secret's: `passwrod`."""
+    words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
+    letters = sorted(words)
+    return bool(get_close_matches(words, known, 1, _NEAR)) or any(
+        words[:1] == other[0] and letters == sorted(other) for other in known if other
+    )
+
+
+_USUAL = [
+    "password",
+    "passphrase",
+    "secret",
+    "token",
+    "api_key",
+    "access_key",
+    "access_token",
+    "private_key",
+    "credential",
+    "credentials",
+    "authorization",
+    "cookie",
+]
+_NEAR = 0.85  # of its letters, as difflib counts: `taken` is no `token`
+
+
+def name_at(path: Iterable[Any]) -> str:
+    """Return the name of what stands at *path*; an item goes by the name of its list."""
+    name = ""
+    for step in path:
+        name = step if isinstance(step, str) else name
+    return name
+
+
+def name_in_map(key: str, above: str) -> str:
+    """Return the name by which to judge what stands under *key* of the map called *above*.
+
+    The keys of a map of secrets are no names of their own: `api_keys={"work": ...}`.
+    """
+    return above if is_secret_argument(above) and not says_where(key) else key
+
+
+def _snake(name: str) -> str:
+    """Return *name* in small letters with an underscore between words: `api_key` for `APIKey`."""
+    one_word = _PLURAL.sub("S", name.replace("OAuth", "Oauth"))
+    return snake_case(one_word.replace("-", "_"))

@@ -1,0 +1,326 @@
+"""Find the secrets in a value: what its schema, a name or its type calls one, at any depth."""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr
+
+from toolbench.jsonschema.types import types_of_value
+from toolbench.plain import key_text
+from toolbench.redaction import MARK
+from toolbench.redaction.detection.locations import Location, Locations
+from toolbench.redaction.detection.names import is_secret_argument, name_at
+from toolbench.redaction.detection.settings import may_hold_secret, secrets_in_argument
+from toolbench.redaction.matching.secret_parts import parts
+from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
+
+WRAPPED = (SecretStr, SecretBytes, Secret)
+SecretsByPath = dict[tuple[Any, ...], Any]
+"""Secrets by the paths where they stood."""
+
+
+def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """Return a copy of *arguments* in which what *schema* calls secret is hidden."""
+    hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
+    return hidden
+
+
+class Secrecy:
+    """What one schema calls secret, at any depth.
+
+    References, alternatives, items and the values of maps are followed, so that
+    `SecretStr | None` is as secret as `SecretStr`. What stands under a name that says so is
+    secret too, and every `SecretStr`. Where the schema has a secret inside but describes no
+    such value (an object sent as text), it is unknown which part of it is the secret: all
+    of it is hidden.
+    """
+
+    def __init__(self, schema: Any, root: Any = None) -> None:
+        """Read *schema*; its references are those of *root*, if it is a part of that."""
+        self._schema = schema  # kept: locations go by the ids of its parts
+        self._location = Locations(schema if root is None else root).of([schema])
+        self._harmless: frozenset[str] | None = None
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether something, at any depth, is a secret, whatever the arguments are."""
+        return self._location.has_secrets
+
+    @cached_property
+    def defaults(self) -> list[str]:
+        """The secrets that the schema itself holds, as defaults: a server may put them in.
+
+        What is just a word, as `none` or `changeme`, stands in too much that is no secret.
+        """
+        known = list[str]()
+        for name, location in self._location.every_part():
+            for value in location.defaults():
+                secrets: SecretsByPath = {}
+                with suppress(RecursionError):
+                    masked = _masked(value, name, location, (name,), secrets)
+                    known += [*_known(secrets), *_in_texts(masked)]
+        return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
+
+    def is_harmless(self, arguments: Any) -> bool:
+        """Tell at a glance that nothing in *arguments* can be a secret; else it takes a closer look.
+
+        So it is where all are simple values under names that the schema has, and none of
+        those is a secret's. Most calls of most tools are such.
+        """
+        values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
+        if not isinstance(values, dict):
+            return False
+        if self._harmless is None:  # the schema may be large, and never be asked about
+            self._harmless = frozenset(self._location.harmless_names())
+        return self._harmless.issuperset(values) and all(
+            type(value) in _SIMPLE and not (type(value) is str and _may_hold(value))
+            for value in values.values()
+        )
+
+    def hide(self, arguments: Any) -> tuple[Any, list[str]]:
+        """Return a copy of *arguments* to be shown, and the texts of the secrets hidden in it.
+
+        They are those of `mask`, and those that stand in a text: one which is JSON, an
+        address, or a setting as in `NAME=value`.
+        Names always show; nothing else does of arguments that are too deep, go in circles,
+        or that the schema describes as something else than an object.
+        """
+        value = dict(arguments) if isinstance(arguments, Mapping) else arguments
+        if self.is_harmless(value):
+            return value, []
+        try:
+            masked, secrets = self.mask(value)
+        except RecursionError:  # it is unknown what is down there
+            masked, secrets = MARK, {(): value}
+        if masked is MARK and isinstance(value, dict):
+            masked = dict.fromkeys(value, MARK)
+        inner = list(_in_texts(masked))
+        if inner:
+            masked = Redactor(inner).value(masked)
+        return masked, [*_known(secrets), *inner]
+
+    def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
+        """Return a copy of *value*, called *name*, with its secrets hidden, and those.
+
+        Dicts and lists are copied. Models, dataclasses, tuples and sets are looked into: one
+        with a secret becomes the dict or list that JSON would make of it.
+
+        Raises:
+            RecursionError: If *value* is too deep, or goes in circles.
+        """
+        secrets: SecretsByPath = {}
+        return _masked(value, name, self._location, (), secrets), secrets
+
+    def secrets_in(self, arguments: Any) -> list[str]:
+        """Return the texts of the secrets in *arguments*."""
+        return self.hide(arguments)[1]
+
+    def redactor(self, arguments: Any) -> Redactor:
+        """Return what replaces the secrets in *arguments* wherever they turn up again."""
+        return Redactor(self.secrets_in(arguments))
+
+
+def _masked(
+    value: Any,
+    name: str,
+    location: Location,
+    path: tuple[Any, ...],
+    secrets: SecretsByPath,
+) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    inside = opened(value)
+    if (
+        location.is_secret(name)
+        or _is_secret_text(inside, name, location)  # whatever should stand there
+        or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
+        or isinstance(value, WRAPPED)
+    ):
+        if isinstance(inside, str | bytes | dict | list) and not inside:
+            return value  # that there is no password is no secret
+        secrets[path] = value
+        return MARK
+    if isinstance(inside, str) and location.content is not None:
+        known = list(_in_content(inside, location.content))
+        if known:
+            secrets[path] = value
+            secrets[*path, "contentSchema"] = known
+            return MARK
+    before = len(secrets)
+    if isinstance(inside, dict):
+        names = {"value": label} if (label := _name_beside(inside)) else {}
+        masked: Any = {
+            key: _masked(
+                item,
+                names.get(key) or location.name_of(key_text(key), name),
+                location.of_key(key),
+                (*path, key),
+                secrets,
+            )
+            for key, item in inside.items()
+        }
+    elif isinstance(inside, list):
+        masked = [
+            _masked(item, name, location.of_item(i), (*path, i), secrets)
+            for i, item in enumerate(inside)
+        ]
+    else:
+        return value
+    return masked if inside is value or len(secrets) > before else value
+
+
+def _known(secrets: SecretsByPath) -> Iterator[str]:
+    """Yield the texts of the secrets in *secrets*, and the parts of them that are used alone."""
+    for path, value in secrets.items():
+        for text in texts(value):
+            yield from parts(text, name_at(path))
+
+
+def _in_content(text: str, location: Location) -> Iterator[str]:
+    """Yield the secrets in *text*, which is JSON that *location* describes."""
+    if not location.has_secrets or len(text) > _LONGEST:
+        return
+    with suppress(ValueError, RecursionError):
+        inner: SecretsByPath = {}
+        _masked(json.loads(text), "", location, (), inner)
+        yield from texts(list(inner.values()))
+
+
+def _in_texts(value: Any) -> Iterator[str]:
+    """Yield the secrets in the texts of *value*: in JSON, addresses and settings, by the names there."""
+    for text in texts(value):
+        if len(text) > _LONGEST:
+            continue
+        if may_hold_secret(text):
+            yield from secrets_in_argument(text)
+        if _JSON.match(text):
+            with suppress(ValueError, RecursionError):
+                yield from _ANYTHING.hide(json.loads(text))[1]
+
+
+def _may_hold(text: str) -> bool:
+    return may_hold_secret(text) or bool(_JSON.match(text))
+
+
+def _name_beside(pair: dict[Any, Any]) -> str:
+    """Return the secret's name that *pair* has beside a value: `{"name": "token", "value": ...}`."""
+    if "value" not in pair or len(pair) > _PAIR:
+        return ""
+    names = (pair.get(key) for key in ("name", "key", "header"))
+    return next((n for n in names if isinstance(n, str) and is_secret_argument(n)), "")
+
+
+_PAIR = 4  # members, at most, of what is a name with a value and little else
+_JSON = re.compile(r"\s*[\[{]")
+_LONGEST = 200_000  # characters of a JSON text that is looked into: some 50 ms
+_ANYTHING = Secrecy({})
+
+
+def _is_secret_text(value: Any, name: str, location: Location) -> bool:
+    if not isinstance(value, str) or value in location.choices:
+        return False
+    return is_secret_argument(name)
+
+
+def _types_of(value: Any) -> frozenset[str]:
+    """Return the types of JSON that *value* is of; text is what JSON has no word for."""
+    return types_of_value(value) or frozenset({"string"})
+
+
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
+
+
+def opened(value: Any) -> Any:
+    """Return *value* as the dict or list that JSON would make of it, or as it is."""
+    if isinstance(value, dict | list | str | int | float | bytes):
+        return value
+    match value:
+        case RootModel():
+            return opened(value.root)
+        case BaseModel():
+            return _fields(value)
+        case Mapping():
+            return dict(value)
+        case tuple() if hasattr(value, "_asdict"):
+            return value._asdict()
+        case tuple() | set() | frozenset() | deque():
+            return list(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name, None) for field in fields(value)}
+    return value
+
+
+def _fields(model: BaseModel) -> dict[str, Any]:
+    attributes = vars(model)
+    fields = {
+        argument_name(model, name): attributes[name]
+        for name in type(model).model_fields
+        if name in attributes
+    }
+    return {**fields, **(model.model_extra or {})}
+
+
+def argument_name(model: BaseModel, field: str) -> str:
+    """Return the name that *field* of *model* has in JSON."""
+    known = type(model).model_fields.get(field)
+    alias = known.validation_alias if known else None
+    return alias if isinstance(alias, str) else field
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts and the numbers in *value*, as they might be found elsewhere."""
+    todo, visited = [value], set[int]()
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, bytes | bytearray):
+            yield part.decode(errors="replace")
+        elif isinstance(part, WRAPPED):
+            todo.append(part.get_secret_value())
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            with suppress(ValueError):  # an integer too long to print is found nowhere
+                yield repr(part)
+        elif id(part) not in visited:
+            visited.add(id(part))
+            inside = opened(part)
+            if isinstance(inside, dict | list):
+                todo += inside.values() if isinstance(inside, dict) else inside
+
+
+# --- a masked value that was edited ----------------------------------------------
+
+
+def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
+    """Return *value* with the secrets that were *secrets* back in their places."""
+    if not secrets:
+        return value
+    if isinstance(value, str):
+        return secrets.get(path, value) if value == MARK else value
+    if isinstance(value, dict):
+        return {k: put_back(item, secrets, (*path, k)) for k, item in value.items()}
+    if isinstance(value, list):
+        return [put_back(item, secrets, (*path, i)) for i, item in enumerate(value)]
+    return value
+
+
+def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
+    """Return the secrets that *masked* hides of *value*, by their paths."""
+    if isinstance(masked, str):
+        return {path: value} if masked == MARK != value else {}
+    pairs: Iterable[tuple[Any, Any, Any]] = ()
+    if isinstance(value, dict) and isinstance(masked, dict):
+        pairs = ((key, item, masked.get(key)) for key, item in value.items())
+    elif isinstance(value, list) and isinstance(masked, list):
+        both = zip(value, masked, strict=False)
+        pairs = ((i, left, right) for i, (left, right) in enumerate(both))
+    secrets: SecretsByPath = {}
+    for step, item, other in pairs:
+        secrets |= hidden_in(item, other, (*path, step))
+    return secrets

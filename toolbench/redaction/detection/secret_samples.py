@@ -1,0 +1,67 @@
+"""The samples in a schema, its defaults and examples: those that hold a secret are left out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolbench.jsonschema.walk import Json, every, mapping, rewritten
+from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detection.names import is_secret_argument
+from toolbench.redaction.detection.secrecy import Secrecy
+
+_SAMPLES = ("default", "examples")
+_SIGNS = frozenset(":={[")  # of an address, a setting, JSON: what a secret may stand in
+
+
+def without_secret_samples(schema: Json) -> Json:
+    """Return *schema* without the defaults and examples that hold a secret.
+
+    A model is told of a tool, and its provider with it, without them. A call without such an
+    argument takes the default all the same: the tool, or its server, puts it in.
+    """
+    if not any(_secret_samples(part, schema) for _, part in every(schema)):
+        return schema
+
+    def change(part: Json, _: str) -> Json:
+        left_out = set(_secret_samples(part, schema))
+        if not left_out:
+            return part
+        properties = {
+            name: {k: v for k, v in field.items() if (name, k) not in left_out}
+            if isinstance(field, dict)
+            else field
+            for name, field in mapping(part, "properties").items()
+        }
+        return {**part, "properties": properties}
+
+    whole: Json = rewritten(schema, change)
+    return whole
+
+
+def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
+    """List the properties of *schema*, and the keyword of each whose samples hold a secret."""
+    return [
+        (name, keyword)
+        for name, field in mapping(schema, "properties").items()
+        if isinstance(field, dict)
+        for keyword in _SAMPLES
+        if any(_is_secret(name, field, s, root) for s in _samples(field, keyword))
+    ]
+
+
+def _samples(field: Json, keyword: str) -> Iterator[Any]:
+    sample = field.get(keyword)
+    if keyword == "examples" and isinstance(sample, list):
+        yield from sample
+    elif sample is not None:
+        yield sample
+
+
+def _is_secret(name: str, field: Json, sample: Any, root: Json) -> bool:
+    says_so = is_secret(name, field) or is_secret_argument(name)
+    looks_so = isinstance(sample, dict | list) or (
+        isinstance(sample, str) and not _SIGNS.isdisjoint(sample)
+    )
+    if not sample or not (says_so or looks_so):
+        return False
+    secrecy = Secrecy({"type": "object", "properties": {name: field}}, root)
+    return bool(secrecy.secrets_in({name: sample}))

@@ -1,0 +1,107 @@
+"""Find the secrets in settings of a server, and in texts like them: by their names, wherever."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote_plus
+
+from toolbench.redaction.detection.names import is_secret_argument, is_secret_setting
+from toolbench.redaction.matching.secret_parts import SCHEMES, parts
+
+_PAIR = re.compile(r"(?P<name>-*\w[\w.-]*)(\s*=|:\s)\s*(?P<value>.+)", re.S)
+_URL = re.compile(r"(?P<scheme>[A-Za-z][\w+.:-]{0,40})://((?P<user>[^/?#\s]*)@)?")
+_QUERY = re.compile(r"[?&#;](?P<name>[^=&#;]+)=(?P<value>[^&#\s]*)")
+_BEGINNING = re.compile(r"\s*-*[A-Za-z][\w.-]*\s*[=:]")
+_LINE = re.compile(r"\s*-*(?P<name>[A-Za-z][\w.-]*)(\s*=\s*|:\s*)(?P<value>\S.*?)\s*")
+_PLACEHOLDER = re.compile(r"[\"']?(\$\{|\$\(|\{\{|<)")
+_LONG = 16  # characters: `key=PROJ-17` in an address is no secret, nor is `ada@`
+_HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
+
+
+def secrets_in(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the secrets in *value*, JSON-like, that is called *name*.
+
+    Text under a name that says so is a secret, and of `Bearer x` also the `x`. In any text, a
+    URL's password or token, and what stands beside such a name: `name=value`, `Name: value`, a
+    parameter of a URL, a member of a JSON object.
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from secrets_in(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secrets_in(item, name)
+    elif isinstance(value, str):
+        if is_secret_setting(name, value):
+            yield from parts(value, name)
+        yield from _in_text(value)
+
+
+def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the *words* of a command line, each with the secrets in it: `--api-key VALUE`."""
+    option = ""
+    for word in words:
+        text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word
+        yield word, list(secrets_in(text, "" if word.startswith("--") else option))
+        option = word if word.startswith("-") else ""
+
+
+def may_hold_secret(text: str) -> bool:
+    """Tell at a glance whether `secrets_in_argument` may find something in *text*."""
+    return "://" in text or bool(_BEGINNING.match(text))
+
+
+def secrets_in_argument(text: str) -> Iterator[str]:
+    """Yield the secrets in *text*, an argument whose own name says nothing.
+
+    They are the password and the tokens of a URL, and what stands beside a secret's name in
+    `NAME=value` or `Name: value`, if that is all of the text. Sentences and program code have
+    such names too, so this looks less closely than `secrets_in` does.
+    """
+    yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
+    line = _LINE.fullmatch(text)
+    if line is None or not is_secret_argument(line["name"]):
+        return
+    value, name = line["value"], line["name"]
+    scheme, *credentials = value.split()
+    is_one = not credentials or scheme.lower() in SCHEMES or "cookie" in name.lower()
+    if is_one and not _PLACEHOLDER.match(value):
+        yield from parts(value, name)
+
+
+def _is_secret_parameter(name: str, value: str) -> bool:
+    is_long = len(value) >= _LONG
+    return is_secret_argument(name) or (is_long and is_secret_setting(name, value))
+
+
+def _in_text(text: str) -> Iterator[str]:
+    yield from _in_urls(text, is_secret_setting)
+    if text.lstrip().startswith(("{", "[")):
+        yield from _in_json(text)
+    elif pair := _PAIR.fullmatch(text):
+        yield from secrets_in(pair["value"], pair["name"])
+
+
+def _in_urls(
+    text: str, is_secret: Callable[[str, str], bool], *, shortest_user: int = 1
+) -> Iterator[str]:
+    urls = list(_URL.finditer(text))
+    raw = [m["value"] for m in _QUERY.finditer(text) if is_secret(*m.groups())]
+    for url in urls:
+        user, _, password = (url["user"] or "").partition(":")
+        is_web = url["scheme"].endswith(("http", "https"))
+        # alone, it is a token to a web server, and to a database just a user
+        if is_web and password in ("", "x-oauth-basic"):
+            raw.append(user if len(user) >= shortest_user else "")
+        else:
+            raw.append(password)
+    for value in filter(None, raw if urls else ()):
+        yield from (value, unquote_plus(value))
+
+
+def _in_json(text: str) -> Iterator[str]:
+    try:
+        yield from secrets_in(json.loads(text))
+    except (ValueError, RecursionError):  # no JSON after all
+        return

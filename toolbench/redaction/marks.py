@@ -1,0 +1,35 @@
+"""Numbered marks: where several secrets are hidden in one file, each has a mark of its own."""
+
+import re
+from typing import Any
+
+from toolbench.redaction import MARK
+
+_NUMBERED = re.compile(r"<secret-hidden:\d+>")
+
+
+def numbered_mark(number: int) -> str:
+    """Return the mark of the secret *number* of a file: it tells nothing else about it."""
+    return f"<secret-hidden:{number}>"
+
+
+def has_mark(text: str) -> bool:
+    """Tell whether a numbered mark stands in *text*."""
+    return _NUMBERED.search(text) is not None
+
+
+def split_at_marks(text: str) -> list[str]:
+    """Return the parts of *text* between the numbered marks; one part if there is no mark."""
+    return _NUMBERED.split(text)
+
+
+def without_numbers(value: Any) -> Any:
+    """Return *value*, JSON, with `MARK` in place of each numbered mark; itself without one."""
+    match value:
+        case str():
+            return _NUMBERED.sub(MARK, value) if has_mark(value) else value
+        case dict():
+            return {without_numbers(k): without_numbers(v) for k, v in value.items()}
+        case list():
+            return [without_numbers(item) for item in value]
+    return value

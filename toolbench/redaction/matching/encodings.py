@@ -1,0 +1,182 @@
+"""The ways a secret may be written: as it is, and as programs encode it."""
+
+import json
+import re
+from base64 import b32encode, b64encode, encodebytes
+from collections.abc import Callable, Iterator
+from html import escape
+from urllib.parse import quote, quote_plus
+
+LINE = 8
+"""Characters: a line of a secret that is shorter stands in too much that is no secret."""
+LONGEST = 20_000
+"""Characters: a secret that is longer is only looked for as it is, whole and line by line."""
+
+IN_EACH_OTHER = 500
+"""Characters: no longer line is looked for in one encoding inside of another."""
+_KEY = 5_000  # characters: nor is any line of a secret that is longer than a key
+
+_PLAIN = re.compile(
+    r"[A-Za-z0-9_.~-]*"
+)  # what is the same in JSON, URLs, HTML and a repr
+_ENCODE_URI_COMPONENT = "!'()*"  # what JavaScript's function of that name leaves alone
+_ENCODE_URI = "!'()*;/?:@&=+$,#"
+_QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
+
+
+def encodings(secret: str) -> Iterator[str]:
+    """Yield the ways *secret*, and each line of it, may be written.
+
+    JSON (once and twice, ASCII or not), URLs (once and twice), base64 (both alphabets, also of
+    UTF-16) and base32 at any offset in what was encoded together with it, hexadecimal (also
+    with separators), HTML, Python's repr and quotes of a shell. JSON, URLs, HTML, repr and base64
+    also one in another, as base64 of a JSON text: two of them, not three, and only of lines of
+    at most `IN_EACH_OTHER` characters. Many coincide for a secret of letters and digits. Of
+    one that is longer than `LONGEST` it yields only itself and its lines.
+    """
+    lines = list(_lines(secret))
+    if len(secret) > LONGEST:
+        yield from (secret, *lines)
+        return
+    for text in (secret, *lines):
+        yield text
+        if not _PLAIN.fullmatch(text):
+            yield from _in_json(text)
+            yield from _in_python(text)
+            yield from _in_url(text)
+            yield from _in_html(text)
+            yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
+        if len(text) <= IN_EACH_OTHER and len(secret) <= _KEY:
+            yield from _in_each_other(text)
+        data = text.encode(errors="surrogatepass")
+        yield from _in_base64(data)  # of a whole file too: mail breaks its lines
+        if text is not secret or not _covers(lines, secret):
+            yield from _in_hex(data)
+            yield from _in_base64(text.encode("utf-16-le", errors="surrogatepass"))
+            for encoded in _in_base(32, data):
+                yield from (encoded, encoded.lower())
+
+
+def _covers(lines: list[str], secret: str) -> bool:
+    """Tell whether *lines* leave nothing of *secret* to be found: long keys would take long."""
+    rest = (line.strip() for line in secret.splitlines() if line.strip() not in lines)
+    return bool(lines) and not any(line for line in rest if not _is_frame(line))
+
+
+def _is_frame(line: str) -> bool:
+    """Tell whether *line* is the first or last of a PEM file."""
+    return line.startswith("-----")
+
+
+def _lines(secret: str) -> Iterator[str]:
+    lines = [line.strip() for line in secret.splitlines()]
+    for line in lines if len(lines) > 1 else ():
+        if len(line) >= LINE and not _is_frame(line):
+            yield line
+
+
+def _in_each_other(text: str) -> Iterator[str]:
+    """Yield *text* in one encoding inside of another, as the usual libraries write both."""
+    for inner in set(_usual(text)) - {text}:
+        yield from _usual(inner)
+        yield from _in_base(64, inner.encode(errors="surrogatepass"))
+    once = dict.fromkeys(_in_base64(text.encode(errors="surrogatepass")))
+    for inner in once:
+        yield from _in_base(64, inner.encode())
+        if not inner.isalnum():
+            yield from (quote(inner, ""), inner.replace("/", "\\/"))
+
+
+def _usual(text: str) -> Iterator[str]:
+    """Yield *text* in JSON, in a URL, in HTML and in a repr, as it is written most often."""
+    data = text.encode(errors="surrogatepass")
+    yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    yield from (quote(data, ""), quote(data), quote_plus(data))
+    yield from (escape(text), escape(text).replace("&#x27;", "&#39;"))
+    yield repr(text)[1:-1]
+
+
+def _in_json(text: str) -> Iterator[str]:
+    for ascii_only in (False, True):
+        once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+        yield once
+        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]  # JSON in a text of JSON
+        yield once.replace("/", "\\/")
+        tags = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+        yield "".join(tags.get(c, c) for c in once)  # to stand in HTML
+
+
+def _in_python(text: str) -> Iterator[str]:
+    both = "'\""  # with these before it, `'` is escaped as in a text that has both
+    data = text.encode(errors="surrogatepass")
+    for once in (
+        repr(text)[1:-1],
+        ascii(text)[1:-1],
+        repr(both + text)[4:-1],
+        repr(data)[2:-1],
+        repr(both.encode() + data)[5:-1],
+    ):
+        yield once
+        yield repr(once)[1:-1]
+
+
+def _in_url(text: str) -> Iterator[str]:
+    data = text.encode(errors="surrogatepass")
+    for safe in ("", "/", _ENCODE_URI_COMPONENT, _ENCODE_URI):
+        for encoded in (quote(data, safe), quote_plus(data, safe)):
+            for once in (encoded, _small(encoded)):
+                yield once
+                yield quote(once, "")  # a URL in a parameter of a URL
+
+
+def _small(encoded: str) -> str:
+    """Return *encoded* with small letters in its escapes: `%2f`."""
+    first, *rest = encoded.split("%")
+    return "%".join([first, *(part[:2].lower() + part[2:] for part in rest)])
+
+
+def _in_html(text: str) -> Iterator[str]:
+    yield escape(text, quote=False)
+    whole = escape(text)
+    yield whole
+    for name, other in _QUOTE_MARKS:
+        yield whole.replace(name, other)
+    yield whole.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
+    yield whole.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _in_hex(data: bytes) -> Iterator[str]:
+    words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
+    in_words = " ".join(words[i : i + 4] for i in range(0, len(words), 4))[2:]
+    separated = (data.hex(separator) for separator in ":- ")
+    for text in (data.hex(), *separated):
+        yield from (text, text.upper())
+    yield from (data.hex(" ", -2), in_words)
+
+
+def _in_base(base: int, data: bytes) -> Iterator[str]:
+    """Yield what of *data* tells of nothing else in base 64 or 32, wherever it stands in a group."""
+    bytes_in_group, bits, encode = _BASES[base]
+    for offset in range(bytes_in_group):  # bytes before it
+        encoded = encode(bytes(offset) + data).decode()
+        first = -(-8 * offset // bits)  # letters that also tell of what is before it
+        last = 8 * (offset + len(data)) // bits  # and of what is behind it
+        yield encoded[first:last]
+
+
+_BASES: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
+    64: (3, 6, b64encode),
+    32: (5, 5, b32encode),
+}
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    for own in _in_base(64, data):
+        yield from (own, own.translate(_URL_SAFE))
+    alone = b64encode(data).decode()
+    yield from (alone, alone.translate(_URL_SAFE))
+    lines = encodebytes(data).decode().split("\n")  # as mail wraps it
+    yield from (line for line in lines if len(line) >= LINE)
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

@@ -1,0 +1,95 @@
+"""Find many texts in one pass, also where they overlap and where one has only begun."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+Span = tuple[int, int]
+"""Where something begins, and where what follows it begins."""
+
+
+class Matcher:
+    """Finds patterns in bytes, in a time that hardly depends on how many there are."""
+
+    def __init__(self, patterns: Iterable[bytes]) -> None:
+        """Look for *patterns*; there must be one, and none may be empty."""
+        self._patterns = sorted(set(patterns))
+        self.longest = max(map(len, self._patterns))
+        """Bytes of the longest pattern."""
+
+    @cached_property
+    def _automaton(self) -> Any:
+        return _automaton(self._patterns)
+
+    @cached_property
+    def _beginnings(self) -> Any:
+        return _automaton({pattern[:_BEGINNING] for pattern in self._patterns})
+
+    def occurs_in(self, data: bytes) -> bool:
+        """Tell whether a pattern stands in *data*."""
+        return bool(self._automaton.find_matches_as_indexes(data))
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return where patterns stand in *data*; those that overlap make one span."""
+        matches = self._automaton.find_matches_as_indexes(data, overlapping=True)
+        return merged((start, end) for _, start, end in matches)
+
+    def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
+        """Return where in *data* a pattern begins before *cut*, or ends behind it."""
+        spans = list[Span]()
+        at = data.find(cut)
+        while at >= 0:
+            end = at + len(cut)
+            before = data[max(at - self.longest, 0) : at]
+            behind = data[end : end + self.longest]
+            spans.append((at - self.begun(before), at))
+            spans.append((end, end + self._reversed.begun(behind[::-1])))
+            at = data.find(cut, end)
+        return spans
+
+    @cached_property
+    def _reversed(self) -> "Matcher":
+        return Matcher(pattern[::-1] for pattern in self._patterns)
+
+    def begun(self, data: bytes) -> int:
+        """Return how many bytes at the end of *data* may be the beginning of a pattern."""
+        end = data[-self.longest + 1 :] if self.longest > 1 else b""
+        matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
+        starts = {start for _, start, _ in matches}
+        starts.update(range(max(len(end) - _BEGINNING + 1, 0), len(end)))
+        sizes = (len(end) - start for start in sorted(starts))
+        return next((size for size in sizes if self._is_beginning(end[-size:])), 0)
+
+    def _is_beginning(self, text: bytes) -> bool:
+        """Tell whether a pattern begins with *text* and goes on."""
+        index = bisect_left(self._patterns, text)
+        if self._patterns[index : index + 1] == [text]:
+            index += 1
+        return any(p.startswith(text) for p in self._patterns[index : index + 1])
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Return *spans* in order; those that overlap make one."""
+    whole: list[Span] = []
+    for start, end in sorted(spans):
+        if whole and start < whole[-1][1]:
+            whole[-1] = whole[-1][0], max(end, whole[-1][1])
+        else:
+            whole.append((start, end))
+    return whole
+
+
+_BEGINNING = (
+    4  # bytes: so few of the places where a pattern may begin are worth a closer look
+)
+
+
+def _automaton(patterns: Iterable[bytes]) -> Any:
+    from ahocorasick_rs import (  # noqa: PLC0415 - only where there is a secret
+        BytesAhoCorasick,
+        Implementation,
+    )
+
+    # the default, a DFA, takes 5 s to build for 5,000 times the same letter
+    return BytesAhoCorasick(patterns, implementation=Implementation.ContiguousNFA)

@@ -1,0 +1,49 @@
+"""The parts of a secret that programs really use: a token without `Bearer`, a password of a URL."""
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+
+_SCHEME = re.compile(
+    r"\s*(?P<scheme>[A-Za-z][\w-]{0,24})[ \t]+(?P<credentials>\S{4,})\s*"
+)
+SCHEMES = frozenset(
+    {
+        *("apikey", "api-key", "basic", "bearer", "bot", "digest", "jwt", "key"),
+        *("negotiate", "oauth", "ssws", "token"),
+    }
+)
+"""What may stand before the credentials of a request, in small letters."""
+_COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
+_SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is no secret
+
+
+def parts(secret: str, name: str = "") -> Iterator[str]:
+    """Yield *secret*, which is called *name*, and the parts of it that are secrets by themselves.
+
+    These are what follows `Bearer`, the password in `Basic`, the values of a cookie, and all
+    without the blanks around them.
+    """
+    yield secret
+    if secret != secret.strip():
+        yield secret.strip()
+    if match := _SCHEME.fullmatch(secret):
+        scheme, credentials = match["scheme"].lower(), match["credentials"]
+        if scheme in SCHEMES or re.search(r"\d", credentials):
+            yield credentials
+        if scheme == "basic":
+            yield from _of_basic(credentials)
+    if "cookie" in name.lower():
+        for match in _COOKIE.finditer(secret):
+            value = match["value"].strip().strip('"')
+            if len(value) >= _SHORTEST_COOKIE:
+                yield value
+
+
+def _of_basic(credentials: str) -> Iterator[str]:
+    """Yield the user with the password, and the password, of HTTP's basic authentication."""
+    try:
+        decoded = b64decode(credentials, validate=True).decode()
+    except ValueError:
+        return
+    yield from (decoded, decoded.partition(":")[2])

@@ -1,0 +1,246 @@
+"""Replace known secrets by a mark: in text, bytes, HTML, sentences, streams, values, errors."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from html import escape
+from typing import Any, TypeVar
+
+from toolbench.errors import Problem
+from toolbench.redaction import MARK
+from toolbench.redaction.matching.encodings import encodings
+from toolbench.redaction.matching.matcher import Matcher, Span, merged
+from toolbench.redaction.values import masked_error, masked_value
+
+_Error = TypeVar("_Error", bound=BaseException)
+SHORTEST = 4
+"""Characters: a secret that is shorter stands in too many words that are none."""
+SHORTEST_SETTING = 6
+"""The same among the settings of a server, whose names say less surely what is a secret."""
+
+
+class Redactor:
+    """Knows some secrets, and replaces them wherever they stand, however they are encoded."""
+
+    def __init__(
+        self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST
+    ) -> None:
+        """Know *secrets*; those of fewer than *shortest* characters only count in quotes."""
+        texts = frozenset(secrets) - {""}
+        # programs cut off the end of a line that a file, or a paste, has
+        cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
+        known = texts | cut
+        self.secrets = frozenset(s for s in known if len(s) >= shortest)
+        """The secrets it replaces; where there are none, it need not be asked."""
+        self._short = known - self.secrets
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to replace."""
+        return bool(self.secrets)
+
+    def __repr__(self) -> str:
+        return f"<Redactor of {len(self.secrets)} secrets>"
+
+    def __reduce__(self) -> Any:  # for executors that work in other processes
+        return _redactor, (self.secrets, self._short)
+
+    def including(self, secrets: Iterable[str]) -> "Redactor":
+        """Return a redactor that knows *secrets* too; this one if it knows them all."""
+        more = Redactor(secrets)
+        if more.secrets <= self.secrets and more._short <= self._short:
+            return self
+        return _redactor(self.secrets | more.secrets, self._short | more._short)
+
+    @cached_property
+    def _matcher(self) -> Matcher | None:
+        written = {
+            text.encode(errors=_ANY)
+            for secret in self.secrets
+            for text in (secret, *encodings(secret))
+            if text == secret or len(text) >= SHORTEST
+        }
+        if any(text in _MARK for text in written):
+            written.add(_MARK)  # then it stays one mark
+        return Matcher(written) if written else None
+
+    @property
+    def longest(self) -> int:
+        """The most bytes that a secret has as it may be written; 0 if there is none."""
+        return 0 if self._matcher is None else self._matcher.longest
+
+    # --- text -----------------------------------------------------------------------
+
+    def text(self, text: str) -> str:
+        """Return *text* with every secret replaced."""
+        return self._text(text, _MARK)
+
+    def html(self, html: str) -> str:
+        """Return *html* with every secret replaced by a mark that shows as such."""
+        return self._text(html, _HTML_MARK)
+
+    def _text(self, text: str, mark: bytes) -> str:
+        if self._matcher is None:
+            return text
+        data = text.encode(errors=_ANY)
+        spans = self._matcher.spans(data)
+        if not spans:
+            return text
+        return _replaced(data, spans, mark).decode(errors=_ANY)
+
+    def data(self, data: bytes) -> bytes:
+        """Return *data* with every secret replaced."""
+        spans = [] if self._matcher is None else self._matcher.spans(data)
+        return _replaced(data, spans, _MARK) if spans else data
+
+    def occurs_in(self, text: str | bytes) -> bool:
+        """Tell whether a secret stands in *text*."""
+        if self._matcher is None:
+            return False
+        data = text.encode(errors=_ANY) if isinstance(text, str) else text
+        return self._matcher.occurs_in(data)
+
+    def sentence(self, sentence: str) -> str:
+        """Return *sentence* without secrets, also where it quotes a short one or cuts one off."""
+        if self._matcher is not None:
+            data = sentence.encode(errors=_ANY)
+            spans = self.spans(data, cut="…".encode())
+            sentence = _replaced(data, spans, _MARK).decode(errors=_ANY)
+        return self._quoted.sub(MARK, sentence)
+
+    def spans(self, data: bytes, *, cut: bytes = b"") -> list[Span]:
+        """Return where in *data* secrets stand, or beside *cut* the beginning or end of one."""
+        if self._matcher is None:
+            return []
+        if not cut:
+            return self._matcher.spans(data)
+        beside = self._matcher.spans_beside(cut, data)
+        long = [(start, end) for start, end in beside if end - start > SHORTEST]
+        return merged([*self._matcher.spans(data), *long])
+
+    @cached_property
+    def _quoted(self) -> re.Pattern[str]:
+        """The secrets that are too short to be looked for, in quotes."""
+        short = sorted(map(re.escape, self._short))
+        either = "|".join(f"\"{text}\"|'{text}'" for text in short)
+        return re.compile(either or r"(?!)")  # which matches nowhere
+
+    def problems(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Return *problems* without secrets in their sentences."""
+        return [Problem(p.path, self.sentence(p.message)) for p in problems]
+
+    def stream(self) -> "Stream":
+        """Return what replaces secrets in a text that comes in pieces."""
+        return Stream(self)
+
+    # --- anything else ----------------------------------------------------------------
+
+    def value(self, value: Any) -> Any:
+        """Return *value*, or a copy of it with every secret replaced.
+
+        Lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses and the
+        attributes of any other object are looked into, also where they go in circles. What
+        holds no secret is returned as it is, not as a copy; an object that cannot be copied
+        without them becomes its text.
+        """
+        return value if self._matcher is None else masked_value(self, value)
+
+    def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a mime bundle with every secret replaced, by a mark that shows in each kind."""
+        return {
+            kind: self.html(content)
+            if kind in _MARKUP and isinstance(content, str)
+            else self.value(content)
+            for kind, content in data.items()
+        }
+
+    def error(self, error: _Error) -> _Error | Exception:
+        """Return *error*, its message and causes changed in place, or one that says the same.
+
+        The latter is for an exception whose message cannot be changed; a cause like
+        that is left out.
+        """
+        return error if self._matcher is None else masked_error(self, error)
+
+
+class Stream:
+    """Replaces secrets in a text that comes in pieces.
+
+    The pieces it returns, joined, are what the redactor makes of the whole text. It holds back
+    only an end that may be the beginning of a secret.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        """Replace what *redactor* knows."""
+        self.redactor = redactor
+        """May be exchanged for one that knows more."""
+        self._pending = b""
+        self._hidden = (
+            0  # bytes at the start of what is held that a mark stands for already
+        )
+
+    @property
+    def held(self) -> int:
+        """How many bytes are held back."""
+        return len(self._pending)
+
+    def feed(self, text: str) -> str:
+        """Return what can be shown of *text* and of what was held back before."""
+        return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
+
+    def flush(self) -> str:
+        """Return what was held back: nothing follows it."""
+        return self.flush_data().decode(errors=_ANY)
+
+    def feed_data(self, data: bytes) -> bytes:
+        """Do what `feed` does, for bytes."""
+        matcher = self.redactor._matcher
+        if matcher is None and not self._pending:
+            return data
+        data = self._pending + data
+        begun = 0 if matcher is None else matcher.begun(data)
+        return self._passed(data, len(data) - begun)
+
+    def flush_data(self) -> bytes:
+        """Do what `flush` does, for bytes."""
+        return self._passed(self._pending, len(self._pending))
+
+    def _passed(self, data: bytes, end: int) -> bytes:
+        """Return what is shown of *data* up to *end*, and hold back the rest."""
+        matcher = self.redactor._matcher
+        spans = [] if matcher is None else matcher.spans(data)
+        begun = [span for span in spans if span[0] < end]
+        text, hidden = _shown(data[:end], begun, self._hidden)
+        self._pending, self._hidden = data[end:], max(hidden - end, 0)
+        return text
+
+
+def _shown(data: bytes, spans: list[Span], hidden: int) -> tuple[bytes, int]:
+    """Return *data* with *spans* replaced, its first *hidden* bytes left out, and where hiding ends."""
+    pieces, at = [], hidden
+    for start, end in spans:
+        if start >= at:
+            pieces += [data[at:start], _MARK]
+        at = max(at, end)
+    return b"".join([*pieces, data[at:]]), at
+
+
+def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [data[at:start], mark]
+        at = end
+    return b"".join([*pieces, data[at:]])
+
+
+def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
+    redactor = Redactor(secrets, shortest=1)
+    redactor._short = short
+    return redactor
+
+
+NO_SECRETS = Redactor()
+"""Replaces nothing."""
+_ANY = "surrogatepass"  # half of a pair is text too
+_MARK = MARK.encode()
+_HTML_MARK = escape(MARK).encode()
+_MARKUP = ("text/html", "text/markdown", "image/svg+xml")

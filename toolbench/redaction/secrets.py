@@ -1,0 +1,55 @@
+"""The secrets of a conversation, by their names."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import SecretBytes, SecretStr
+
+from toolbench.errors import indefinite
+from toolbench.redaction.redactor import Redactor
+
+SecretValue = str | bytes | int | float | SecretStr | SecretBytes
+
+
+class Secrets(Mapping[str, SecretStr]):
+    """Secrets by name; their values never show unless asked for one by one."""
+
+    def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
+        """Keep *values*; plain strings, bytes and numbers are wrapped.
+
+        Raises:
+            TypeError: If a value is none of these.
+        """
+        self._values = {
+            name: _wrapped(name, value) for name, value in (values or {}).items()
+        }
+        plain = (value.get_secret_value() for value in self._values.values())
+        # a declared secret is one, however short
+        self.redactor = Redactor(plain, shortest=1)
+        """Replaces the values wherever they stand."""
+
+    def __getitem__(self, name: str) -> SecretStr:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(sorted(self._values))})"
+
+
+def _wrapped(name: str, value: Any) -> SecretStr:
+    if isinstance(value, SecretStr | SecretBytes):
+        value = value.get_secret_value()
+    match value:
+        case str():
+            return SecretStr(value)
+        case bytes():
+            return SecretStr(value.decode(errors="replace"))
+        case int() | float() if not isinstance(value, bool):  # a PIN
+            return SecretStr(str(value))
+    msg = f"Secret {name!r} is text, not {indefinite(type(value).__name__)}."
+    raise TypeError(msg)

@@ -1,0 +1,57 @@
+"""Find secrets that are spread over texts which come one after another: lines, log messages."""
+
+from collections import deque
+from typing import NamedTuple
+
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+
+_ANY = "surrogatepass"
+_WINDOW = 1000  # bytes kept of earlier texts: the lines of a longer secret count by themselves
+
+
+class Piece(NamedTuple):
+    """A part of a secret, in one of the last texts."""
+
+    back: int
+    """Which text: 0 is the newest, 1 the one before it."""
+    text: str
+
+    def hidden_in(self, text: str) -> str:
+        """Return that text, as it is *text* so far, without the piece."""
+        if self.back:
+            return text.removesuffix(self.text) + MARK
+        return MARK + text.removeprefix(self.text)
+
+
+class Succession:
+    """The ends of the last texts of one source, in which a secret may have begun."""
+
+    def __init__(self) -> None:
+        """Nothing came yet."""
+        self._ends: deque[bytes] = deque()
+
+    def add(self, redactor: Redactor, text: str) -> list[Piece]:
+        """Take the next *text*; return the pieces of secrets that end in it and began before it."""
+        if not redactor:
+            self._ends.clear()
+            return []
+        new, before = text.encode(errors=_ANY), sum(map(len, self._ends))
+        spans = redactor.spans(b"".join((*self._ends, new[:_WINDOW])))
+        across = next((s for s in spans if s[0] < before < s[1]), None)
+        pieces = [] if across is None else self._pieces(*across, new)
+        window = min(redactor.longest, _WINDOW)
+        self._ends.append(new[-window:])
+        while sum(map(len, self._ends)) - len(self._ends[0]) >= window:
+            self._ends.popleft()
+        return pieces
+
+    def _pieces(self, start: int, end: int, new: bytes) -> list[Piece]:
+        pieces, at = list[Piece](), 0
+        texts = [*self._ends, new]
+        for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+            part = text[max(start - at, 0) : max(end - at, 0)]
+            if part:
+                pieces.append(Piece(back, part.decode(errors=_ANY)))
+            at += len(text)
+        return pieces

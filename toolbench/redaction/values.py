@@ -1,0 +1,201 @@
+"""Copy what a tool returned, or change what it raised, so that no secret stands in it."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from pathlib import PurePath
+from types import ModuleType
+from typing import Any, Literal, Protocol, TypeVar, get_origin
+
+from pydantic import BaseModel, SecretBytes, SecretStr
+
+from toolbench.redaction import MARK
+
+_TEXT = str | bytes | bytearray | memoryview | PurePath
+_ITEMS = (list, tuple, set, frozenset, deque)
+_OF_ERRORS = ("args", "code", "filename", "filename2", "msg", "strerror", "text")
+"""Where exceptions of Python itself keep what they show."""
+_Error = TypeVar("_Error", bound=BaseException)
+_MUTE = int | float | complex | type | ModuleType | SecretStr | SecretBytes | None
+
+
+class _Redactor(Protocol):
+    def text(self, text: str) -> str: ...
+
+    def data(self, data: bytes) -> bytes: ...
+
+    def occurs_in(self, text: str | bytes) -> bool: ...
+
+
+def masked_value(redactor: _Redactor, value: Any) -> Any:
+    """Return *value*, or a copy of it with every secret replaced; see `Redactor.value`."""
+    try:
+        return _Copy(redactor).of(value) if _shows_in(redactor, value) else value
+    except RecursionError:  # it is unknown what is down there
+        return MARK
+
+
+def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
+    """Return *error*, or one that says the same, without secrets; see `Redactor.error`."""
+    chain = list(_chain(error))
+    for link in chain:
+        for name, value in list(_attributes(link)):
+            if _shows_in(redactor, value):
+                with suppress(AttributeError, TypeError):
+                    setattr(link, name, masked_value(redactor, value))
+    unchanged = {id(link) for link in chain if _shows_in(redactor, _words(link))}
+    for link in chain:
+        if id(link.__context__) in unchanged:
+            link.__context__ = None
+        if id(link.__cause__) in unchanged:
+            link.__cause__ = None
+    if id(error) not in unchanged:
+        return error
+    message = redactor.text(f"{type(error).__name__}: {error}")
+    return RuntimeError(message).with_traceback(error.__traceback__)
+
+
+def _shows_in(redactor: _Redactor, value: Any) -> bool:
+    """Tell whether a secret stands somewhere in *value*."""
+    todo, visited = [value], {id(value): value}
+    while todo:
+        part = todo.pop()
+        if isinstance(part, _TEXT):
+            if redactor.occurs_in(_plain(part)):
+                return True
+        elif not isinstance(part, _MUTE):
+            new = [item for item in _inside(part) if id(item) not in visited]
+            visited.update((id(item), item) for item in new)  # kept: ids stay unique
+            todo += new
+    return False
+
+
+def _plain(text: Any) -> str | bytes:
+    return str(text) if isinstance(text, str | PurePath) else bytes(text)
+
+
+class _Copy:
+    """One copy of something, without the secrets."""
+
+    def __init__(self, redactor: _Redactor) -> None:
+        self._redactor = redactor
+        self._copies: dict[int, Any] = {}  # what stands for what, by id
+
+    def of(self, value: Any) -> Any:
+        if id(value) in self._copies:
+            return self._copies[id(value)]
+        if isinstance(value, _MUTE) or not _shows_in(self._redactor, value):
+            return value
+        match value:
+            case str() | PurePath():
+                return _alike(value, self._redactor.text(str(value)))
+            case bytes() | bytearray() | memoryview():
+                return self._redactor.data(bytes(value))
+            case list() | deque() | dict():
+                return self._container(value)
+            case tuple() | set() | frozenset():
+                return _alike(value, [self.of(item) for item in value])
+            case Mapping():
+                return self._pairs(value)
+        return self._object(value)
+
+    def _container(self, value: Any) -> Any:
+        self._copies[id(value)] = masked = copy(value)  # first: it may hold itself
+        masked.clear()
+        if isinstance(value, dict):
+            masked.update(self._pairs(value))
+        else:
+            masked.extend(self.of(item) for item in value)
+        return masked
+
+    def _pairs(self, value: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {self.of(k): self.of(v) for k, v in value.items()}
+
+    def _object(self, value: Any) -> Any:
+        try:
+            self._copies[id(value)] = masked = copy(value)
+            if masked is not value:  # as an enum is
+                for name, attribute in list(_attributes(value)):
+                    if name in _built_in(value):
+                        continue
+                    # past what freezes it
+                    object.__setattr__(masked, name, self.of(attribute))
+        except Exception:  # noqa: BLE001 - what cannot be copied is shown as text
+            masked = value
+        words = "" if _shows_its_fields(value) else _words(masked)
+        if masked is value or _shows_in(self._redactor, words):
+            masked = self._copies[id(value)] = self._redactor.text(_words(value))
+        return masked
+
+
+def _built_in(value: Any) -> frozenset[str]:
+    """Return the attributes of a model that say what it is: no secret, though one may read so."""
+    if not isinstance(value, BaseModel):
+        return frozenset()
+    fields = type(value).model_fields.items()
+    kinds = (n for n, field in fields if get_origin(field.annotation) is Literal)
+    return frozenset({"__pydantic_fields_set__", *kinds})
+
+
+def _shows_its_fields(value: Any) -> bool:
+    """Tell whether *value* is a model that shows nothing but its fields, and their names."""
+    if not isinstance(value, BaseModel):
+        return False
+    home = getattr(type(value).__repr__, "__module__", "").partition(".")[0]
+    return home in ("pydantic", "toolbench")
+
+
+def _alike(value: Any, masked: Any) -> Any:
+    """Return *masked* as the kind of thing *value* is, if that kind takes it."""
+    kind = type(value)
+    try:
+        return kind(*masked) if hasattr(value, "_fields") else kind(masked)
+    except (TypeError, ValueError):  # an enum, or a class with other parameters
+        return masked
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.keys()
+        yield from value.values()
+    elif isinstance(value, _ITEMS):
+        yield from value
+    else:
+        yield _words(value)
+        for _, attribute in _attributes(value):
+            yield attribute
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that *value* keeps, in its `__dict__`, in slots or as exceptions do."""
+    yield from getattr(value, "__dict__", {}).items()
+    slots = (getattr(cls, "__slots__", ()) for cls in type(value).__mro__)
+    names = [n for slot in slots for n in ([slot] if isinstance(slot, str) else slot)]
+    if isinstance(value, BaseException):
+        names += _OF_ERRORS
+    for name in names:
+        if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+            yield name, getattr(value, name)
+
+
+def _words(value: Any) -> str:
+    plain: Any = object.__repr__
+    if type(value).__repr__ is plain:
+        return ""
+    try:
+        words = f"{value}" if isinstance(value, BaseException) else ""
+        return words or repr(value)
+    except Exception:  # noqa: BLE001 - then it is not shown at all
+        return ""
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """*error* and the ones it came from, each once."""
+    todo, visited = [error], set[int]()
+    while todo:
+        link = todo.pop()
+        if link is not None and id(link) not in visited:
+            visited.add(id(link))
+            todo += [link.__cause__, link.__context__, *getattr(link, "exceptions", ())]
+            yield link
