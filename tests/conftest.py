@@ -4,10 +4,16 @@
 that started us in the background had it ignored.
 """
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from toolbench.core.registry import default_registry
 
 SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by
 settings.register_profile(
@@ -17,4 +23,20 @@ settings.register_profile(
     "explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+_STATE = tempfile.mkdtemp(prefix="toolbench-state-")
+os.environ["XDG_STATE_HOME"] = (
+    _STATE  # no test reads or changes what this user approved
+)
+atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_registered():
+    """A test forgets the tools it registers: the next one would list them."""
+    before = set(default_registry)
+    yield
+    left = set(default_registry) - before
+    for name in left:
+        default_registry.unregister(name)
+    assert not left, f"The test left tools registered: {sorted(left)}."

@@ -42,7 +42,8 @@ def python_of(kernel: str) -> str:
     """
     if kernel == OURS:
         return sys.executable
-    home = ROOT / "build" / "kernels" / kernel.replace(" ", "-")
+    python_version = "{}.{}".format(*sys.version_info)
+    home = ROOT / "build" / "kernels" / python_version / kernel.replace(" ", "-")
     python, ready = home / "bin" / "python", home / "ready"
     if not ready.exists():
         uv("venv", "--clear", "--python", sys.executable, str(home), untested=_UNTESTED)

@@ -148,7 +148,7 @@ class TestMessages:
 
         But the nudge, which a process that takes seconds to start gets, on a slow machine.
         """
-        monkeypatch.setattr("toolbench.mcp.wire.session._SILENCE", 60)
+        monkeypatch.setattr("toolbench.mcp.wire.sdk_session._SILENCE", 60)
         with MCPClient(timeout=30) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])

@@ -129,8 +129,23 @@ def imported() -> set[str]:
 def test_what_the_documents_import_is_in_the_reference(name):
     """A reader can look up each name that is shown."""
     entry = name.rpartition(".")[2]
-    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-    assert re.search(rf"^### `{entry}\b", page, re.M)
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    assert re.search(rf"^### `{entry}\b", text, re.M)
+
+
+def test_the_reference_describes_each_member_once():
+    """What a class inherits is named with a link to where it is described, and that is there."""
+    pages = {
+        path.name: path.read_text("utf-8")
+        for path in (ROOT / "docs" / "reference").glob("*.md")
+    }
+    members = re.findall(r"^#### `([\w.]+)", "\n".join(pages.values()), re.M)
+    assert len(members) == len(set(members)) > 100
+    for name, text in pages.items():
+        for page, anchor in re.findall(r"From \[`\w+`\]\(([^#)]*)#(\w+)\)", text):
+            headings = re.findall(r"^### `(\w+)`$", pages[page or name], re.M)
+            assert anchor in map(str.lower, headings)
 
 
 def commands() -> list[tuple[str, list[str]]]:
@@ -162,10 +177,10 @@ def test_packages_of_the_documents_are_ours_or_pinned():
 
 
 def test_our_commands_of_the_documents_run(tmp_path):
-    """A line with `toolbench` does what it says; the one that stays open only knows its words."""
+    """A line with `toolbench` does what it says; one that stays open, or asks a model, knows its words."""
     for program, words in commands():
         if program == "toolbench":
-            stays = ["--help"] if words[0] == "lab" else []
+            stays = ["--help"] if words[0] in ("lab", "eval") else []
             ours = Path(sys.executable).with_name(program)
             done = subprocess.run(
                 [ours, *words, *stays],

@@ -9,6 +9,7 @@ from toolbench.errors import (
     Problem,
     ToolbenchError,
     ToolFailedError,
+    ToolStoppedError,
     ended,
 )
 
@@ -18,6 +19,7 @@ _MADE = {
     ),
     MissingExtraError: MissingExtraError("pandas"),
     ToolFailedError: ToolFailedError("add", Observation.from_text("no")),
+    ToolStoppedError: ToolStoppedError("add", Observation.from_text("no")),
 }
 _TREE = [
     kind
@@ -34,6 +36,28 @@ def test_travels_between_processes(kind):
     assert type(again) is kind
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "caught"),
+    [
+        (errors.ArgumentsError, ValueError),
+        (errors.BodyError, ValueError),
+        (errors.KindError, ValueError),
+        (errors.KindError, LookupError),
+        (errors.RegistrationError, ValueError),
+        (errors.SchemaError, ValueError),
+        (errors.ServerError, ConnectionError),
+        (errors.ToolNotFoundError, KeyError),
+        (errors.MissingExtraError, ImportError),
+    ],
+)
+def test_is_what_people_catch(kind, caught):
+    """Code that knows only Python's errors, or the reference SDK's, catches ours; the text stays."""
+    error = _MADE.get(kind) or kind("what happened")
+    with pytest.raises(caught) as raised:
+        raise error
+    assert kind in _MADE or str(raised.value) == "what happened"
 
 
 @pytest.mark.parametrize("text", ["So it is.", "Is it?", "It is!", "And so on…"])

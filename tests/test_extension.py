@@ -3,7 +3,7 @@ from shells import new_shell
 from test_runs.tools import Steps
 
 from toolbench.core.tool import calls
-from toolbench.widgets.panel import open_panels
+from toolbench.widgets.panel.panel import open_panels
 
 MAGICS = {
     "line": {"tools", "tool", "tool_history", "mcp"},

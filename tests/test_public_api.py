@@ -16,7 +16,7 @@ NAMES = {
     "load_ipython_extension", "register_tool", "resolve_tool", "run_tool",
     "unload_ipython_extension",
 }  # fmt: skip
-ADDED = {"tool"}  # the decorator
+ADDED = {"answering", "policy", "run_tools", "tool"}  # what is used beside them
 CORE = {
     "content": ["ImageContent", "TextContent"],
     "schema": ["Action", "Observation", "Schema"],
@@ -120,3 +120,10 @@ def test_widgets_by_their_package(name):
         f" or 'toolbench.widgets.{others[name]}' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["mcp.create_mcp_tools", "llm.lint_tool", "run_tools"])
+def test_import_toolbench_suffices(name):
+    """The packages below are attributes, and their public functions are where one looks."""
+    program = f"import toolbench; assert callable(toolbench.{name})"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,90 +2,52 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.core.annotations import ToolAnnotations
-    from toolbench.core.content import ImageContent, TextContent
-    from toolbench.core.decorator import tool
-    from toolbench.core.executor import ToolExecutor
-    from toolbench.core.registry import (
-        ToolRegistry,
-        list_registered_tools,
-        register_tool,
-        resolve_tool,
+    from toolbench._version import __version__ as __version__
+    from toolbench.core.content import ImageContent as ImageContent
+    from toolbench.core.content import TextContent as TextContent
+    from toolbench.core.definition.declarations import (
+        ToolAnnotations as ToolAnnotations,
     )
-    from toolbench.core.schema import Action, Observation, Schema
-    from toolbench.core.security import SecurityRisk
-    from toolbench.core.spec import Tool
-    from toolbench.core.state import Conversation, ConversationState
-    from toolbench.core.tool import ExecutableTool, ToolBase, ToolDefinition
-    from toolbench.errors import ToolbenchError
-    from toolbench.extension import load_ipython_extension, unload_ipython_extension
-    from toolbench.runs.current import current_run
-    from toolbench.runs.engine import run_tool
-    from toolbench.runs.history import history
-    from toolbench.widgets.bench import bench
+    from toolbench.core.executor import ToolExecutor as ToolExecutor
+    from toolbench.core.functions.decorator import tool as tool
+    from toolbench.core.registry import ToolRegistry as ToolRegistry
+    from toolbench.core.registry import list_registered_tools as list_registered_tools
+    from toolbench.core.registry import register_tool as register_tool
+    from toolbench.core.registry import resolve_tool as resolve_tool
+    from toolbench.core.schema import Action as Action
+    from toolbench.core.schema import Observation as Observation
+    from toolbench.core.schema import Schema as Schema
+    from toolbench.core.security import SecurityRisk as SecurityRisk
+    from toolbench.core.spec import Tool as Tool
+    from toolbench.core.state import Conversation as Conversation
+    from toolbench.core.state import ConversationState as ConversationState
+    from toolbench.core.tool import ExecutableTool as ExecutableTool
+    from toolbench.core.tool import ToolBase as ToolBase
+    from toolbench.core.tool import ToolDefinition as ToolDefinition
+    from toolbench.errors import ToolbenchError as ToolbenchError
+    from toolbench.extension import load_ipython_extension as load_ipython_extension
+    from toolbench.extension import unload_ipython_extension as unload_ipython_extension
+    from toolbench.runs.current_run import current_run as current_run
+    from toolbench.runs.engine import history as history
+    from toolbench.runs.engine import run_tool as run_tool
+    from toolbench.runs.parallel import run_tools as run_tools
+    from toolbench.runs.policy import policy as policy
+    from toolbench.runs.questions import answering as answering
+    from toolbench.widgets.bench import bench as bench
 
-__version__ = "0.1.0"
+_PACKAGES = (
+    "agent",
+    "core",
+    "display",
+    "llm",
+    "mcp",
+    "runs",
+    "testing",
+    "tools",
+    "widgets",
+)
 
-_HOMES = {
-    "Action": "core.schema",
-    "Conversation": "core.state",
-    "ConversationState": "core.state",
-    "ExecutableTool": "core.tool",
-    "ImageContent": "core.content",
-    "Observation": "core.schema",
-    "Schema": "core.schema",
-    "SecurityRisk": "core.security",
-    "TextContent": "core.content",
-    "Tool": "core.spec",
-    "ToolAnnotations": "core.annotations",
-    "ToolBase": "core.tool",
-    "ToolDefinition": "core.tool",
-    "ToolExecutor": "core.executor",
-    "ToolRegistry": "core.registry",
-    "ToolbenchError": "errors",
-    "bench": "widgets.bench",
-    "current_run": "runs.current",
-    "history": "runs.history",
-    "list_registered_tools": "core.registry",
-    "load_ipython_extension": "extension",
-    "register_tool": "core.registry",
-    "resolve_tool": "core.registry",
-    "run_tool": "runs.engine",
-    "tool": "core.decorator",
-    "unload_ipython_extension": "extension",
-}
-
-__all__ = [
-    "Action",
-    "Conversation",
-    "ConversationState",
-    "ExecutableTool",
-    "ImageContent",
-    "Observation",
-    "Schema",
-    "SecurityRisk",
-    "TextContent",
-    "Tool",
-    "ToolAnnotations",
-    "ToolBase",
-    "ToolDefinition",
-    "ToolExecutor",
-    "ToolRegistry",
-    "ToolbenchError",
-    "__version__",
-    "bench",
-    "current_run",
-    "history",
-    "list_registered_tools",
-    "load_ipython_extension",
-    "register_tool",
-    "resolve_tool",
-    "run_tool",
-    "tool",
-    "unload_ipython_extension",
-]
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = public_names(__name__, packages=_PACKAGES)

@@ -10,17 +10,18 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.classes.model_schema import argument_schema
 from toolbench.core.content import Content, TextContent
 from toolbench.core.executor import ActionT, ObservationT
 from toolbench.core.executor import ToolExecutor as ToolExecutor
-from toolbench.core.jsonschema import argument_schema
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.spec import Tool as ToolSpec
 from toolbench.core.tool import ToolDefinition
+from toolbench.jsonschema.view import read
 
 SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
-BUILT_IN_TOOLS = [FinishTool, ThinkTool]
+BUILT_IN_TOOLS = [*FinishTool.create(), *ThinkTool.create()]  # made, as at that time
 
 __all__ = [
     "BUILT_IN_TOOLS",
@@ -44,10 +45,12 @@ class ActionBase(Action):
     def to_mcp_schema(cls) -> dict[str, Any]:
         """Return the schema as `Schema.to_mcp_schema` does, the rating last."""
         schema = super().to_mcp_schema()
-        properties = dict(schema.get("properties", {}))
+        declared = read(schema).declared
+        properties = {name: node.raw for name, node in declared.items()}
         rating = properties.pop("security_risk", None)
         if rating is None:  # a schema from elsewhere
-            rating = argument_schema(ActionBase)["properties"]["security_risk"]
+            own = read(argument_schema(ActionBase)).declared
+            rating = own["security_risk"].raw
         return {**schema, "properties": {**properties, "security_risk": rating}}
 
 
@@ -91,10 +94,10 @@ class Tool(ToolDefinition[ActionT, ObservationT]):
             ("action_type", Action),
             ("observation_type", Observation),
         ):
-            given: Any = getattr(self, attribute)
-            if isinstance(given, Mapping):
-                made = base.from_mcp_schema(f"{self.name}_{attribute}", given)
-                object.__setattr__(self, attribute, made)  # the dataclass is frozen
+            schema: Any = getattr(self, attribute)
+            if isinstance(schema, Mapping):
+                model = base.from_mcp_schema(f"{self.name}_{attribute}", schema)
+                object.__setattr__(self, attribute, model)  # the dataclass is frozen
         super().__post_init__()
 
     def call(self, action: Any, conversation: Any = None) -> ObservationT:

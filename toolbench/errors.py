@@ -3,13 +3,25 @@
     ToolbenchError
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
     ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
+    ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
+    ├── ConsentError          a yes was needed for many calls, and there was none
     ├── KindError             no class, or more than one, goes by that kind
     ├── MissingExtraError     the feature needs a package that is not installed
+    ├── ModelError            a model gave no answer
+    │   ├── ModelConnectionError   ... its host could not be reached, or the connection broke
+    │   ├── ModelDriftError        ... a recording has no answer to this request
+    │   ├── ModelScriptError       ... its script is over
+    │   └── ModelStoppedError      ... it was stopped
     ├── RegistrationError     what was given to the registry is no tool
     ├── SchemaError           a JSON Schema that cannot be used
     ├── ServerError           an MCP server could not be reached
     ├── ToolFailedError       a magic ran a tool and it failed; holds the observation
+    │   └── ToolStoppedError  ... and it was refused or stopped
     └── ToolNotFoundError     no tool, or no server, goes by that name
+
+Each is also the error of Python that says the same (`except ValueError` catches wrong arguments
+and unknown kinds, `except KeyError` unknown tools), as the code written for the reference SDK
+expects.
 
 A tool that ran and *failed* raises nothing: it returns an Observation with `is_error=True`.
 Only a magic, whose cell should then be marked as failed, turns that into an error.
@@ -71,8 +83,41 @@ class BodyError(ToolbenchError, ValueError):
     """The text of a call could not be read as arguments."""
 
 
-class KindError(ToolbenchError, LookupError):
-    """No class goes by that kind, or several do."""
+class CaseError(ToolbenchError, ValueError):
+    """A case of an evaluation, a file of cases, or the input of a sweep that cannot be used."""
+
+
+class ConsentError(ToolbenchError, PermissionError):
+    """A yes was needed for many calls together, and there was none: nothing was run."""
+
+
+class KindError(ToolbenchError, ValueError, LookupError):
+    """No class goes by that kind, or several do. The reference SDK raises a ValueError."""
+
+
+class ModelError(ToolbenchError, RuntimeError):
+    """A model gave no answer; the conversation stays as it was and can go on."""
+
+    status: int | None = None
+    """The HTTP status of the refusal, if there was one."""
+    answer: Any = None
+    """What had come of the answer until then, an `Answer`; None if nothing had."""
+
+
+class ModelConnectionError(ModelError, ConnectionError):
+    """The host of a model could not be reached, or the connection broke."""
+
+
+class ModelDriftError(ModelError, LookupError):
+    """A recording has no answer to a request; the message shows the difference to the nearest."""
+
+
+class ModelScriptError(ModelError, LookupError):
+    """A scripted model was asked once more than its script has answers."""
+
+
+class ModelStoppedError(ModelError):
+    """A request to a model was stopped."""
 
 
 class RegistrationError(ToolbenchError, ValueError):
@@ -94,23 +139,32 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         """Say which *tool* failed, in the words of its *observation*."""
         self.tool = tool
         self.observation = observation
-        said = observation.text.strip()
+        text = observation.text.strip()
         asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
         super().__init__(
-            f"{'' if said.startswith(tool) else f'{tool}: '}{said}{asides}"
+            f"{'' if text.startswith(tool) else f'{tool}: '}{text}{asides}"
         )
 
     def __reduce__(self) -> Any:  # as above
         return type(self), (self.tool, self.observation)
 
 
-class ToolNotFoundError(ToolbenchError, LookupError):
-    """Nothing goes by the name that was asked for."""
+class ToolStoppedError(ToolFailedError):
+    """A tool run by a magic was refused by a person or the policy, or was stopped."""
+
+
+class ToolNotFoundError(ToolbenchError, KeyError):
+    """Nothing goes by the name that was asked for. The reference SDK raises a KeyError."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # a KeyError shows its text in quotes
 
 
 _EXTRAS = {
+    "local": "Models on this machine need llama.cpp.",
     "demo": "Servers defined in a notebook need FastMCP's server half.",
     "pandas": "DataFrames need pandas.",
+    "plots": "Plots need matplotlib.",
 }
 
 

@@ -2,19 +2,27 @@
 
 from typing import TYPE_CHECKING, Any
 
+from toolbench.core.registry import lookup
 from toolbench.core.schema import Action, Observation
+from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
+from toolbench.display.objects import action_bundle, tool_bundle
+from toolbench.display.observations import observation_bundle
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.completion import IDENTIFIER, matcher_for
+from toolbench.magics.chat_magics import ChatMagics
+from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
-from toolbench.runs.active import active
-from toolbench.runs.calls import forget_calls, record_calls
+from toolbench.runs.background import active
 from toolbench.runs.engine import watch
-from toolbench.widgets.cells import CellPanels
-from toolbench.widgets.panel import ToolPanel, open_panels
+from toolbench.runs.output.cell_errors import CellErrors
+from toolbench.runs.output.descriptors import flush_descriptors
+from toolbench.runs.output.redirect import forget_secrets
+from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.widgets.frontend import front_end
+from toolbench.widgets.kit.cell_panels import CellPanels
+from toolbench.widgets.panel.panel import ToolPanel, open_panels
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -28,21 +36,25 @@ class Workbench:
         self._shell = shell
         self._client: MCPClient | None = None
         self.catalog = Catalog(shell.user_ns, lambda: self._client)
+        self._chats = ChatMagics(shell, self.catalog)
         self._magics = (
             ToolMagics(shell, self.catalog),
             CallMagics(shell, self.catalog),
             MCPMagics(shell, lambda: self.client),
+            self._chats,
         )
         self._matcher = matcher_for(
             self.catalog,
             lambda: self._client.servers if self._client else (),
             COMMANDS,
             lambda: targets(shell.user_ns),
+            lambda: self._chats.models,
         )
         self._formats = {
             ToolDefinition: self._show_tool,
             Action: _showing(action_bundle),
             Observation: _showing(observation_bundle),
+            Conversation: self._show_conversation,
         }
         # of modules that are loaded with the first server
         self._named_formats: dict[tuple[str, str], Any] = {
@@ -50,6 +62,7 @@ class Workbench:
             ("toolbench.mcp.client", "MCPClient"): _show_client,
         }
         self._panels = CellPanels()
+        self._errors = CellErrors(shell)
         self._displaced: dict[Any, Any] = {}
         self._covered: list[tuple[str, str, Any]] = []
 
@@ -60,8 +73,11 @@ class Workbench:
             from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
                 MCPClient,
             )
+            from toolbench.mcp.trust.approvals import (  # noqa: PLC0415 - the same
+                Approvals,
+            )
 
-            self._client = MCPClient()
+            self._client = MCPClient(approvals=Approvals())
         return self._client
 
     def load(self) -> None:
@@ -84,11 +100,16 @@ class Workbench:
         self._shell.events.register("pre_run_cell", self._before_cell)
         self._shell.events.register("post_run_cell", _after_cell)
         record_calls()
+        lookup.find = self.catalog.find
+        self._errors.begin()
 
     def unload(self) -> None:
         """Take out what `load` put in; stop runs and servers. Panels and history stay."""
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
+        lookup.find = None
+        self._errors.end()
+        forget_secrets()
         self._shell.events.unregister("pre_run_cell", self._before_cell)
         self._shell.events.unregister("post_run_cell", _after_cell)
         for place in self._named_formats:
@@ -103,7 +124,9 @@ class Workbench:
             known[where].pop(name, None)
             if covered is not None:  # a magic of the user's own comes back
                 known[where][name] = covered
+        self._chats.close()
         self.catalog.close()
+        front_end.close()
         if self._client is not None:
             self._client.sync_close()
             self._client = None
@@ -123,6 +146,18 @@ class Workbench:
         if not hasattr(self._shell, "kernel"):
             return tool_bundle(tool)
         panel = ToolPanel(tool)
+        self._panels.add(panel)
+        return panel._repr_mimebundle_(**options)
+
+    def _show_conversation(self, conversation: Conversation, **options: Any) -> Any:
+        """A conversation as a cell's last expression: its panel, or its transcript as text."""
+        if conversation.agent is None or not hasattr(self._shell, "kernel"):
+            return conversation._repr_mimebundle_(**options)
+        from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
+            ConversationPanel,
+        )
+
+        panel = ConversationPanel(conversation)
         self._panels.add(panel)
         return panel._repr_mimebundle_(**options)
 
@@ -158,6 +193,7 @@ def _after_cell(result: Any = None) -> None:
     """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all("interrupted")
+    flush_descriptors()
     for panel in list(open_panels):
         panel.look_for_news()
     refresh_explorers()

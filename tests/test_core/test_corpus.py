@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from test_core.schemas import judge
 from toolbench import Action, ToolDefinition
-from toolbench.llm import formats
+from toolbench.llm.formats import tool_formats
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 pytestmark = pytest.mark.skipif(
@@ -75,7 +75,11 @@ def test_export_to_every_format(tools):
         assert mcp["inputSchema"] == tool.action_type.foreign_schema
         assert chat["function"]["parameters"] == tool.action_type.foreign_schema
         assert "security_risk" in responses["parameters"]["properties"]
-        for export in (formats.to_anthropic, formats.to_gemini, formats.to_openai):
+        for export in (
+            tool_formats.to_anthropic,
+            tool_formats.to_gemini,
+            tool_formats.to_openai,
+        ):
             json.dumps(export(tool, security_risk=True, summary=True), allow_nan=False)
 
 

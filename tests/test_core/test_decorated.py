@@ -39,7 +39,9 @@ class TestKindsOfFunctions:
         )
         assert call.to_mcp_tool()["inputSchema"]["additionalProperties"] is True
 
-    @pytest.mark.parametrize("unpack", [Unpack, typing_extensions.Unpack], ids=str)
+    @pytest.mark.parametrize(
+        "unpack", [Unpack, typing_extensions.Unpack], ids=["typing", "extensions"]
+    )
     @pytest.mark.parametrize(
         "table", [Size, postponed.Size], ids=["eager", "postponed"]
     )

@@ -1,8 +1,5 @@
 import asyncio
-import gc
 import threading
-import warnings
-from dataclasses import dataclass
 from functools import partial, wraps
 
 import pytest
@@ -205,149 +202,15 @@ class Counting(ToolExecutor):
 
 class TestGenerators:
     @pytest.mark.parametrize(
-        "executor", [counting, counting_plainly, Counting(), partial(counting)], ids=str
+        "executor",
+        [counting, counting_plainly, Counting(), partial(counting)],
+        ids=["async", "plain", "class", "partial"],
     )
     def test_are_collected(self, executor):
         """What is yielded, one after the other, is the result, called or awaited."""
         tool = ToolDefinition(name="t", action_type=GoAction, executor=executor)
         assert tool({"a": 3}).result == [0, 1, 2]
         assert asyncio.run(tool.acall({"a": 2})).result == [0, 1]
-
-
-@dataclass(frozen=True)
-class Frozen(ToolExecutor):
-    name: str = "x"
-
-    def __call__(self, action):
-        return self.name
-
-    def close(self):
-        """Nothing to give back."""
-
-
-class Holding(ToolExecutor[GoAction, Observation]):
-    def __init__(self):
-        self.closed = []
-
-    def __call__(self, action, conversation=None):
-        return Observation()
-
-    def close(self, *how, hard=False):
-        self.closed.append((how, hard))
-        return "closed"
-
-
-class HoldingMore(Holding):
-    def close(self):
-        return super().close()
-
-
-class Closes:
-    def close(self):
-        """Give back what it holds."""
-
-
-class Mixed(Closes, ToolExecutor[GoAction, Observation]):
-    def __call__(self, action, conversation=None):
-        return Observation()
-
-
-def warnings_of(use):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        use()
-        gc.collect()
-    return [str(w.message) for w in caught if w.category is ResourceWarning]
-
-
-class TestClosing:
-    @pytest.mark.parametrize("cls", [Holding, HoldingMore, Mixed])
-    def test_forgotten_is_warned_about(self, cls):
-        """What has something to close and is not closed says so when it goes."""
-        assert warnings_of(cls) == [f"{cls.__name__} was forgotten without close()."]
-
-    @pytest.mark.parametrize("cls", [Holding, HoldingMore, Mixed])
-    def test_closed_goes_quietly(self, cls):
-        """Closing by hand or by `with` is enough, through super() too."""
-        assert warnings_of(lambda: cls().close()) == []
-
-        def in_a_block():
-            with cls() as executor:
-                executor(GoAction())
-
-        assert warnings_of(in_a_block) == []
-
-    def test_frozen_can_be_closed(self):
-        """An executor that lets nobody change it is closed all the same."""
-        assert warnings_of(lambda: Frozen().close()) == []
-        assert warnings_of(Frozen) == ["Frozen was forgotten without close()."]
-
-    def test_half_made_is_not_forgotten(self):
-        """An executor whose `__init__` failed holds nothing: only the failure is told."""
-
-        class Failing(Holding):
-            def __init__(self, *, late):
-                if late:
-                    super().__init__()
-                raise OSError("no shell")
-
-        def make(late):
-            with pytest.raises(OSError, match="no shell"):
-                Failing(late=late)
-
-        assert warnings_of(lambda: make(late=False)) == []
-        assert warnings_of(lambda: make(late=True)) == [
-            "Failing was forgotten without close()."
-        ]
-
-    def test_nothing_to_close_is_nothing_to_warn_about(self):
-        """An executor that holds nothing may be forgotten."""
-        assert warnings_of(Slow) == []
-        assert warnings_of(lambda: ToolDefinition(name="t", executor=print)) == []
-
-    def test_a_block_closes_whatever_happens(self):
-        """Leaving by an exception closes too."""
-        executor = Holding()
-        with pytest.raises(OSError, match="x"), executor:
-            raise OSError("x")
-        assert executor.closed == [((), False)]
-
-    def test_is_known_while_it_goes_on(self):
-        """A call that waits for a lock must not open again what is being closed."""
-        seen = []
-
-        class Looking(Holding):
-            def close(self):
-                seen.append(self._closed)
-
-        executor = Looking()
-        seen.append(executor._closed)
-        executor.close()
-        assert seen == [False, True]
-
-    def test_leaves_a_flag_of_that_name_to_its_owner(self):
-        """A class that guards its own `close` with `_closed` still closes."""
-
-        class Guarded(Holding):
-            def __init__(self):
-                super().__init__()
-                self._closed = False
-
-            def close(self):
-                if not self._closed:
-                    self._closed = True
-                    super().close("once")
-
-        executor = Guarded()
-        executor.close()
-        executor.close()
-        assert executor.closed == [(("once",), False)]
-
-    def test_keeps_its_own_signature(self):
-        """A close that takes arguments and returns something still does."""
-        executor = Holding()
-        assert executor.close("now", hard=True) == "closed"
-        assert executor.closed == [(("now",), True)]
 
 
 class TestFunctions:

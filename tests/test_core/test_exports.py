@@ -99,7 +99,9 @@ class TestFormats:
         }
 
     @pytest.mark.parametrize(
-        "tool", [TOOL, PLAIN, ThinkTool], ids=lambda tool: tool.name + tool.title
+        "tool",
+        [TOOL, PLAIN, *ThinkTool.create()],
+        ids=lambda tool: tool.name + tool.title,
     )
     def test_are_json(self, tool):
         """Every export goes through `json.dumps` as it is: the reference's MCP one does not."""
@@ -166,7 +168,7 @@ class TestOverrides:
             TOOL.to_openai_tool(True, other)["function"],
             TOOL.to_responses_tool(True, other),
         ):
-            assert list(exported["parameters"]["properties"]) == ["x", "security_risk"]
+            assert list(exported["parameters"]["properties"]) == ["security_risk", "x"]
         assert (
             "security_risk"
             not in READ_ONLY.to_responses_tool(True, other)["parameters"]["properties"]
@@ -175,8 +177,10 @@ class TestOverrides:
 
 class TestQuestions:
     def test_are_asked_on_request_only(self):
-        """Nothing is added unless it is wanted; what is wanted comes last."""
+        """Nothing is added unless it is wanted; what is wanted comes first."""
         assert questions(TOOL.parameters()) == []
+        both = TOOL.parameters(security_risk=True, summary=True)
+        assert list(both["properties"])[:2] == ["security_risk", "summary"]
         assert questions(TOOL.to_openai_tool(True)["function"]["parameters"]) == [
             "security_risk"
         ]

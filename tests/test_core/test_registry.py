@@ -16,8 +16,8 @@ from toolbench import (
     register_tool,
     resolve_tool,
 )
+from toolbench.core.definition.declarations import Unusable
 from toolbench.core.registry import default_registry, list_usable_tools, resolve_one
-from toolbench.core.usability import Unusable
 from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 
 
@@ -116,7 +116,11 @@ class TestRegistering:
             with pytest.raises(RegistrationError, match=says):
                 registry.register("t", cls)
 
-    @pytest.mark.parametrize("recipe", [None, 5, "hello", HelloExecutor()], ids=repr)
+    @pytest.mark.parametrize(
+        "recipe",
+        [None, 5, "hello", pytest.param(HelloExecutor(), id="an executor")],
+        ids=repr,
+    )
     def test_refuses_anything_else(self, registry, recipe):
         """An executor is not a tool either."""
         with pytest.raises(
@@ -197,7 +201,12 @@ registry.register("factory", lambda conv_state: CellTool.create())
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             for _ in range(2):
-                exec(cell, {**globals(), "registry": registry, "__name__": "notebook"})
+                namespace = {**globals(), "registry": registry, "__name__": "notebook"}
+                exec(cell, namespace)
+        assert registry.recipe("class") is namespace["CellTool"]
+        for name in ("class", "instance", "factory"):
+            [made] = registry.resolve(name)
+            assert made.action_type is namespace["CellAction"]
 
     def test_a_class_defined_again_counts_without_registering(self, registry):
         """Only the class ran again: the registry follows it, and tools made of its action."""
@@ -315,10 +324,12 @@ class MovedTool(HelloTool):
                 assert not registry.is_usable("moved")
         assert registry.is_usable("moved") and registry.usable() == ["moved"]
 
-    def test_of_an_unknown_tool_is_an_error(self, registry):
-        """Not known is not the same as not usable."""
-        with pytest.raises(ToolNotFoundError):
-            registry.is_usable("nothing")
+    def test_of_an_unknown_tool_is_no(self, registry):
+        """A question with yes or no is answered for every name; the answer says why not."""
+        registry.register("hello", INSTANCE)
+        answer = registry.is_usable("helo")
+        assert not answer
+        assert str(answer) == "No tool is registered as 'helo'. Did you mean 'hello'?"
 
 
 class TestLooking:

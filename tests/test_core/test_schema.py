@@ -102,11 +102,40 @@ class TestKinds:
         assert Schema.from_dict(written) == thing
         assert type(thing).from_dict(written) == thing
 
+    @pytest.mark.parametrize("tag", ["MoveAction", f"{__name__}.MoveAction"])
+    def test_load_through_pydantic_too(self, tag):
+        """The class itself takes what `to_dict` wrote, `kind` included, from Python and JSON."""
+        written = {"kind": tag, "to": "a"}
+        assert MoveAction.model_validate(written) == MoveAction(to="a")
+        text = json.dumps(written)
+        assert MoveAction.model_validate_json(text) == MoveAction(to="a")
+        assert MoveAction.model_validate_json(text.encode()) == MoveAction(to="a")
+
+    @pytest.mark.parametrize("tag", ["MovedObservation", "Nowhere", 3, None])
+    def test_refuse_another_kind(self, tag):
+        """A class is loaded from its own kind only."""
+        for load, written in (
+            (MoveAction.model_validate, {"kind": tag, "to": "a"}),
+            (MoveAction.model_validate_json, json.dumps({"kind": tag, "to": "a"})),
+        ):
+            with pytest.raises(ValidationError, match="kind"):
+                load(written)
+
+    def test_know_their_kind(self):
+        """`.kind` is the name of the class, but where a field of that name says otherwise."""
+        assert MoveAction(to="a").kind == "MoveAction"
+        assert MovedObservation(where="b").kind == "MovedObservation"
+        assert TaggedAction(kind="mine").kind == "mine"
+        with pytest.raises(AttributeError, match="no attribute 'kin'"):
+            MoveAction(to="a").kin  # noqa: B018 - to see that it raises
+
     def test_leave_a_field_called_kind_alone(self):
         """The tag moves the field aside, and back."""
         written = TaggedAction(kind="mine").to_dict()
         assert written == {"kind": "TaggedAction", "mcp_arg_kind": "mine"}
         assert Action.from_dict(written).kind == "mine"
+        named = {"kind": "TaggedAction"}
+        assert TaggedAction.model_validate(named).kind == "TaggedAction"
 
     def test_classes_defined_in_functions_are_fine(self):
         """A local class is as good as any other."""
@@ -237,8 +266,8 @@ class TestVisualize:
 
         action = LoginAction(login=Login(password="p-1"), token="t-2", secret="s-3")
         assert repr(action) == (
-            "LoginAction(login={'password': '••••••', 'user': 'ada'}, token_='••••••', "
-            "to=(1,), secret='••••••', anything=None)"
+            "LoginAction(login={'password': '<secret-hidden>', 'user': 'ada'}, token_='<secret-hidden>', "
+            "to=(1,), secret='<secret-hidden>', anything=None)"
         )
         assert not any(secret in str(action) for secret in ("p-1", "t-2", "s-3"))
 
@@ -250,7 +279,10 @@ class TestVisualize:
             password: str = ""
 
         shown = repr(BackAction(password="p-1"))
-        assert shown == "BackAction(back=<built-in function print>, password='••••••')"
+        assert (
+            shown
+            == "BackAction(back=<built-in function print>, password='<secret-hidden>')"
+        )
 
     def test_cuts_what_is_long(self):
         """A megabyte of argument is a line and a number."""

@@ -19,8 +19,10 @@ from toolbench import (
     TextContent,
     ToolDefinition,
 )
-from toolbench.core.masking import MASK, Masking
-from toolbench.core.state import Secrets, Workspace, secrets_of
+from toolbench.core.state import Workspace, secrets_of
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.secrets import Secrets
 
 SECRET = "hunter2-éß"
 QUOTED = 'line "one"\nline two'
@@ -98,38 +100,38 @@ class Frozen:
     many: tuple[str, ...] = ()
 
 
-masking = Masking([SECRET, QUOTED, "two", ""])
+redactor = Redactor([SECRET, QUOTED, "two", ""], shortest=1)
 
 
 class TestMasking:
     @pytest.mark.parametrize(
         ("value", "masked"),
         [
-            (f"a {SECRET} b", f"a {MASK} b"),
-            (f"x{SECRET}".encode(), f"x{MASK}".encode()),
-            (bytearray(SECRET.encode()), MASK.encode()),
-            ([SECRET, 1], [MASK, 1]),
-            ((SECRET, None), (MASK, None)),
-            ({SECRET}, {MASK}),
-            (frozenset({SECRET}), frozenset({MASK})),
-            ({SECRET: {"a": [SECRET]}}, {MASK: {"a": [MASK]}}),
-            (MappingProxyType({"a": SECRET}), {"a": MASK}),
-            (Pair(SECRET), Pair(MASK)),
+            (f"a {SECRET} b", f"a {MARK} b"),
+            (f"x{SECRET}".encode(), f"x{MARK}".encode()),
+            (bytearray(SECRET.encode()), MARK.encode()),
+            ([SECRET, 1], [MARK, 1]),
+            ((SECRET, None), (MARK, None)),
+            ({SECRET}, {MARK}),
+            (frozenset({SECRET}), frozenset({MARK})),
+            ({SECRET: {"a": [SECRET]}}, {MARK: {"a": [MARK]}}),
+            (MappingProxyType({"a": SECRET}), {"a": MARK}),
+            (Pair(SECRET), Pair(MARK)),
             (
                 Inner(text="", deep=[Inner(text=SECRET)]),
-                Inner(text="", deep=[Inner(text=MASK)]),
+                Inner(text="", deep=[Inner(text=MARK)]),
             ),
-            (Frozen("a", (SECRET,)), Frozen("a", (MASK,))),
-            (QUOTED, MASK),
-            (json.dumps({"a": QUOTED}), json.dumps({"a": MASK})),
-            (json.dumps([SECRET], ensure_ascii=True), json.dumps([MASK])),
-            (json.dumps([SECRET], ensure_ascii=False), json.dumps([MASK])),
+            (Frozen("a", (SECRET,)), Frozen("a", (MARK,))),
+            (QUOTED, MARK),
+            (json.dumps({"a": QUOTED}), json.dumps({"a": MARK})),
+            (json.dumps([SECRET], ensure_ascii=True), json.dumps([MARK])),
+            (json.dumps([SECRET], ensure_ascii=False), json.dumps([MARK])),
         ],
         ids=repr,
     )
     def test_reaches_everything(self, value, masked):
         """Text, bytes, keys, items, fields, and what JSON made of it."""
-        assert masking.anything(value) == masked
+        assert redactor.value(value) == masked
 
     @pytest.mark.parametrize(
         "value",
@@ -144,28 +146,30 @@ class TestMasking:
             Frozen("a"),
             None,
             5,
-            object(),
+            pytest.param(object(), id="an object"),
         ],
         ids=repr,
     )
     def test_leaves_alone_what_holds_no_secret(self, value):
         """Nothing is copied, converted or changed without need."""
-        assert masking.anything(value) is value
+        assert redactor.value(value) is value
 
     def test_hides_the_longest_first(self):
         """A secret that holds another does not leave its ends behind."""
-        assert Masking(["ab", "xaby"]).text("xaby ab") == f"{MASK} {MASK}"
+        assert Redactor(["ab", "xaby"], shortest=1).text("xaby ab") == f"{MARK} {MARK}"
 
     def test_does_not_mask_the_mask(self):
         """A secret that is part of the mask changes nothing twice."""
-        assert Masking(["secret", "x"]).text("x secret") == f"{MASK} {MASK}"
+        assert (
+            Redactor(["secret", "x"], shortest=1).text("x secret") == f"{MARK} {MARK}"
+        )
 
     @given(st.text(min_size=1), st.lists(st.text(), max_size=3))
     def test_leaves_no_trace(self, secret, around):
         """Whatever a secret looks like, it is not in what comes out."""
         text = secret.join(["", *around, ""])
-        masked = Masking([secret]).text(text)
-        assert secret not in masked.replace(MASK, "\0") or secret in "\0"
+        masked = Redactor([secret], shortest=1).text(text)
+        assert secret not in masked.replace(MARK, "\0") or secret in "\0"
 
 
 class SayAction(Action):
@@ -205,8 +209,8 @@ class TestWhatComesOutOfATool:
         """Secrets of the conversation are in no field of the observation, however deep."""
         seen = self.TOOL({"text": SECRET}, conversation)
         assert SECRET not in repr(seen) and SECRET.encode() not in seen.raw
-        assert seen.text == f"said {MASK}"
-        assert seen.by_name == {MASK: Inner(text=MASK)}
+        assert seen.text == f"said {MARK}"
+        assert seen.by_name == {MARK: Inner(text=MARK)}
         assert (type(seen), seen.level) == (Said, Level.HIGH)
 
     def test_is_as_it_was_without_secrets(self):
@@ -231,14 +235,14 @@ class TestWhatComesOutOfATool:
         seen = tool(
             {"text": SECRET}, Conversation(ConversationState(secrets={"T": SECRET}))
         )
-        assert seen.result == [MASK]
+        assert seen.result == [MARK]
         assert SECRET not in seen.text
 
 
 def test_state_can_be_sent_to_other_processes():
     """A state pickles, for executors elsewhere: they need its secrets to mask them."""
     state = pickle.loads(pickle.dumps(ConversationState("/w", secrets={"T": SECRET})))
-    assert state.secrets.mask(SECRET) == MASK
+    assert state.secrets.redactor.text(SECRET) == MARK
 
 
 class TestOfAConversation:

@@ -16,7 +16,7 @@ from toolbench import (
     ToolExecutor,
 )
 from toolbench.core.builtins import FinishTool
-from toolbench.core.resources import DeclaredResources
+from toolbench.core.definition.declarations import DeclaredResources
 from toolbench.core.tool import calls
 from toolbench.errors import ArgumentsError, KindError, RegistrationError
 
@@ -350,7 +350,8 @@ class TestDumping:
     def test_pickles_for_other_processes(self):
         """A tool of importable parts travels, and works there."""
         assert pickle.loads(pickle.dumps(make()))({"a": 1}).total == 2
-        assert pickle.loads(pickle.dumps(FinishTool))({"message": "x"}).text == "x"
+        [finish] = FinishTool.create()
+        assert pickle.loads(pickle.dumps(finish))({"message": "x"}).text == "x"
 
 
 CELL = """

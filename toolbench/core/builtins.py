@@ -1,10 +1,14 @@
 """The two tools every agent has: finish and think."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.executor import ToolExecutor
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -45,34 +49,63 @@ class ThinkObservation(Observation):
     """That the thought was noted."""
 
 
-def _finish(action: FinishAction) -> FinishObservation:
-    return FinishObservation.from_text(action.message)
+class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
+    """Hands the message back."""
+
+    def __call__(
+        self, action: FinishAction, conversation: Any = None
+    ) -> FinishObservation:
+        """Return the message."""
+        return FinishObservation.from_text(action.message)
 
 
-def _think(action: ThinkAction) -> ThinkObservation:
-    return ThinkObservation.from_text("Your thought has been logged.")
+class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
+    """Notes a thought."""
+
+    def __call__(
+        self, action: ThinkAction, conversation: Any = None
+    ) -> ThinkObservation:
+        """Return that it was noted, in the words of the reference SDK."""
+        return ThinkObservation.from_text("Your thought has been logged.")
 
 
-FinishTool: ToolDefinition[FinishAction, FinishObservation] = ToolDefinition(
-    name="finish",
-    description=(
-        "Ends the task with a message to the user. Call it once the task is done, or when "
-        "nothing more can be done without the user. Do not call it in the middle of work."
-    ),
-    action_type=FinishAction,
-    observation_type=FinishObservation,
-    annotations=_HARMLESS.model_copy(update={"title": "Finish"}),
-    executor=_finish,
-)
+class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
+    """Ends the task. Source of the names: OpenHands SDK, `FinishTool`."""
 
-ThinkTool: ToolDefinition[ThinkAction, ThinkObservation] = ToolDefinition(
-    name="think",
-    description=(
-        "Notes a thought and changes nothing. Use it to work out a plan, weigh causes of a "
-        "failure, or check a conclusion before acting. It returns no new information."
-    ),
-    action_type=ThinkAction,
-    observation_type=ThinkObservation,
-    annotations=_HARMLESS.model_copy(update={"title": "Think"}),
-    executor=_think,
-)
+    @classmethod
+    def create(cls, conv_state: Any = None) -> Sequence[Self]:
+        """Return the tool, the only one in the sequence; it takes nothing from *conv_state*."""
+        return [
+            cls(
+                description=(
+                    "Ends the task with a message to the user. Call it once the task is done, "
+                    "or when nothing more can be done without the user. Do not call it in the "
+                    "middle of work."
+                ),
+                action_type=FinishAction,
+                observation_type=FinishObservation,
+                annotations=_HARMLESS.model_copy(update={"title": "Finish"}),
+                executor=FinishExecutor(),
+            )
+        ]
+
+
+class ThinkTool(ToolDefinition[ThinkAction, ThinkObservation]):
+    """Notes a thought. Source of the names: OpenHands SDK, `ThinkTool`."""
+
+    @classmethod
+    def create(cls, conv_state: Any = None) -> Sequence[Self]:
+        """Return the tool, the only one in the sequence; it takes nothing from *conv_state*."""
+        return [
+            cls(
+                description=(
+                    "Notes a thought and changes nothing. Use it to work out a plan, weigh "
+                    "causes of a failure, or check a conclusion before acting. It returns no "
+                    "new information."
+                ),
+                action_type=ThinkAction,
+                observation_type=ThinkObservation,
+                annotations=_HARMLESS.model_copy(update={"title": "Think"}),
+                executor=ThinkExecutor(),
+            )
+        ]

@@ -19,7 +19,7 @@ from inspect import (
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar
 from warnings import warn
 
-from toolbench.core.portal import portal
+from toolbench.core.background_loop import portal
 from toolbench.core.schema import Action, Observation
 
 if TYPE_CHECKING:
@@ -39,13 +39,15 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
     _closed = False
     """Whether `close` was called, unless a subclass keeps a `_closed` of its own."""
-    _to_be_closed = True
+    _to_be_closed = False
+    """Whether there is something to close: so a class decides, and each object until it is."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
         home = next(c for c in cls.__mro__ if "close" in c.__dict__)
+        cls._to_be_closed = home is not ToolExecutor
         if home is cls or not issubclass(home, ToolExecutor):  # or one mixed in
             setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
 
@@ -70,10 +72,11 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if self._to_be_closed and type(self).close is not ToolExecutor.close:
+    # at the end of the interpreter the names of this module are gone
+    def __del__(self, _warn: Callable[..., None] = warn) -> None:
+        if self._to_be_closed:
             msg = f"{type(self).__name__} was forgotten without close()."
-            warn(msg, ResourceWarning, source=self, stacklevel=1)
+            _warn(msg, ResourceWarning, source=self, stacklevel=1)
 
 
 class ExecutableTool(Protocol):
@@ -82,7 +85,9 @@ class ExecutableTool(Protocol):
     name: str
     executor: ToolExecutor[Any, Any]
 
-    def __call__(self, action: Action, conversation: Any = None) -> Observation:
+    def __call__(
+        self, action: Any = ..., /, conversation: Any = None, **arguments: Any
+    ) -> Observation:
         """Run the tool."""
 
 
@@ -96,7 +101,7 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
     def making(self: Any, *args: Any, **kwargs: Any) -> None:
         vars(self)["_to_be_closed"] = False
         init(self, *args, **kwargs)
-        vars(self)["_to_be_closed"] = True
+        vars(self).pop("_to_be_closed", None)  # from here on as its class says
 
     return making
 
@@ -139,8 +144,8 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
 def innermost(function: Callable[..., Any]) -> Any:
     """Return the function that *function*, perhaps a partial or an object, ends up in."""
-    named = _named(function)
-    return unwrap(named if named is not type(function) else named.__call__)
+    by_name = _named(function)
+    return unwrap(by_name if by_name is not type(function) else by_name.__call__)
 
 
 def home_of(executor: Any) -> str:

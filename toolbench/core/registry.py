@@ -6,12 +6,12 @@ from threading import RLock
 from typing import Any, NamedTuple
 from warnings import warn
 
+from toolbench.core.classes.kinds import place_of
+from toolbench.core.definition.declarations import Unusable
 from toolbench.core.executor import ToolExecutor, home_of, innermost
-from toolbench.core.kinds import place_of
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.usability import Unusable
 from toolbench.errors import (
     RegistrationError,
     ToolbenchError,
@@ -60,8 +60,8 @@ class ToolRegistry:
         self._enter(name, recipe, aliases)
 
     def _enter(self, name: str, recipe: Registered, aliases: Sequence[str]) -> None:
-        given: Any = name
-        if not isinstance(given, str) or not given.strip():
+        value: Any = name
+        if not isinstance(value, str) or not value.strip():
             msg = f"A tool is registered under a name, not {name!r}."
             raise RegistrationError(msg)
         _check(name, recipe)
@@ -71,8 +71,8 @@ class ToolRegistry:
             self._aliases |= dict.fromkeys(aliases, name)
         if old is not None and old.places != entry.places:
             pairs = zip(entry.places, old.places, strict=True)
-            new, gone = next(pair for pair in pairs if pair[0] != pair[1])
-            msg = f"Tool {name!r}: {new} takes the place of {gone}."
+            new, previous = next(pair for pair in pairs if pair[0] != pair[1])
+            msg = f"Tool {name!r}: {new} takes the place of {previous}."
             warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
 
     def unregister(self, name: str) -> None:
@@ -97,9 +97,9 @@ class ToolRegistry:
         recipe = self.recipe(name)
         if isinstance(recipe, ToolDefinition):
             if params:
-                given = ", ".join(params)
+                names = ", ".join(params)
                 msg = (
-                    f"Tool {name!r} is made already and takes no parameters ({given})."
+                    f"Tool {name!r} is made already and takes no parameters ({names})."
                 )
                 raise RegistrationError(msg)
             return [recipe.latest()]
@@ -108,13 +108,13 @@ class ToolRegistry:
             create = recipe.newest().create
         state = ConversationState() if conv_state is None else conv_state
         _check_parameters(name, create, params)
-        made: Any = create(conv_state=state, **params)
-        if not isinstance(made, Sequence) or not all(
-            isinstance(tool, ToolDefinition) for tool in made
+        tools: Any = create(conv_state=state, **params)
+        if not isinstance(tools, Sequence) or not all(
+            isinstance(tool, ToolDefinition) for tool in tools
         ):
-            msg = f"create() of {name!r} returns a sequence of tools, not {made!r}."
+            msg = f"create() of {name!r} returns a sequence of tools, not {tools!r}."
             raise RegistrationError(msg)
-        return list(made)
+        return list(tools)
 
     def usable(self) -> list[str]:
         """Return the names whose tools can work on this machine."""
@@ -123,21 +123,21 @@ class ToolRegistry:
     def is_usable(self, name: str) -> bool | Unusable:
         """Tell whether a tool can work on this machine; a falsy answer says why not.
 
-        A tool that fails to tell counts as unusable.
-
-        Raises:
-            ToolNotFoundError: If nothing is registered under that name.
+        A tool that fails to tell counts as unusable, and so does a name that is not registered.
         """
-        recipe = self.recipe(name)
-        made: Any = recipe
+        try:
+            recipe = self.recipe(name)
+        except ToolNotFoundError as error:
+            return Unusable(str(error))
+        maker: Any = recipe
         if isinstance(recipe, ToolDefinition):
-            made = recipe.latest()
+            maker = recipe.latest()
         elif isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
-            made = recipe.newest()
-        if not hasattr(made, "is_usable"):
+            maker = recipe.newest()
+        if not hasattr(maker, "is_usable"):
             return True
         try:
-            usable: bool | Unusable = made.is_usable()
+            usable: bool | Unusable = maker.is_usable()
             return usable
         except Exception as error:  # noqa: BLE001 - one broken tool hides no others
             return Unusable(f"{type(error).__name__}: {error}")
@@ -162,8 +162,8 @@ class ToolRegistry:
             ToolNotFoundError: If nothing was.
         """
         with self._lock:
-            named = name if name in self._recipes else self._aliases.get(name, name)
-            entry = self._recipes.get(named)
+            own_name = name if name in self._recipes else self._aliases.get(name, name)
+            entry = self._recipes.get(own_name)
         if entry is None:
             hint = (
                 did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
@@ -209,8 +209,8 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
     try:
         takes.bind(conv_state=None, **params)
     except TypeError as error:
-        given = ", ".join(("conv_state", *params))
-        msg = f"create() of {name!r} does not take ({given}): {error}."
+        names = ", ".join(("conv_state", *params))
+        msg = f"create() of {name!r} does not take ({names}): {error}."
         raise RegistrationError(msg) from None
 
 
@@ -240,6 +240,26 @@ def resolve_tool(
     return default_registry.resolve(spec, conv_state)
 
 
+class Lookup:
+    """Finds tools by name in a notebook: the layer of magics sets it."""
+
+    find: Callable[[str], ToolDefinition[Any, Any]] | None = None
+    """Finds a tool in a notebook, at its servers, and in the registry."""
+
+
+lookup = Lookup()
+
+
+def find_tool(name: str) -> ToolDefinition[Any, Any]:
+    """Return the tool called *name*: what `%tool` finds, or else the one registered tool.
+
+    Raises:
+        ToolNotFoundError: If there is none.
+        ToolbenchError: If the name stands for several tools.
+    """
+    return resolve_one(name) if lookup.find is None else lookup.find(name)
+
+
 def resolve_one(name: str) -> ToolDefinition[Any, Any]:
     """Return the one tool that *name* stands for.
 
@@ -247,12 +267,12 @@ def resolve_one(name: str) -> ToolDefinition[Any, Any]:
         ToolNotFoundError: If nothing is registered under that name.
         ToolbenchError: If it stands for several tools.
     """
-    found = resolve_tool(name)
-    if len(found) != 1:
-        names = ", ".join(tool.name for tool in found)
-        msg = f"{name!r} makes {len(found)} tools ({names}): pass the one you mean."
+    tools = resolve_tool(name)
+    if len(tools) != 1:
+        names = ", ".join(tool.name for tool in tools)
+        msg = f"{name!r} makes {len(tools)} tools ({names}): pass the one you mean."
         raise ToolbenchError(msg)
-    return found[0]
+    return tools[0]
 
 
 def list_registered_tools() -> list[str]:

@@ -4,23 +4,25 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, from_json, to_json
 from rich.console import RenderableType
 from rich.text import Text
 
+from toolbench.core.classes.kinds import Kinds
+from toolbench.core.classes.model_from_schema import extended_schema, foreign_model
+from toolbench.core.classes.model_schema import argument_schema
+from toolbench.core.classes.polymorphism import by_kind, untagged
 from toolbench.core.content import Content, TextContent
-from toolbench.core.displayed import Displayed
-from toolbench.core.foreign import extended_schema, foreign_model
-from toolbench.core.jsonschema import argument_schema
-from toolbench.core.kinds import Kinds
-from toolbench.core.polymorphism import by_kind
-from toolbench.core.secrecy import Secrecy, argument_name
+from toolbench.core.definition.hooks import Displayed
 from toolbench.errors import KindError, indefinite
+from toolbench.plain import copied, plain, text_of
+from toolbench.redaction.detection.secrecy import Secrecy, argument_name
+from toolbench.redaction.result_redactors import results
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that name
@@ -57,7 +59,7 @@ class Schema(Displayed, BaseModel):
         Nothing is lost but titles pydantic made up and the `null` of unset optionals.
         """
         foreign = extended_schema(cls)
-        return argument_schema(cls) if foreign is None else foreign
+        return argument_schema(cls) if foreign is None else copied(foreign)
 
     @classmethod
     def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
@@ -79,15 +81,21 @@ class Schema(Displayed, BaseModel):
 
     def to_arguments(self) -> dict[str, Any]:
         """Return what was given to make this object, JSON-ready, unset fields left out."""
-        return self.model_dump(
-            mode="json", by_alias=True, exclude_unset=True, fallback=str
-        )
+        try:
+            return self.model_dump(
+                mode="json", by_alias=True, exclude_unset=True, fallback=str
+            )
+        except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
+            names = sorted(self.model_fields_set, key=list(vars(self)).index)
+            values = {argument_name(self, n): getattr(self, n) for n in names}
+            arguments: dict[str, Any] = plain(values)
+            return arguments
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, JSON-ready, and the `kind` by which `from_dict` finds the class."""
         fields = self.to_arguments()
-        put = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
-        return {"kind": self.kind_of(), **put}
+        renamed = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
+        return {"kind": self.kind_of(), **renamed}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -109,6 +117,48 @@ class Schema(Displayed, BaseModel):
         return target.model_validate(fields)
 
     @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Do what pydantic's does; *obj* may name its class in `kind`, as `to_dict` writes it."""
+        if options or not isinstance(obj, dict) or "kind" in obj:
+            return super().model_validate(untagged(cls, obj), **options)
+        model: Self = cls.__pydantic_validator__.validate_python(
+            obj
+        )  # quick: every call
+        return model
+
+    @classmethod
+    def model_validate_json(
+        cls, json_data: str | bytes | bytearray, **options: Any
+    ) -> Self:
+        """Do what pydantic's does; the object may name its class in `kind`."""
+        try:
+            return super().model_validate_json(json_data, **options)
+        except ValidationError:
+            try:
+                read = from_json(json_data)
+            except ValueError:
+                read = None
+            bare = untagged(cls, read)
+            if bare is read:
+                raise
+        return super().model_validate_json(to_json(bare), **options)
+
+    if TYPE_CHECKING:
+
+        @property
+        def kind(self) -> str:
+            """The name of the class, unless there is a field of that name."""
+
+    def __getattr__(self, name: str) -> Any:
+        # asked for what is no attribute: a property would stand in the way of such a field
+        try:
+            return super().__getattr__(name)  # type: ignore[misc]  # hidden by pydantic
+        except AttributeError:
+            if name == "kind":
+                return type(self).__name__
+            raise
+
+    @classmethod
     def kind_of(cls) -> str:
         """Return the kind of this class: its name, with the module where others share it."""
         return _kinds.kind_of(cls)
@@ -125,12 +175,19 @@ class Schema(Displayed, BaseModel):
         Raises:
             KindError: If there is none, several modules use the name, or it is no *cls*.
         """
-        found = _kinds.resolve(kind)
-        if not issubclass(found, cls):
-            base = indefinite(found.__mro__[1].__name__)
+        model_class = _kinds.resolve(kind)
+        if not issubclass(model_class, cls):
+            base = indefinite(model_class.__mro__[1].__name__)
             msg = f"Kind {kind!r} is {base}, not {indefinite(cls.__name__)}."
             raise KindError(msg)
-        return found
+        return model_class
+
+    def __repr_str__(self, join_str: str) -> str:
+        try:
+            return super().__repr_str__(join_str)  # type: ignore[misc]  # as pydantic has it
+        except Exception:  # noqa: BLE001 - the repr of a value may be a user's code
+            pairs = ((name, text_of(value)) for name, value in self.__repr_args__())
+            return join_str.join(f"{n}={text}" if n else text for n, text in pairs)
 
 
 class Action(Schema):
@@ -140,33 +197,33 @@ class Action(Schema):
     def visualize(self) -> RenderableType:
         """What a person sees of the call, secrets hidden; any Rich renderable."""
         text = Text.assemble(("Action: ", "bold"), type(self).__name__)
-        shown, _ = _secrecy_of(type(self)).hide(self.to_arguments())
-        for name, value in shown.items():
+        masked, _ = _secrecy_of(type(self)).hide(self.to_arguments())
+        for name, value in masked.items():
             text.append(f"\n  {name}: ", style="cyan").append(_brief(value))
         return text
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """The fields, secrets hidden."""
-        given = list(super().__repr_args__())
-        names = [argument_name(self, field or "") for field, _ in given]
-        values = (value for _, value in given)
-        shown, _ = _secrecy_of(type(self)).hide(dict(zip(names, values, strict=True)))
-        for (field, _), name in zip(given, names, strict=True):
-            yield field, shown[name]
+        pairs = list(super().__repr_args__())
+        names = [argument_name(self, field or "") for field, _ in pairs]
+        values = (value for _, value in pairs)
+        masked, _ = _secrecy_of(type(self)).hide(dict(zip(names, values, strict=True)))
+        for (field, _), name in zip(pairs, names, strict=True):
+            yield field, masked[name]
 
 
 _secrecies: WeakKeyDictionary[type[Action], Secrecy] = WeakKeyDictionary()
 
 
 def _secrecy_of(action_type: type[Action]) -> Secrecy:
-    found = _secrecies.get(action_type)
-    if found is None:
+    secrecy = _secrecies.get(action_type)
+    if secrecy is None:
         try:
             schema = action_type.to_mcp_schema()
         except PydanticInvalidForJsonSchema:  # then names alone say what is secret
             schema = {}
-        found = _secrecies[action_type] = Secrecy(schema)
-    return found
+        secrecy = _secrecies[action_type] = Secrecy(schema)
+    return secrecy
 
 
 class Observation(Schema):
@@ -187,6 +244,12 @@ class Observation(Schema):
         """Return an observation whose content is *text*; *fields* are the class's own."""
         return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The fields, secrets of the run hidden."""
+        redactor = results.redactor_of(self)
+        for name, value in super().__repr_args__():
+            yield name, redactor.value(value)
+
     @property
     def text(self) -> str:
         """The text blocks of the content, joined."""
@@ -202,21 +265,26 @@ class Observation(Schema):
     @property
     def visualize(self) -> RenderableType:
         """What a person sees of the result; any Rich renderable."""
-        shown = Text()
+        view = Text()
         if self.is_error:
-            shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
-        texts = [c.text for c in self.content if isinstance(c, TextContent)]
-        shown.append("\n".join(texts) or "[no text content]")
+            view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+        texts = [c.text for c in self._person_content if isinstance(c, TextContent)]
+        view.append("\n".join(texts) or "[no text content]")
         for aside in self._asides:
-            shown.append(f"\n⚠ {aside}", style="yellow")
-        return shown
+            view.append(f"\n⚠ {aside}", style="yellow")
+        return view
+
+    @property
+    def _person_content(self) -> Sequence[Content]:
+        """The content that a person is shown: all, unless some is meant for the model alone."""
+        return self.content
 
     @property
     def _asides(self) -> Sequence[str]:
-        """What a person is told beside the result; no model reads it."""
+        """Remarks for a person beside the result; no model reads them."""
         return ()
 
 
 def _brief(value: Any, limit: int = 500) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else text_of(value)
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"

@@ -5,15 +5,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import count
-from typing import Any, ClassVar, Generic, Never, Self, cast
+from typing import Any, ClassVar, Generic, Self, cast
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
-from toolbench.core.annotations import ToolAnnotations
-from toolbench.core.calls import calls as calls
-from toolbench.core.concealing import discreet
-from toolbench.core.displayed import Documented
+from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
+from toolbench.core.coercion.coercion import masked, masked_error, observation_of
+from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
+from toolbench.core.definition.declarations import (
+    DeclaredResources,
+    ToolAnnotations,
+    Unusable,
+)
+from toolbench.core.definition.exports import Exports
+from toolbench.core.definition.hooks import Documented
+from toolbench.core.definition.hooks import calls as calls
+from toolbench.core.definition.misuse import misfits, no_action
+from toolbench.core.definition.parameters import parameters_of
+from toolbench.core.definition.serialization import Serializable
 from toolbench.core.executor import (
     ActionT,
     FunctionExecutor,
@@ -27,17 +37,12 @@ from toolbench.core.executor import (
     with_conversation,
 )
 from toolbench.core.executor import ExecutableTool as ExecutableTool
-from toolbench.core.exports import Exports, as_json
-from toolbench.core.kinds import Kinds, is_local, place_of, tool_name
-from toolbench.core.misuse import keywords, no_action
-from toolbench.core.parameters import parameters_of
-from toolbench.core.resources import DeclaredResources
-from toolbench.core.results import masked, masked_error, observation_of
 from toolbench.core.schema import Action, Observation, Schema
-from toolbench.core.secrecy import Secrecy
-from toolbench.core.usability import Unusable
-from toolbench.core.validation import pydantic_problems
 from toolbench.errors import ArgumentsError, KindError, Problem, RegistrationError
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.jsonschema.view import read
+from toolbench.redaction.detection.secrecy import Secrecy
 
 _kinds: Kinds[type["ToolBase[Any, Any]"]] = Kinds("tool")
 _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDictionary()
@@ -61,6 +66,11 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         return _kinds.newest(cls)
 
     @classmethod
+    def kind_of(cls) -> str:
+        """Return the kind of this class: its name, with the module where others share it."""
+        return _kinds.kind_of(cls)
+
+    @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
         """Return the tool class that goes by *kind*, a bare name or `module.qualname`.
 
@@ -69,15 +79,17 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         Raises:
             KindError: If there is none, several modules use the name, or it is no *cls*.
         """
-        found = _kinds.resolve(kind.partition("[")[0])
-        if not issubclass(found, cls):
+        tool_class = _kinds.resolve(kind.partition("[")[0])
+        if not issubclass(tool_class, cls):
             msg = f"Kind {kind!r} is no {cls.__name__}."
             raise KindError(msg)
-        return found
+        return tool_class
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
+class ToolDefinition(
+    Documented, CallForms, Exports, Serializable, ToolBase[ActionT, ObservationT]
+):
     """A tool. Make one directly, or subclass it and say in `create` how one is made.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
@@ -99,20 +111,20 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = tool_name(cls.__name__)
-        for said in fields(cls):
-            if isinstance(cls.__dict__.get(said.name), property):
-                msg = f"{cls.__name__}.{said.name} is a property: say it as a plain attribute."
+        for each in fields(cls):
+            if isinstance(cls.__dict__.get(each.name), property):
+                msg = f"{cls.__name__}.{each.name} is a property: say it as a plain attribute."
                 raise RegistrationError(msg)
         # last: from here on, other threads find the class by its kind
         super().__init_subclass__(**kwargs)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__  # the dataclass is frozen
-        for said in fields(self):  # what is left out is as the class says it
-            if said.init and getattr(self, said.name) is said.default:
-                put(self, said.name, getattr(type(self), said.name))
+        set_field = object.__setattr__  # the dataclass is frozen
+        for each in fields(self):  # what is left out is as the class says it
+            if each.init and getattr(self, each.name) is each.default:
+                set_field(self, each.name, getattr(type(self), each.name))
         if self.name == "":
-            put(self, "name", type(self).name)
+            set_field(self, "name", type(self).name)
         name: Any = self.name
         if not isinstance(name, str) or not name.strip():
             msg = f"A tool needs a name, not {name!r}."
@@ -121,15 +133,15 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         if self.observation_type is not None:
             self._check_type("observation_type", Observation, "an Observation class")
         if self.executor is not None:
-            put(self, "executor", self._checked_executor())
-        put(self, "_invoke", self._invoker())
+            set_field(self, "executor", self._checked_executor())
+        set_field(self, "_invoke", self._invoker())
         if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
 
-    def _check_type(self, attribute: str, base: type[Schema], wanted: str) -> None:
-        given: Any = getattr(self, attribute)
-        if not (isinstance(given, type) and issubclass(given, base)):
-            msg = f"{self.name}: {attribute} is {wanted}, not {given!r}."
+    def _check_type(self, attribute: str, base: type[Schema], expected: str) -> None:
+        value: Any = getattr(self, attribute)
+        if not (isinstance(value, type) and issubclass(value, base)):
+            msg = f"{self.name}: {attribute} is {expected}, not {value!r}."
             raise RegistrationError(msg)
 
     def _checked_executor(self) -> Any:
@@ -146,7 +158,7 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         if self.executor is None:
             return lambda action, conversation: self.as_executable()
         call = with_conversation(self.executor)
-        return blocking(call) if is_async(self.executor) else call
+        return blocking(call) if self.is_async else call
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
@@ -183,17 +195,30 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         return parameters_of(self.action_type).accepted
 
     @cached_property
+    def input_node(self) -> Node:
+        """What the tool accepts, as one reads it: `input_schema` in normal form."""
+        return read(self.input_schema)
+
+    @cached_property
     def secrecy(self) -> Secrecy:
         """What is secret among the arguments, by what `input_schema` says."""
         return Secrecy(self.input_schema)
 
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether calling the executor gives something to await."""
+        return is_async(self.executor)
+
     @property
     def is_stale(self) -> bool:
         """Whether a class the tool is made of was defined again since, as a re-run cell does."""
-        seen = self.observation_type
+        observation_type = self.observation_type
         return (
             self.action_type.newest() is not self.action_type
-            or (seen is not None and seen.newest() is not seen)
+            or (
+                observation_type is not None
+                and observation_type.newest() is not observation_type
+            )
             or self.newest() is not type(self)
         )
 
@@ -229,8 +254,8 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         return replace(self, **(update or {}))
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
-        given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-        return partial(type(self), **given), ()
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        return partial(type(self), **values), ()
 
     def as_executable(self) -> ExecutableTool:
         """Return this tool, known to have an executor.
@@ -245,50 +270,14 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
             raise NotImplementedError(msg)
         return cast("ExecutableTool", self)
 
-    # --- writing down ---------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the tool is, JSON-ready, for `from_dict`: everything but the executor."""
-        seen = self.observation_type
-        return {
-            "kind": _kinds.kind_of(type(self)),
-            "name": self.name,
-            "description": self.description,
-            "action_type": self.action_type.kind_of(),
-            "observation_type": seen and seen.kind_of(),
-            "annotations": self.annotations
-            and self.annotations.model_dump(exclude_unset=True),
-            "meta": self.meta if self.meta is None else as_json(self.meta),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the tool that `to_dict` wrote down, without an executor.
-
-        Raises:
-            KindError: If a class it names is unknown, ambiguous, or of the wrong family.
-        """
-        said = dict(data)
-        kind = said.pop("kind", cls.__name__)
-        target = cls if kind == cls.__name__ else cls.resolve_kind(kind)
-        said["action_type"] = Action.resolve_kind(said["action_type"])
-        if (seen := said.get("observation_type")) is not None:
-            said["observation_type"] = Observation.resolve_kind(seen)
-        if (hints := said.get("annotations")) is not None:
-            said["annotations"] = ToolAnnotations.model_validate(hints)
-        return target(**said)
-
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """List what is wrong with *arguments*, each at its own path, no secret in any."""
         try:
             self.action_from_arguments(dict(arguments))
-        except ArgumentsError as error:
-            return list(error.problems)
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
-            said = f"could not be checked, {type(error).__name__}: {error}"
-            return discreet([Problem((), said)], arguments, self.secrecy)
+            return misfits(self, error, arguments)
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
@@ -300,24 +289,44 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         try:
             return self.action_type.model_validate(arguments)
         except ValidationError as error:
-            names = list(self.input_schema.get("properties", ()))
+            names = self.input_node.names
             problems = pydantic_problems(error, names, value=arguments)
-            said = discreet(problems, arguments, self.secrecy)
-            raise ArgumentsError(self.name, said) from None
+            masked = self.secrecy.redactor(arguments).problems(problems)
+            raise ArgumentsError(self.name, masked) from None
 
     def __call__(
-        self, action: Any = ..., conversation: Any = None, **arguments: Never
+        self, action: Any = ..., /, conversation: Any = None, **arguments: Any
     ) -> ObservationT:
-        """Check *action*, execute, and return the observation.
+        """Check the arguments, execute, and return the observation.
 
-        Where runs are recorded (`%load_ext toolbench`), this one is. Otherwise as `execute`.
+        Give one form: an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
+        argument that is itself called `conversation` goes in a dict. Where runs are
+        recorded (`%load_ext toolbench`), this one is. Otherwise as `execute`.
         """
         __tracebackhide__ = True  # IPython leaves out such frames
         if arguments:
-            raise keywords(self, arguments)
+            action = self._call_of(action, arguments)
         if calls.around is None:
             return self.execute(action, conversation)
         return cast("ObservationT", calls.around(self, action, conversation))
+
+    def _call_of(self, action: Any, arguments: dict[str, Any]) -> Any:
+        if action is ... and renamed_action(arguments, self.action_type):
+            return arguments["action"]
+        return call_of(self.name, action, arguments)
+
+    def action_of(self, arguments: Any) -> ActionT:
+        """Return *arguments* if it is an action of this tool; a mapping becomes one.
+
+        Raises:
+            ArgumentsError: If a mapping does not fit.
+            TypeError: If *arguments* is something else.
+        """
+        if isinstance(arguments, self.action_type):
+            return arguments
+        if isinstance(arguments, Mapping):
+            return self.action_from_arguments(arguments)
+        raise no_action(self, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
         """Return the action for *arguments* even if they do not fit, where that is possible.
@@ -325,7 +334,7 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         A tool of this process needs arguments that fit; one of a server may let it judge.
 
         Raises:
-            ArgumentsError: If they do not fit and nobody else judges.
+            ArgumentsError: If they do not fit and no server checks them later.
         """
         return self.action_from_arguments(arguments)
 
@@ -334,8 +343,7 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
 
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
-            conversation: What the executor is given beside it; its secrets are masked in
-                what comes out.
+            conversation: Goes to the executor; its secrets are masked in what comes out.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
@@ -345,21 +353,21 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         __tracebackhide__ = True
         try:
             if type(action) is not self.action_type:
-                action = self._checked(action)
+                action = self.action_of(action)
             return self._observed(self._invoke(action, conversation), conversation)
         except Exception as error:  # whatever it says may hold a secret
-            shown = masked_error(error, conversation)
-            if shown is error:
+            masked = masked_error(error, conversation)
+            if masked is error:
                 raise
-        raise shown  # out here, where the other is no context of it
+        raise masked  # out here, where the other is no context of it
 
     async def acall(
-        self, action: Any = ..., conversation: Any = None, **arguments: Never
+        self, action: Any = ..., /, conversation: Any = None, **arguments: Any
     ) -> ObservationT:
         """Do what calling the tool does, without blocking the running event loop."""
         __tracebackhide__ = True
         if arguments:
-            raise keywords(self, arguments)
+            action = self._call_of(action, arguments)
         if calls.around_async is None:
             return await self.execute_async(action, conversation)
         observation = await calls.around_async(self, action, conversation)
@@ -372,15 +380,15 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         __tracebackhide__ = True
         try:
             if type(action) is not self.action_type:
-                action = self._checked(action)
+                action = self.action_of(action)
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
             return self._observed(result, conversation)
         except Exception as error:  # whatever it says may hold a secret
-            shown = masked_error(error, conversation)
-            if shown is error:
+            masked = masked_error(error, conversation)
+            if masked is error:
                 raise
-        raise shown
+        raise masked
 
     def _observed(self, result: Any, conversation: Any) -> ObservationT:
         if type(result) is not self.observation_type:
@@ -388,10 +396,3 @@ class ToolDefinition(Documented, Exports, ToolBase[ActionT, ObservationT]):
         if conversation is not None:
             result = masked(result, conversation)
         return cast("ObservationT", result)
-
-    def _checked(self, action: Any) -> Any:
-        if isinstance(action, self.action_type):
-            return action
-        if isinstance(action, Mapping):
-            return self.action_from_arguments(action)
-        raise no_action(self, action)

@@ -1,0 +1,156 @@
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from contextlib import asynccontextmanager
+
+import pytest
+
+from toolbench.core.background_loop import Portal
+from toolbench.errors import ToolbenchError
+
+
+@pytest.fixture
+def portal():
+    portal = Portal()
+    yield portal
+    portal.close()
+
+
+async def name():
+    return threading.current_thread().name
+
+
+class TestPortal:
+    def test_runs_in_a_thread_of_its_own(self, portal):
+        """Whoever calls waits here; the work is done in the background loop, one for all."""
+        assert (
+            portal.call(name)
+            == portal.start(name).result(10)
+            != threading.current_thread().name
+        )
+
+    def test_starts_with_the_first_call_only(self):
+        """A portal nobody uses costs no thread."""
+        before = threading.active_count()
+        Portal().close()
+        assert threading.active_count() == before
+
+    def test_passes_errors_on(self, portal):
+        """What the coroutine raises, the caller gets."""
+
+        async def fail():
+            raise OSError("gone")
+
+        with pytest.raises(OSError, match="gone"):
+            portal.call(fail)
+
+    def test_cancels_what_takes_too_long(self, portal):
+        """After the timeout the task is told to stop: nothing goes on unseen."""
+        cancelled = threading.Event()
+
+        async def forever():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        with pytest.raises(TimeoutError):
+            portal.call(forever, timeout=0.01)
+        assert cancelled.wait(10)
+
+    @pytest.mark.parametrize("way", ["call", "start"])
+    def test_never_waits_for_itself(self, portal, way):
+        """A blocking call from inside the loop would wait for ever: it is an error."""
+
+        async def inside():
+            getattr(portal, way)(name)
+
+        with pytest.raises(ToolbenchError, match="await it instead"):
+            portal.call(inside)
+
+    def test_starts_again_after_closing(self, portal):
+        """Closing resets it."""
+        portal.call(name)
+        portal.close()
+        portal.close()
+        assert portal.call(name)
+
+    def test_closes_what_is_open_before_it_stops(self, portal):
+        """In the loop, each once; one that fails keeps no other one open."""
+        closed = []
+
+        async def close():
+            closed.append(threading.get_ident())
+
+        async def fail():
+            raise OSError
+
+        thread = portal.call(threading_id)
+        portal.close_first(fail)
+        portal.close_first(close)
+        portal.close()
+        portal.close()
+        assert closed == [thread]
+
+    def test_enters_async_context_managers(self, portal):
+        """An async context manager is used in a plain `with`, entered and left in one task."""
+        seen = []
+
+        @asynccontextmanager
+        async def manager():
+            seen.append(asyncio.current_task())
+            yield "inside"
+            seen.append(asyncio.current_task())
+
+        with portal.enter(manager()) as value:
+            assert value == "inside"
+        assert seen[0] is seen[1]
+
+    def test_many_threads_start_one_loop(self, portal):
+        """Whoever comes first starts the loop; the others use it."""
+        start = threading.Barrier(8)
+        names = []
+
+        def use():
+            start.wait(10)
+            names.append(portal.call(threading_id))
+
+        threads = [threading.Thread(target=use) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(names) == 8 and len(set(names)) == 1
+
+
+async def threading_id():
+    return threading.get_ident()
+
+
+FORKING = """
+import os, signal, sys
+from toolbench.core.background_loop import portal
+
+async def here():
+    return os.getpid()
+
+assert portal.call(here) == os.getpid()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    assert portal.call(here) == os.getpid()
+    portal.close()
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), portal.call(here) == os.getpid())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_a_loop_of_its_own():
+    """The parent's thread does not run in the child: the child starts another, and ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "7 True\n"), done.stderr

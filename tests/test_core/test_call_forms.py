@@ -1,0 +1,100 @@
+"""A tool is called with an action, a dict or keywords, and is a function where one is wanted."""
+
+import asyncio
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+from toolbench import Action, Observation, ToolDefinition, ToolExecutor, tool
+from toolbench.errors import ArgumentsError
+
+
+@tool
+def split_bill(total: float, people: int = 2) -> float:
+    """Split a bill."""
+    return total / people
+
+
+@tool
+def play(action: str, conversation_id: int = 0) -> str:
+    """Play a move."""
+    return action
+
+
+class Count(Action):
+    upto: int
+
+
+class Counter(ToolExecutor[Count, Observation]):
+    def __call__(self, action, conversation=None):
+        return Observation.from_text(str(action.upto))
+
+
+counter = ToolDefinition(name="counter", action_type=Count, executor=Counter())
+
+
+class TestKeywords:
+    def test_are_the_same_call_as_a_dict_and_an_action(self):
+        """Three forms, one observation."""
+        arguments = {"total": 84, "people": 4}
+        observation = split_bill(**arguments)
+        assert isinstance(observation, Observation)
+        assert observation == split_bill(arguments)
+        assert observation == split_bill(split_bill.action_from_arguments(arguments))
+        assert asyncio.run(split_bill.acall(**arguments)) == observation
+
+    def test_are_checked(self):
+        """What does not fit is refused like a dict that does not."""
+        with pytest.raises(ArgumentsError, match="people"):
+            split_bill(total=84, people="many")
+
+    def test_may_be_called_action(self):
+        """The action of a call is positional only: an argument of that name is free."""
+        assert play(action="e4").text == "e4"
+
+    def test_work_with_an_executor(self):
+        """Not only tools made of functions take keywords."""
+        assert counter(upto=3).text == "3"
+
+
+class TestFunction:
+    def test_is_the_one_the_tool_was_made_of(self):
+        """The decorator takes nothing away."""
+        assert split_bill.function(84, 4) == 21
+
+    def test_is_missing_where_an_executor_works(self):
+        """The error names the executor and what to do."""
+        assert not hasattr(counter, "function")
+        with pytest.raises(AttributeError, match=r"a Counter: to_callable\(\)"):
+            counter.function  # noqa: B018 - asking is the test
+
+
+class TestToCallable:
+    def test_has_the_tool_s_signature(self):
+        """Libraries that take functions as tools read names, types, defaults, description."""
+        function = split_bill.to_callable()
+        assert (function.__name__, inspect.getdoc(function)) == (
+            "split_bill",
+            "Split a bill.",
+        )
+        parameters = inspect.signature(function).parameters
+        assert list(parameters) == ["total", "people"]
+        assert parameters["people"].default == 2
+        assert parameters["total"].default is inspect.Parameter.empty
+        assert get_type_hints(function)["total"] is float
+
+    @pytest.mark.parametrize("made_of", [split_bill, split_bill.set_executor(None)])
+    def test_calls_the_tool(self, made_of):
+        """It gives the tool's observation, or its error."""
+        function = made_of.to_callable()
+        if made_of.executor is None:
+            with pytest.raises(NotImplementedError):
+                function(total=1)
+        else:
+            assert function(total=84, people=4) == split_bill(total=84, people=4)
+
+    def test_sends_no_default(self):
+        """An optional argument that was not given is unset, as in any call."""
+        seen = counter.set_executor(lambda action: str(sorted(action.model_fields_set)))
+        assert seen.to_callable()(upto=1).text == "['upto']"

@@ -1,0 +1,58 @@
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+from toolbench import tool
+from toolbench.core.coercion.dataframe import frame_of
+
+
+class Model(BaseModel):
+    a: int
+
+
+@dataclass
+class Data:
+    a: int
+
+
+ROWS = [{"a": 1}, {"a": 2}]
+
+
+class TestFrame:
+    @pytest.mark.parametrize(
+        "data",
+        [
+            ROWS,
+            tuple(ROWS),
+            [Model(a=1), Data(a=2)],
+            {"items": ROWS, "total": 2},
+            pd.DataFrame(ROWS),
+        ],
+    )
+    def test_is_made_of_objects(self, data):
+        """Mappings, models and dataclasses are rows, also inside an object with one list."""
+        assert frame_of(data).to_dict("records") == ROWS
+
+    def test_of_one_object_has_one_row(self):
+        """An object that holds no list is a table of itself."""
+        assert frame_of(Data(a=1)).to_dict("records") == [{"a": 1}]
+
+    @pytest.mark.parametrize("data", ["text", 3, None, [], [1], [{"a": 1}, 2], Data])
+    def test_is_made_of_nothing_else(self, data):
+        """What is no list of objects is named, and where else to look."""
+        with pytest.raises(TypeError, match=r"t a list of objects.*\.data"):
+            frame_of(data)
+
+    def test_of_a_native_tool_is_had_like_that_of_a_server(self):
+        """A function's list of objects has `.df` and `.data`, as an MCP server's answer."""
+
+        @tool
+        def points() -> list[dict[str, int]]:
+            """Say where the points are."""
+            return ROWS
+
+        found = points({})
+        assert found.data == ROWS
+        assert list(found.df["a"]) == [1, 2]

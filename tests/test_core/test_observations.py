@@ -1,0 +1,318 @@
+import struct
+import subprocess
+import sys
+import zlib
+from base64 import b64decode
+from collections import namedtuple
+from dataclasses import dataclass
+from io import BytesIO
+from types import ModuleType
+
+import pandas
+import PIL.Image
+import pytest
+from matplotlib.figure import Figure
+from pydantic import BaseModel, Field, computed_field
+
+from toolbench import ImageContent, Observation, TextContent, tool
+from toolbench.core.coercion.coercion import observation_of
+from toolbench.core.coercion.content_blocks import contents_of
+
+
+def png(width=1, height=1):
+    """A real PNG, black."""
+
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" * (width + 1) for _ in range(height)))
+    parts = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def bytes_of(block):
+    """The image itself, out of its data URL."""
+    return b64decode(block.image_urls[0].removeprefix("data:image/png;base64,"))
+
+
+class Found(Observation):
+    count: int
+    names: list[str] = Field([])
+
+
+class Reading(BaseModel):
+    count: int
+    names: list[str] = []
+
+    @computed_field
+    def double(self) -> int:
+        return self.count * 2
+
+
+@dataclass
+class Counted:
+    count: int
+
+
+Pair = namedtuple("Pair", "a b")
+
+
+def text_of(result):
+    [block] = contents_of(result)
+    return block.text
+
+
+class TestWithoutAType:
+    @pytest.mark.parametrize(
+        ("result", "text"),
+        [
+            ("plain", "plain"),
+            ("", ""),
+            (None, "Done. Nothing was returned."),
+            (5, "5"),
+            (True, "true"),
+            ({"a": [1, None]}, '{\n  "a": [\n    1,\n    null\n  ]\n}'),
+            (Counted(3), '{\n  "count": 3\n}'),
+            (Reading(count=1), '{\n  "count": 1,\n  "names": [],\n  "double": 2\n}'),
+            ([], "[]"),
+            (Pair(1, "b"), '[\n  1,\n  "b"\n]'),
+            (b"\0\1\2", "3 bytes of binary data"),
+            pytest.param((n for n in range(2)), "[\n  0,\n  1\n]", id="a generator"),
+            (OSError("x"), '"x"'),
+        ],
+        ids=repr,
+    )
+    def test_a_result_is_text(self, result, text):
+        """A str is itself, all else JSON; nothing is ever an empty answer by accident."""
+        assert text_of(result) == text
+
+    def test_the_object_stays_at_hand(self):
+        """The Python object is in `result`, in this process only."""
+        seen = observation_of(given := {"a": 1}, None, "t")
+        assert seen.result is given
+        assert "result" not in seen.to_dict()
+
+    def test_an_observation_is_itself(self):
+        """Nothing is made of what is an observation already."""
+        seen = Found(count=1)
+        assert observation_of(seen, None, "t") is seen
+
+    def test_a_dict_that_is_written_as_one_becomes_one(self):
+        """Content and is_error make an observation; any other dict is data."""
+        blocks = [{"type": "text", "text": "bad"}]
+        seen = observation_of({"content": blocks, "is_error": True}, None, "t")
+        assert (seen.text, seen.is_error) == ("bad", True)
+        assert observation_of({"content": "just text"}, None, "t").text.startswith("{")
+
+
+class TestTables:
+    def test_are_read_as_csv(self):
+        """Names and values, no quoting of the whole; row numbers say nothing and are left out."""
+        frame = pandas.DataFrame({"file": ["a", "b,c"], "words": [4, 8]})
+        assert text_of(frame) == 'file,words\na,4\n"b,c",8'
+        assert text_of(frame["words"]) == "words\n4\n8"
+        assert text_of(frame.set_index("file")["words"]) == 'file,words\na,4\n"b,c",8'
+        assert "Empty DataFrame" in text_of(pandas.DataFrame())
+
+    def test_that_are_long_say_how_long(self):
+        """A model reads the start and is told of the rest."""
+        lines = text_of(pandas.DataFrame({"n": range(2_000)})).splitlines()
+        assert lines[:2] == ["n", "0"]
+        assert lines[-1] == "… 1,500 more rows of 2,000"
+        assert len(lines) == 502
+
+
+class TestWithAType:
+    @pytest.mark.parametrize(
+        "result", [{"count": 2}, Reading(count=2), Counted(2), Found(count=2)], ids=repr
+    )
+    def test_fields_are_filled(self, result):
+        """A dict, model or dataclass fills the fields; what a model computes is left out."""
+        assert observation_of(result, Found, "t") == Found(count=2)
+
+    @pytest.mark.parametrize(
+        "result", ["text", 5, png(), [TextContent(text="a")]], ids=type
+    )
+    def test_anything_else_is_its_content(self, result):
+        """A text or an image is what the observation says."""
+        assert observation_of(result, Observation, "t").content == contents_of(result)
+
+    def test_what_does_not_fit_is_an_error_with_a_place(self):
+        """The tool, what it returned, what was wanted, and where it went wrong."""
+        with pytest.raises(
+            TypeError, match=r"^t returned a dict that makes no Found: count: "
+        ):
+            observation_of({"count": "many"}, Found, "t")
+        with pytest.raises(
+            TypeError, match=r"^t returned a str that makes no Found: count: "
+        ):
+            observation_of("many", Found, "t")
+
+    def test_a_plain_observation_says_what_failed(self):
+        """A failure needs none of the fields of a success."""
+        failed = Observation.from_text("no such file", is_error=True)
+        assert observation_of(failed, Found, "t") is failed
+
+
+class TestKinds:
+    @pytest.mark.parametrize("declared", [None, Found, Observation])
+    def test_a_dict_that_names_an_observation_becomes_one(self, declared):
+        """What `to_dict` wrote of an observation is that observation again, whatever is declared."""
+        found = Found(count=1, names=["a"])
+        assert observation_of(found.to_dict(), declared, "t") == found
+        failed = Observation.from_text("disk full", is_error=True)
+        assert observation_of(failed.to_dict(), declared, "t") == failed
+
+    @pytest.mark.parametrize("kind", ["Deployment", "FinishAction", "", 3, None])
+    def test_another_kind_is_data(self, kind):
+        """A dict of the tool's own may have a key of that name."""
+        data = {"kind": kind, "replicas": 2}
+        assert observation_of(data, None, "t").result == data
+
+    def test_one_that_does_not_fit_is_data_or_an_error(self):
+        """Without a type it stays a dict like any other; with one, it is said what is wrong."""
+        data = {"kind": "Found", "odd": 1}
+        assert observation_of(data, None, "t").result == data
+        with pytest.raises(TypeError, match="makes no Found: count: is required"):
+            observation_of(data, Observation, "t")
+
+    def test_a_field_of_that_name_is_the_types_own(self):
+        """A type that has a `kind` of its own is given it."""
+
+        class Sorted(Observation):
+            kind: str
+
+        assert observation_of({"kind": "Found"}, Sorted, "t").kind == "Found"
+
+
+class TestImages:
+    @pytest.mark.parametrize(
+        ("data", "kind"),
+        [
+            (png(), "png"),
+            (b"\xff\xd8\xff\xe0rest", "jpeg"),
+            (b"GIF89a....", "gif"),
+            (b"RIFF\x10\0\0\0WEBPVP8 ", "webp"),
+            (b"BM\x46\0\0\0\0\0\0\0rest", "bmp"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_are_known_by_their_first_bytes(self, data, kind):
+        """Bytes that are an image become one, as a data URL."""
+        for given in (data, bytearray(data), memoryview(data)):
+            [block] = contents_of(given)
+            assert block.image_urls[0].startswith(f"data:image/{kind};base64,")
+
+    @pytest.mark.parametrize(
+        "data", [b"BMW is a car", b"RIFF\x10\0\0\0WAVEfmt ", b"GIF8"]
+    )
+    def test_are_not_guessed(self, data):
+        """A sound and a text are no images."""
+        assert "bytes of binary data" in text_of(data)
+
+    @pytest.mark.parametrize(
+        "mode",
+        [
+            "1",
+            "L",
+            "LA",
+            "P",
+            "RGB",
+            "RGBA",
+            "I;16",
+            "CMYK",
+            "YCbCr",
+            "HSV",
+            "LAB",
+            "I",
+            "F",
+            "PA",
+            "RGBX",
+            "RGBa",
+        ],
+    )
+    def test_of_pillow_are_drawn_in_every_mode(self, mode):
+        """A photo in CMYK, which PNG cannot hold, is an image like any other."""
+        [block] = contents_of(PIL.Image.new(mode, (3, 2)))
+        shown = PIL.Image.open(BytesIO(bytes_of(block)))
+        assert (shown.format, shown.size) == ("PNG", (3, 2))
+
+    def test_of_pillow_keep_what_shines_through(self):
+        """Another mode with transparency becomes one that has it too."""
+        clear = PIL.Image.new("RGBa", (1, 1), (0, 0, 0, 0))
+        [block] = contents_of(clear)
+        assert PIL.Image.open(BytesIO(bytes_of(block))).getpixel((0, 0))[3] == 0
+
+    @pytest.mark.parametrize(("mode", "size"), [("RGB", (0, 0)), ("La", (1, 1))])
+    def test_that_cannot_be_drawn_say_so(self, mode, size):
+        """A call is not lost for a picture with nothing in it."""
+        text = text_of(PIL.Image.new(mode, size))
+        assert text.startswith("An image that cannot be shown: ")
+
+    def test_of_a_file_that_pillow_opened(self):
+        """What `Image.open` returns is of a class of its own."""
+        file = BytesIO()
+        PIL.Image.new("CMYK", (2, 2)).save(file, "JPEG")
+        [block] = contents_of(PIL.Image.open(file))
+        assert isinstance(block, ImageContent)
+
+    def test_of_a_tool_are_what_the_model_sees(self):
+        """Figures and images, alone or in a list, with or without a type of observation."""
+
+        @tool
+        def plot(n: int):
+            figure = Figure()
+            figure.subplots().plot(range(n))
+            return figure
+
+        @tool
+        def both(n: int) -> Observation:
+            return ["see", PIL.Image.new("RGB", (n, n)), plot({"n": n}).result]
+
+        [figure] = plot({"n": 3}).to_llm_content
+        assert PIL.Image.open(BytesIO(bytes_of(figure))).width > 100
+        kinds = [type(block).__name__ for block in both({"n": 3}).to_llm_content]
+        assert kinds == ["TextContent", "ImageContent", "ImageContent"]
+
+    def test_need_no_library_to_be_known(self):
+        """Neither pillow nor matplotlib is imported to tell that something is none of theirs."""
+        code = (
+            "import sys; from toolbench.core.coercion.content_blocks import contents_of; "
+            "contents_of(object()); print({'PIL', 'matplotlib'} & set(sys.modules))"
+        )
+        run = [sys.executable, "-c", code]
+        assert subprocess.check_output(run, text=True, timeout=60).strip() == "set()"
+
+
+class TestContents:
+    def test_in_a_list_are_kept_and_the_rest_converted(self):
+        """A list with any content in it is content, in order."""
+        blocks = contents_of([TextContent(text="a"), "b", png(), {"c": 1}])
+        kinds = [type(block).__name__ for block in blocks]
+        assert kinds == ["TextContent", "TextContent", "ImageContent", "TextContent"]
+
+    def test_in_a_list_of_none_are_data(self):
+        """A list of strings is a list, not a text."""
+        assert text_of(["a", "b"]) == '[\n  "a",\n  "b"\n]'
+
+    def test_of_a_function_reach_the_model(self):
+        """A decorated function may return any of it."""
+
+        @tool
+        def draw(size: int):
+            return [f"{size} pixels", png(size)]
+
+        text, image = draw({"size": 2}).to_llm_content
+        assert text.text == "2 pixels"
+        assert image.image_urls[0].startswith("data:image/png")
+
+
+def test_odd_values_are_no_crash():
+    """What JSON cannot say is shown as Python does."""
+    endless = []
+    endless.append(endless)
+    assert "module" in text_of(ModuleType("m"))
+    assert text_of(endless) == "[[...]]"
+    assert text_of({"raw": b"\xff"}) == "{'raw': b'\\xff'}"

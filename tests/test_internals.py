@@ -1,0 +1,215 @@
+"""All that we use of other packages and that they may change without a word, by name.
+
+An upgrade that takes one of them away fails here first. What is used is in pyproject.toml with an
+upper bound, or looked for and done without where it is missing.
+"""
+
+import argparse
+import ast
+import codecs
+import inspect
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from shells import new_shell
+
+PACKAGE = Path(__file__).parents[1] / "toolbench"
+ATTRIBUTES = {
+    # a kernel: where its loop is, whose cell runs, whether it may ask
+    "ipykernel.kernelbase:Kernel": ["get_parent", "_allow_stdin"],
+    # a display is changed after the cell it is in has ended
+    "ipykernel.zmqshell:ZMQDisplayPublisher": [
+        "session", "pub_socket", "topic", "parent_header", "publish", "clear_output",
+    ],
+    # a cell is run as IPython runs it
+    "IPython.core.interactiveshell:InteractiveShell": [
+        "transform_cell", "transform_ast", "builtin_trap", "user_global_ns",
+        "magics_manager", "display_formatter",
+    ],
+    "IPython.core.compilerop:CachingCompiler": ["ast_parse", "extra_flags"],
+    "IPython.core.magic:MagicsManager": ["magics"],
+    "IPython.core.formatters:DisplayFormatter": ["mimebundle_formatter"],
+    # a widget is made in one message, and its classes are changed in one
+    "ipywidgets:DOMWidget": ["_dom_classes", "keys", "class_traits", "_repr_mimebundle_"],
+    # our session of a server is a kind of the SDK's
+    "mcp:ClientSession": [
+        "validate_tool_result", "send_discover", "dispatch_input_request", "protocol_version",
+    ],
+    "mcp.shared.jsonrpc_dispatcher:JSONRPCDispatcher": ["send_raw_request", "notify"],
+    "mcp.shared.inbound": ["find_invalid_x_mcp_header", "x_mcp_header_map"],
+    "mcp.shared.message": ["SessionMessage"],
+    "mcp.client.session": ["ClientRequestContext"],
+    "mcp.client.subscriptions": ["SubscriptionLost", "listen"],
+    "mcp.client.stdio": ["get_default_environment"],
+    "mcp.client.streamable_http": ["streamable_http_client"],
+    "mcp_types.version": ["MODERN_PROTOCOL_VERSIONS"],
+    "fastmcp.client.auth:OAuth": ["_bind"],
+    "fastmcp.client.transports.base": ["ClientTransport", "TransportOptions"],
+    "sys": ["_getframe"],
+}  # fmt: skip
+"""By `module` or `module:class`."""
+PARAMETERS = {
+    "mcp:ClientSession": [
+        "dispatcher", "elicitation_callback", "sampling_callback", "list_roots_callback",
+        "logging_callback", "message_handler",
+    ],
+}  # fmt: skip
+"""What we give their constructors."""
+OF_OBJECTS = {
+    "_aiohttp_sessions", "_async_client_session_request_args", "_async_httpx_client",
+    "_api_client",
+    "_client_for_running_loop", "_http_options", "_loop_clients", "_per_loop",
+}  # fmt: skip
+"""Of clients that a user hands us; see test_private_names_of_google_genai."""
+ELSEWHERE = {"_subparsers", "_is_text_encoding", "_max_workers"}
+"""Of the standard library's objects; see test_private_names_of_python."""
+PUBLIC = {"_asdict"}
+"""Private in looks only: the documented names of named tuples."""
+BOUNDED = ["anyio", "anywidget", "fastmcp-slim", "httpx2", "ipykernel", "ipython", "ipywidgets",
+           "mcp", "mcp-types", "py-key-value-aio", "traitlets"]  # fmt: skip
+
+
+def named(place: str) -> object:
+    module, _, name = place.partition(":")
+    owner = import_module(module)
+    return getattr(owner, name) if name else owner
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(place, name) for place in ATTRIBUTES for name in ATTRIBUTES[place]]
+)  # fmt: skip
+def test_is_there(place, name):
+    """What we use of another package's insides is where we look for it."""
+    owner = named(place)
+    assert hasattr(owner, name) or name in getattr(owner, "__annotations__", {}), (
+        f"{place} has no {name} any more: see where toolbench/ uses it"
+    )
+
+
+@pytest.mark.parametrize("place", PARAMETERS)
+def test_is_taken(place):
+    """Their constructors take what we give them."""
+    parameters = inspect.signature(named(place)).parameters
+    assert [name for name in PARAMETERS[place] if name not in parameters] == []
+
+
+def test_a_shell_has_what_objects_of_it_have():
+    """Completion is added to the shell's matchers, and what is shown goes to its publisher."""
+    with new_shell() as shell:
+        assert isinstance(shell.Completer.custom_matchers, list)
+        assert callable(shell.display_pub.publish)
+        assert shell.display_formatter.mimebundle_formatter.pop
+        assert callable(shell.events.trigger)
+
+
+def test_the_loop_of_a_kernel_has_asyncios():
+    """An interrupt is passed to the kernel's loop, which is tornado's, by its name for asyncio's."""
+    from ipykernel.kernelbase import Kernel
+    from tornado.platform.asyncio import AsyncIOLoop
+
+    assert "self.io_loop = " in inspect.getsource(Kernel)
+    loop = AsyncIOLoop(make_current=False)
+    try:
+        assert loop.asyncio_loop.call_soon_threadsafe
+    finally:
+        loop.close()
+
+
+def test_private_names_of_google_genai():
+    """The connections of a client are closed in the loop that opened them, and follow no redirect."""
+    from google import genai
+
+    client = genai.Client(api_key="none")
+    http = client._api_client._async_httpx_client
+    assert isinstance(http._loop_clients, dict)
+    assert http._per_loop is True
+    assert callable(http._client_for_running_loop)
+    assert "_async_client_session_request_args" in inspect.getsource(
+        type(client._api_client)
+    )
+    assert client._api_client._http_options.async_client_args is None
+    assert isinstance(client._api_client._aiohttp_sessions, dict)
+
+
+def test_private_names_of_python():
+    """The parser of a line asks whether it has commands; a page's encoding, whether of text."""
+    assert ThreadPoolExecutor(3)._max_workers == 3
+    assert argparse.ArgumentParser()._subparsers is None
+    assert codecs.lookup("base64")._is_text_encoding is False
+
+
+def test_no_private_name_is_missing_here():
+    """Whoever uses another private name of a package lists it, so that an upgrade finds it."""
+    listed = {name for names in ATTRIBUTES.values() for name in names}
+    used = set(private_names())
+    assert used - listed - OF_OBJECTS - ELSEWHERE - PUBLIC == set()
+    assert (OF_OBJECTS | ELSEWHERE | PUBLIC) - used == set()
+
+
+def test_no_module_of_the_sdk_is_missing_here():
+    """Modules below `mcp` and `mcp_types` change between versions: each name is listed."""
+    listed = {(place, name) for place in ATTRIBUTES for name in ATTRIBUTES[place]}
+    listed |= {tuple(place.split(":")) for place in ATTRIBUTES if ":" in place}
+    below = ("mcp.", "mcp_types.", "ipykernel.", "fastmcp.client.transports.base")
+    used = {
+        (node.module, alias.name)
+        for tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(below)
+        for alias in node.names
+    }
+    assert used - listed == set()
+
+
+@pytest.mark.parametrize("package", BOUNDED)
+def test_has_an_upper_bound(package):
+    """The next version of what we reach into comes when somebody has looked at it."""
+    found = [Requirement(text) for text in requires("jupyter-toolbench") or []]
+    bounds = [one.specifier for one in found if one.name == package and not one.marker]
+    assert len(bounds) == 1
+    assert any(bound.operator == "<" for bound in bounds[0])
+
+
+def trees() -> Iterator[ast.Module]:
+    for file in PACKAGE.rglob("*.py"):
+        yield ast.parse(file.read_text(encoding="utf-8"))
+
+
+def private_names() -> Iterator[str]:
+    """The private names that are used in the package and defined nowhere in it."""
+    own, used = set(), {"_dom_classes"}  # which an assignment makes look like our own
+    for node in (node for tree in trees() for node in ast.walk(tree)):
+        match node:
+            case (
+                ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name)
+            ):
+                own.add(name)
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+            ):
+                own.add(name)
+            case ast.Attribute(attr=name) if is_private(name):
+                used.add(name)
+            case ast.Call(
+                func=ast.Name("getattr" | "hasattr" | "setattr"),
+                args=[_, ast.Constant(str(name)), *_],
+            ) if is_private(name):
+                used.add(name)
+    return iter((used - own) | {"_dom_classes"})
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def test_the_search_finds_what_there_is():
+    """It is no test if it finds nothing: `sys._getframe` is one of those it must find."""
+    assert {"_getframe", "_bind", "_allow_stdin"} <= set(private_names())
+    assert sys._getframe

@@ -1,0 +1,106 @@
+"""The laws of the folders: a reader guesses the file from the behaviour."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import toolbench
+
+ROOT = Path(toolbench.__file__).parent
+DOZEN = 12
+# The parts of a runtime tool, as in OpenHands: every tool has them.
+PARTS = {"__init__", "definition", "impl"}
+
+# Names that stand for more than one module: the thing and its view, or the same thing on
+# another floor.
+SHARED = {
+    "executor": "of any tool; of a server's tool",
+    "logs": "of a server; and their view",
+    "output": "of a run; and its view",
+    "resources": "of a server; and their view",
+    "tools": "the runtime tools; the view of a server's; an agent's own",
+    "traffic": "of a server; and its view",
+    "transcript": "of a conversation, as text; and its view",
+}
+
+# They say what happened, not what the thing is.
+NO_NOUNS = {
+    *(
+        "active",
+        "asked",
+        "asking",
+        "breaking",
+        "concealing",
+        "found",
+        "given",
+        "handed",
+    ),
+    *("said", "shown", "spoken", "stopping", "telling", "told", "waiting", "wanted"),
+}
+# Files too small to be worth a place of their own, unless named here.
+SMALL = 16
+TINY = {
+    "_version": "the build reads it",
+    "redaction/marks": "what everything else in redaction imports",
+    "runs/shell": "the one question to IPython that eight modules ask",
+    "widgets/frontend/widget": "the class that names the shipped module",
+}
+
+
+def modules():
+    """Return the path of every module of the package without its suffix."""
+    return sorted(
+        path.relative_to(ROOT).with_suffix("")
+        for path in ROOT.rglob("*.py")
+        if "template" not in path.parts
+    )
+
+
+def folders():
+    """Return the names of the modules of every folder, and of the packages among them."""
+    inside = defaultdict(set)
+    for module in modules():
+        if module.name != "__init__":
+            inside[module.parent.as_posix()].add(module.name)
+    return inside
+
+
+def homes():
+    """Return where each module name stands; a package and its main module are one."""
+    places = defaultdict(set)
+    for module in modules():
+        home = module.parent if module.name == "__init__" else module
+        if home.name == home.parent.name:
+            home = home.parent  # form/form.py
+        if home.name not in PARTS | {""}:
+            places[home.name].add(home.as_posix())
+    return places
+
+
+def test_at_most_a_dozen_files_side_by_side():
+    """A folder with more needs folders of its own."""
+    large = {folder for folder, names in folders().items() if len(names) > DOZEN}
+    assert not large
+
+
+def test_no_name_for_two_things():
+    """A module name is enough to find the module, but for a short list."""
+    twice = {name for name, places in homes().items() if len(places) > 1}
+    assert twice - set(SHARED) == set()
+    assert len(SHARED) <= 8
+
+
+def test_modules_are_named_by_nouns():
+    """No verb and no participle that says when a thing came instead of what it is."""
+    assert not {module.as_posix() for module in modules() if module.name in NO_NOUNS}
+
+
+def test_a_file_is_worth_opening():
+    """A few lines are a part of the file that uses them."""
+    tiny = {
+        module.as_posix()
+        for module in modules()
+        if module.name not in PARTS
+        and len((ROOT / module).with_suffix(".py").read_text("utf-8").splitlines())
+        <= SMALL
+    }
+    assert tiny <= set(TINY)

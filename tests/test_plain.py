@@ -1,0 +1,168 @@
+"""Whatever a value is, it can be written down: as text, and as JSON."""
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pandas
+import pytest
+from hostile_values import HOSTILE, Mute
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from toolbench import ToolDefinition, history, run_tool
+from toolbench.display.tables import table_html
+from toolbench.magics.table import Listing
+from toolbench.plain import NOT_KEPT, encodable, key_text, plain, sentence, text_of
+
+# by name: Hypothesis prints its strategies, and these values cannot be printed
+HOSTILE_VALUES = st.sampled_from(sorted(HOSTILE)).map(lambda name: HOSTILE[name])
+HOSTILE_KEYS = st.sampled_from(["big integer", "half a character", "mute object"]).map(
+    lambda name: HOSTILE[name]
+)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()))
+    | st.binary()
+    | HOSTILE_VALUES
+)
+KEYS = st.text() | st.integers() | st.none() | HOSTILE_KEYS
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(KEYS, inner),
+    max_leaves=20,
+)
+
+
+def test_a_table_of_hostile_values_is_shown():
+    """Lists of magics and tables of results show what can be shown of every cell."""
+    rows = [(name, value) for name, value in HOSTILE.items()]
+    listing = Listing(("name", "value"), rows, "none")
+    for shown in (*listing._repr_mimebundle_().values(), repr(listing)):
+        assert "an integer of about 5,001 digits" in shown.replace("\n", " ")
+    frame = pandas.DataFrame({"value": [10**5_000, "plain"]})
+    assert "about 5,001 digits" in table_html(frame)
+
+
+@given(VALUES)
+def test_every_value_is_text_and_json(value):
+    """No value makes either raise, and the JSON is as strict as JSON can be."""
+    assert isinstance(text_of(value), str)
+    assert json.loads(json.dumps(plain(value), allow_nan=False)) == plain(value)
+
+
+@given(st.recursive(st.integers() | st.text() | st.booleans(), st.lists, max_leaves=9))
+def test_what_can_be_written_is_unchanged(value):
+    """Only what Python or JSON cannot write is written otherwise."""
+    assert text_of(value) == repr(value)
+    assert plain(value) == value
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_values(value):
+    """Cycles, depth and other people's code are no exception."""
+    assert text_of(value)
+    assert text_of([value, 10**5_000])
+    json.dumps(plain({"x": [value]}), allow_nan=False)
+
+
+LONG = Fraction(10**5_000, 3)
+
+
+@dataclass
+class Parts:
+    part: object
+
+
+class Model(BaseModel):
+    part: Fraction
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda part: part,
+        lambda part: [1, (part,)],
+        lambda part: {"a": {part}},
+        lambda part: {part: 1},
+        Parts,
+        lambda part: Model(part=part),
+    ],
+    ids=["bare", "in lists", "in a set", "a key", "in a dataclass", "in a model"],
+)
+def test_a_long_fraction_is_a_text_and_no_word_on_stderr(make, capfd):
+    """What is too long for Python to write is said in the value, nowhere else."""
+    value = make(LONG)
+    assert "fraction" in json.dumps(plain(value)).lower()
+    assert run_tool(ToolDefinition(name="t", executor=lambda: value)).text
+    assert history()[-1].to_dict()
+    short = make(Fraction(1, 3))
+    assert "1/3" in json.dumps(plain(short)) or "Fraction(1, 3)" in str(plain(short))
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("digits", [4_299, 4_300, 4_301, 5_000])
+def test_an_integer_is_written_if_python_can(digits):
+    """Up to Python's limit it stays a number; beyond, it says how long it is."""
+    number = 10**digits - 1
+    written = plain([number])[0]
+    if digits <= 4_300:
+        assert written == number
+    else:
+        words = f"an integer of about {digits + 1:,} digits"
+        assert written == f"… {words}{NOT_KEPT}"
+        assert text_of({"n": number}) == f"{{'n': <{words}>}}"
+
+
+def test_the_parts_that_can_be_written_are():
+    """One value that cannot say anything does not silence the others."""
+    assert text_of({"a": [1, Mute()], (2,): {3}}) == (
+        "{'a': [1, <Mute whose repr raises RuntimeError>], (2,): {3}}"
+    )
+    assert plain({"a": [1, Mute()], 2: math.inf, "b": b"\xff"}) == {
+        "a": [1, "<Mute whose repr raises RuntimeError>"],
+        "2": "inf",
+        "b": "/w==",
+    }
+
+
+def test_objects_are_looked_into():
+    """Models and dataclasses are their fields, also beside what cannot be written."""
+
+    @dataclass
+    class Point:
+        x: int
+
+    class Model(BaseModel):
+        point: object
+
+    value = [Mute(), Point(1), Model(point=Point(2))]
+    assert plain(value)[1:] == [{"x": 1}, {"point": {"x": 2}}]
+
+
+def test_shared_parts_are_no_cycle():
+    """The same list twice is written twice."""
+    shared = [1]
+    assert plain([shared, shared, Mute()])[:2] == [[1], [1]]
+    assert text_of([shared, shared, 10**5_000]).startswith("[[1], [1], ")
+
+
+def test_a_value_with_no_end_is_cut():
+    """What grows with every level stays readable."""
+    tower = [10**5_000]
+    for _ in range(60):
+        tower = [tower, tower]
+    assert len(text_of(tower)) < 1_000_000
+
+
+def test_keys_and_errors():
+    """A key is what JSON makes of it; an error that cannot speak names what it holds."""
+    assert [key_text(key) for key in ("a", 1, None, (1,))] == ["a", "1", "None", "(1,)"]
+    assert sentence(ValueError("no")) == "no"
+    assert sentence(ValueError(10**5_000)).endswith("digits>")
+    assert encodable("a\ud800b") == "a?b"

@@ -1,0 +1,32 @@
+"""Numbers of things in words, and the words of names."""
+
+import pytest
+
+from toolbench.wording import counted, snake_case, words_of
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 rows"), (1, "1 row"), (1_234, "1,234 rows")]
+)
+def test_counted(number, words):
+    """One thing is singular, thousands are told apart."""
+    assert counted(number, "row") == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("FileEditorTool", ["file", "editor", "tool"]),
+        ("HTTPServer", ["http", "server"]),
+        ("get-user_name.first", ["get", "user", "name", "first"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_name(name, words):
+    """However a name is spelled, its words are found."""
+    assert words_of(name) == words
+
+
+def test_snake_case_keeps_every_letter():
+    """No letter of any alphabet is lost."""
+    assert snake_case("StraßeTool") == "straße_tool"

@@ -1,0 +1,174 @@
+"""One background event loop, started on first use, for everything that is `async`.
+
+Never the kernel's own loop: a cell, a button and a session each wait here without stopping the
+others. A caller that is interrupted while it waits cancels the work, so that a server hears of it.
+"""
+
+import atexit
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolbench.errors import ToolbenchError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from anyio.from_thread import BlockingPortal
+
+T = TypeVar("T")
+Close = Callable[[], Awaitable[object]]
+_CLOSING_SECONDS = 5.0
+_EVERY = 0.25  # seconds from one drawing to the next
+_draw: ContextVar[Callable[[], object] | None] = ContextVar("draw", default=None)
+
+
+class Portal:
+    """The way into the background loop, from any thread."""
+
+    def __init__(self) -> None:
+        """Make a portal; its thread starts with the first call."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = Lock()
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._loop: AbstractEventLoop | None = None
+        self._thread = 0
+        self._to_close: set[Close] = set()
+
+    @property
+    def loop(self) -> "AbstractEventLoop":
+        """The background loop, started if it does not run."""
+        return self._opened()[1]
+
+    def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
+        """Run `function(*args)` in the background loop and return its future at once.
+
+        Raises:
+            ToolbenchError: If called from the background loop itself, which would wait
+                for ever for what it is to do.
+        """
+        self.refuse_inside()
+        return self._opened()[0].start_task_soon(function, *args)
+
+    def call(
+        self,
+        function: Callable[..., Awaitable[T]],
+        *args: Any,
+        timeout: float | None = None,
+    ) -> T:
+        """Run `function(*args)` in the background loop and wait for what it returns.
+
+        Args:
+            function: The coroutine function.
+            *args: Its arguments.
+            timeout: Seconds to wait; None waits for ever.
+
+        Raises:
+            TimeoutError: If it took longer; the task is cancelled, as it is when the
+                waiting thread is interrupted.
+            ToolbenchError: If called from the background loop itself.
+        """
+        future = self.start(function, *args)
+        draw = _draw.get()
+        try:
+            if draw is not None and timeout is None:
+                while not wait([future], _EVERY).done:
+                    draw()
+            return future.result(timeout)
+        except BaseException:  # also KeyboardInterrupt: tell the task
+            future.cancel()
+            raise
+
+    @contextmanager
+    def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
+        """Call *draw* again and again while a `call` of the `with` block waits, in its thread."""
+        token = _draw.set(draw)
+        try:
+            yield
+        finally:
+            _draw.reset(token)
+
+    def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
+        """Refuse to be called from the background loop: for what blocks until it has done something.
+
+        Args:
+            instead: What to await there.
+
+        Raises:
+            ToolbenchError: If this is the loop's own thread.
+        """
+        if get_ident() == self._thread:
+            msg = (
+                "A blocking call was made inside the background loop, where async tools "
+                f"and answerers run: await it instead, as in `await {instead}`."
+            )
+            raise ToolbenchError(msg)
+
+    def enter(self, manager: Any) -> AbstractContextManager[Any]:
+        """Return async context *manager* as one to be used in `with`."""
+        return self._opened()[0].wrap_async_context_manager(manager)
+
+    def close_first(self, close: Close) -> None:
+        """Await `close()` in the background loop before it is stopped: for open connections."""
+        self._to_close.add(close)
+
+    def is_closed(self, close: Close) -> None:
+        """Forget *close*: what it closes is closed already."""
+        self._to_close.discard(close)
+
+    def close(self) -> None:
+        """Cancel what runs in the background loop and stop it; a later call starts another."""
+        with self._lock:
+            to_close, self._to_close = self._to_close, set()
+            if self._portal is not None:
+                with suppress(RuntimeError):  # it is stopping already
+                    self._portal.call(_close_all, to_close)
+                    self._portal.call(self._portal.stop, True)  # noqa: FBT003 - anyio's
+            self._stack.close()
+            self._portal, self._loop, self._thread = None, None, 0
+
+    def leave_behind(self) -> None:
+        """Forget the loop without stopping it: in a forked process its thread does not run."""
+        if self._portal is not None:
+            with suppress(StopIteration):  # it never waits: nothing would wake it here
+                self._portal.stop().send(None)
+        self._begin()
+
+    def _opened(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
+        from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
+            start_blocking_portal,
+        )
+        from anyio.lowlevel import current_token  # noqa: PLC0415 - as above
+
+        with self._lock:
+            if self._portal is None or self._loop is None:
+                manager = start_blocking_portal("asyncio", name="toolbench-loop")
+                self._portal = self._stack.enter_context(manager)
+                self._thread = self._portal.call(get_ident)
+                token: Any = self._portal.call(current_token)
+                self._loop = token.native_token
+                # without this the interpreter, on its way out, waits for the loop for ever
+                atexit.register(self.close)
+            return self._portal, self._loop
+
+
+async def _close_all(to_close: set[Close]) -> None:
+    from anyio import move_on_after  # noqa: PLC0415 - asyncio, only for what is async
+
+    with move_on_after(_CLOSING_SECONDS):
+        for close in to_close:
+            with suppress(Exception):  # one that fails keeps no other one open
+                await close()
+
+
+portal = Portal()
+"""The portal of this process; `portal.close()` resets it."""
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=portal.leave_behind)

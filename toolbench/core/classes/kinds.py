@@ -1,0 +1,99 @@
+"""Find a class by its kind: the bare name under which its objects are written down.
+
+A class defined again (a notebook cell run twice) takes the place of the old one. Two classes
+of one name from different modules are both kept; only asking for the bare name is an error.
+A class made inside a function replaces nothing: each call makes one of its own.
+"""
+
+from itertools import count
+from threading import Lock
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet, WeakValueDictionary
+
+from toolbench.errors import KindError, did_you_mean
+from toolbench.wording import snake_case
+
+T = TypeVar("T", bound=type)
+
+
+def is_local(place: str) -> bool:
+    """Tell whether what stands at *place* was made by a function, perhaps one of many."""
+    return "<locals>" in place
+
+
+class Kinds(Generic[T]):
+    """The classes of one family, by kind. Classes without users disappear."""
+
+    def __init__(self, family: str) -> None:
+        """Name the *family* for the error messages."""
+        self._family = family
+        self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
+        """By bare name and by place; the newest comes last."""
+        self._replaced: WeakSet[T] = WeakSet()
+        self._numbers = count()
+        self._lock = Lock()
+
+    def add(self, cls: T) -> None:
+        """Register *cls*; it replaces the class of the same name that its module defined before."""
+        place = place_of(cls)
+        with self._lock:
+            key = f"{place} {next(self._numbers)}" if is_local(place) else place
+            for name in (cls.__name__, place):
+                namesakes = self._by_name.setdefault(name, WeakValueDictionary())
+                old = namesakes.pop(key, None)
+                if old is not None:
+                    self._replaced.add(old)
+                namesakes[key] = cls
+
+    def newest(self, cls: T) -> T:
+        """Return the class defined last where *cls* was: itself, or what replaced it."""
+        if cls not in self._replaced:
+            return cls
+        return next(reversed(self._known_as(place_of(cls))), cls)
+
+    def kind_of(self, cls: T) -> str:
+        """Return what `resolve` finds *cls* by: its bare name if no other is meant by it."""
+        classes = self._meant_by(cls.__name__)
+        return cls.__name__ if list(classes.values()) == [cls] else place_of(cls)
+
+    def resolve(self, kind: str) -> T:
+        """Return the class that goes by *kind*, a bare name or `module.qualname`.
+
+        Raises:
+            KindError: If there is none, or the bare name is used in several modules.
+        """
+        classes = self._meant_by(kind)
+        if len(classes) == 1:
+            return classes.popitem()[1]
+        if not classes:
+            msg = f"No {self._family} of kind {kind!r}.{did_you_mean(kind, self._names())}"
+            raise KindError(msg)
+        places = " and ".join(sorted(map(place_of, classes.values())))
+        msg = f"Kind {kind!r} is used by {places}: ask for one of these instead."
+        raise KindError(msg)
+
+    def _meant_by(self, name: str) -> dict[str, T]:
+        """The newest class of that name of each module."""
+        return {cls.__module__: cls for cls in self._known_as(name)}
+
+    def _known_as(self, name: str) -> list[T]:
+        with self._lock:
+            return list(self._by_name.get(name, {}).values())
+
+    def _names(self) -> list[str]:
+        with self._lock:
+            names = {
+                c.__name__ for known in self._by_name.values() for c in known.values()
+            }
+        return sorted(names)
+
+
+def place_of(cls: Any) -> str:
+    """Return where *cls*, or a function, was defined: its module and qualified name."""
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def tool_name(class_name: str) -> str:
+    """Return the name of a tool that has none of its own: `FileEditorTool` -> `file_editor`."""
+    words = snake_case(class_name)
+    return words.removesuffix("_tool") or words

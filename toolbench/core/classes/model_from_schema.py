@@ -1,0 +1,186 @@
+"""Make a class out of a JSON Schema of another author.
+
+The schema itself decides what is accepted (jsonschema-rs, nothing translated, nothing lost);
+the typed fields on top are there for reading. Names from the schema never become attributes
+unless they are safe ones.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from keyword import iskeyword
+from typing import Annotated, Any, ClassVar, TypeVar, Union, cast
+from weakref import WeakKeyDictionary
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+
+from toolbench.core.classes.model_schema import argument_schema
+from toolbench.errors import Problem, SchemaError
+from toolbench.jsonschema.composition.merge import together
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.types import CLASSES
+from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.jsonschema.view import read
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_HINTS: Mapping[type, Any] = {list: list[Any], dict: dict[str, Any]}
+"""What stands for a class that needs to be told what it holds."""
+
+
+class Open(BaseModel):
+    """Mixed in, lets a class keep arguments that are not among its fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def foreign_model(
+    base: type[ModelT],
+    name: str,
+    schema: Mapping[str, Any],
+    *,
+    module: str,
+    place: str,
+) -> type[ModelT]:
+    """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
+
+    Args:
+        base: The class, Action or Observation.
+        name: The name of the new class.
+        schema: What it accepts.
+        module: Where the new class counts as defined.
+        place: Its qualified name there.
+
+    Raises:
+        SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
+    """
+    if not isinstance(schema, Mapping):
+        msg = f"An input schema is a JSON object, not {schema!r}."
+        raise SchemaError(msg)
+    validator = validator_of(dict(schema))
+    own = deepcopy(dict(schema))
+    bases: Any = (base, Open)
+    model: Any = create_model(
+        name,
+        __base__=bases,
+        __module__=module,
+        __qualname__=place,
+        __validators__=_checks(validator),
+        foreign_schema=(ClassVar[dict[str, Any]], own),
+        **_fields(base, own),
+    )
+    return cast("type[ModelT]", model)
+
+
+def _checks(validator: SchemaValidator) -> dict[str, Any]:
+    def check(cls: Any, value: Any) -> Any:
+        if isinstance(value, Mapping) and not isinstance(value, dict):
+            value = dict(value)
+        judged, own = value, _own_names(cls)
+        if own and isinstance(value, dict):
+            judged = {k: v for k, v in value.items() if k not in own}
+        if validator.is_valid(judged):
+            return value
+        lines = [_line(problem, value) for problem in validator.problems(judged)]
+        raise ValidationError.from_exception_data(cls.__name__, lines)
+
+    return {"_check": model_validator(mode="before")(_classmethod(check))}
+
+
+_classmethod: Any = classmethod  # pydantic's stubs do not know the builtin's type
+
+
+def _line(problem: Problem, value: Any) -> InitErrorDetails:
+    misfit = PydanticCustomError(
+        "json_schema", "{sentence}", {"sentence": problem.message}
+    )
+    return InitErrorDetails(type=misfit, loc=problem.path, input=value)
+
+
+_own: WeakKeyDictionary[type[BaseModel], frozenset[str]] = WeakKeyDictionary()
+
+
+def _own_names(model: type[BaseModel]) -> frozenset[str]:
+    """The names that *model* has fields of its own for: the schema knows nothing of them."""
+    names = _own.get(model)
+    if names is None:
+        fields = model.model_fields.items()
+        theirs = {f.alias for _, f in fields if _AsItCame in f.metadata}
+        ours = {f.alias or n for n, f in fields if _AsItCame not in f.metadata}
+        names = _own[model] = frozenset(ours - theirs)
+    return names
+
+
+def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
+    """Return the schema *model* was made from, with the fields a subclass added, if any.
+
+    Copy it before changing it. None for a model that was made from no schema.
+    """
+    schema: dict[str, Any] | None = getattr(model, "foreign_schema", None)
+    if schema is None:
+        return None
+    base = next(c for c in model.__mro__ if "foreign_schema" in c.__dict__)
+    names = _own_names(model) - _own_names(base)
+    if not names:
+        return schema
+    ours = argument_schema(model)
+    node = read(ours)
+    added = {n: part.raw for n, part in node.declared.items() if n in names}
+    required = [name for name in node.required if name in names]
+    schema = together(schema, {"properties": added, "required": required})
+    return together({k: ours[k] for k in ours if k == "$defs"}, schema)
+
+
+class _AsItCame:
+    """Marks a field whose value is kept untouched, in and out: the JSON Schema has judged it."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: Any
+    ) -> core_schema.CoreSchema:
+        return core_schema.any_schema()
+
+
+def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
+    whole = read(schema)
+    names = {*dir(base), *base.model_fields}
+    fields: dict[str, Any] = {}
+    for name, node in whole.properties.items():
+        attribute = safe_attribute(name, names)
+        names.add(attribute)
+        hint, default = _python_type(node), cast("Any", ...)
+        if name not in whole.required:  # reads as None when unset
+            hint, default = hint | None, None
+        fields[attribute] = (
+            Annotated[hint, _AsItCame],
+            Field(default, alias=name, description=node.description or None),
+        )
+    return fields
+
+
+def safe_attribute(name: str, names: set[str]) -> str:
+    """Return the attribute for the property *name*: the same where that is safe."""
+    letters = "".join(c if f"a{c}".isidentifier() else "_" for c in name).strip("_")
+    plain = letters if letters.isidentifier() else f"field_{letters}".rstrip("_")
+    if iskeyword(plain) or plain in names:
+        plain += "_"
+    unique, n = plain, 2
+    while unique in names:
+        unique, n = f"{plain}{n}", n + 1
+    return unique
+
+
+def _python_type(node: Node) -> Any:
+    """The nearest Python type of what *node* accepts, for people and editors to read."""
+    if not node.types:
+        return Any
+    kinds = (*node.types, "null") if node.takes_null else node.types
+    classes = [CLASSES[kind] for kind in kinds]
+    return Union[tuple(_HINTS.get(c, c) for c in classes)]  # noqa: UP007 - of any number

@@ -1,0 +1,106 @@
+"""The JSON Schema of a pydantic model, complete: only pydantic's own noise is taken out.
+
+Noise is a title pydantic made up from a name, and the `null` of an optional field that is
+simply not there when it is unset. Constraints, defaults, enums, unions and recursion stay.
+"""
+
+from json import dumps
+from math import isfinite
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from toolbench.jsonschema.composition.inline import inline_defs, without_unset_nulls
+from toolbench.jsonschema.refs import resolve
+from toolbench.jsonschema.walk import every, mapping
+from toolbench.redaction.detection.locations import is_secret
+
+_UNSAYABLE = object()  # stands for a default that JSON cannot say
+_SIMPLE = frozenset({str, int, bool, type(None)})
+
+
+class _Untitled(GenerateJsonSchema):
+    """pydantic's generator without the titles it makes up, and without what JSON cannot say."""
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        """Stay quiet: what JSON cannot say is left out, and that is all."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().model_schema(schema), schema)
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().dataclass_schema(schema), schema)
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+        return _untitled(super().typed_dict_schema(schema), schema)
+
+    def float_schema(self, schema: Any) -> dict[str, Any]:
+        limits = super().float_schema(schema).items()
+        return {k: v for k, v in limits if not isinstance(v, float) or isfinite(v)}
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        schema_of_default = super().default_schema(schema)
+        if schema_of_default.get("default") is _UNSAYABLE:
+            del schema_of_default["default"]
+        return schema_of_default
+
+    def encode_default(self, dft: Any) -> Any:
+        # not an error: pydantic would put the default into a sentence, and its repr may raise
+        try:
+            # pydantic makes an adapter for each; most defaults are what JSON has anyway
+            encoded = dft if type(dft) in _SIMPLE else super().encode_default(dft)
+            dumps(encoded, allow_nan=False, ensure_ascii=False).encode()
+        except Exception:  # noqa: BLE001 - the default may be anything
+            return _UNSAYABLE
+        return encoded
+
+
+def _untitled(produced: dict[str, Any], schema: Any) -> dict[str, Any]:
+    if produced.get("title") == getattr(schema.get("cls"), "__name__", None):
+        del produced["title"]
+    return produced
+
+
+_full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
+
+
+def full_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what *model* accepts, `null` branches and all: what a form is built from.
+
+    Worked out once for each class: copy it before changing it.
+    """
+    schema = _full.get(model)
+    if schema is None:
+        schema = _full[model] = _generate(model)
+    return schema
+
+
+def _generate(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema(schema_generator=_Untitled)
+    for name, definition in mapping(schema, "$defs").items():  # enums get theirs later
+        if definition.get("title") in (name, name.rpartition("__")[2]):
+            del definition["title"]
+    for _, node in every(schema):
+        for name, field in mapping(node, "properties").items():
+            if (
+                isinstance(field, dict)
+                and field.get("default")
+                and is_secret(name, field)
+            ):
+                del field["default"]  # who calls need not know it
+    # a model that refers to itself: callers look for `type: object` at the top
+    whole, _ = resolve(schema, schema)
+    return cast("dict[str, Any]", whole)
+
+
+def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what a caller of *model* should send: unset optionals lose their `null`.
+
+    `$defs` stay only for what refers to itself; everything else stands where it is used.
+    """
+    return inline_defs(without_unset_nulls(full_schema(model)))

@@ -1,0 +1,1 @@
+"""An observation made of whatever an executor returned."""

@@ -1,0 +1,120 @@
+"""Make an observation out of whatever an executor returned."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
+
+from toolbench.core.classes.polymorphism import takes_kind
+from toolbench.core.coercion.content_blocks import contents_of as contents_of
+from toolbench.core.coercion.dataframe import frame_of
+from toolbench.core.schema import Observation
+from toolbench.core.state import secrets_of
+from toolbench.errors import KindError, indefinite
+from toolbench.jsonschema.validation.problems import pydantic_problems
+
+
+class ResultObservation(Observation):
+    """What a plain function returned, and the content a model reads of it."""
+
+    result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
+    """The Python object itself; it stays in this process."""
+
+    @property
+    def data(self) -> Any:
+        """The same object, by the name it has where an MCP server answers."""
+        return self.result
+
+    @property
+    def df(self) -> Any:
+        """What was returned as a pandas DataFrame, if it is a list of objects.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+            TypeError: If it is something else.
+        """
+        return frame_of(self.result)
+
+
+def observation_of(
+    result: Any, observation_type: type[Observation] | None, tool: str
+) -> Observation:
+    """Return *result* as an observation, of *observation_type* if one is given.
+
+    A dict, model or dataclass becomes the fields of the type; without one, a dict that is
+    written as an observation becomes that. A dict with the `kind` of an observation, as
+    `to_dict` writes it, becomes one of that class. All else becomes content: a str text, an image
+    (bytes, PIL, matplotlib) an image, a list of content that, anything else JSON.
+
+    Raises:
+        TypeError: If *result* does not make an observation of that type.
+    """
+    if isinstance(result, Observation):  # also a plain one that says what failed
+        return result
+    by_name = _named(result, observation_type)
+    if observation_type is None:
+        return _written_down(result, by_name) or ResultObservation(
+            content=contents_of(result), result=result
+        )
+    try:
+        if by_name is not None:
+            observation_type = by_name
+            return by_name.from_dict(result)
+        fields = _fields(result)
+        if fields is not None:
+            return observation_type.model_validate(fields)
+        return observation_type(content=contents_of(result))
+    except ValidationError as error:
+        first = pydantic_problems(error, value=result)[0]
+        msg = (
+            f"{tool} returned {indefinite(type(result).__name__)} that makes no "
+            f"{observation_type.__name__}: {first}."
+        )
+        raise TypeError(msg) from error
+
+
+def _named(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
+    """Return the class that *result* names in `kind`, unless *expected* has such a field."""
+    kind = result.get("kind") if isinstance(result, Mapping) else None
+    if not isinstance(kind, str) or (expected is not None and takes_kind(expected)):
+        return None
+    if expected is not None and kind == expected.__name__:
+        return expected
+    with suppress(KindError):  # then it is a dict like any other
+        return Observation.resolve_kind(kind)
+    return None
+
+
+def _written_down(result: Any, by_name: type[Observation] | None) -> Observation | None:
+    with suppress(ValidationError):  # as above
+        if by_name is not None:
+            return by_name.from_dict(result)
+        if isinstance(result, Mapping) and "content" in result:
+            return Observation.model_validate(result)
+    return None
+
+
+def _fields(result: Any) -> dict[str, Any] | None:
+    if isinstance(result, BaseModel):
+        return result.model_dump(round_trip=True)  # without what is computed
+    if is_dataclass(result) and not isinstance(result, type):
+        return asdict(result)
+    return dict(result) if isinstance(result, Mapping) else None
+
+
+def masked(observation: Observation, conversation: Any) -> Observation:
+    """Return *observation* with the secrets of *conversation* replaced in everything."""
+    secrets = secrets_of(conversation)
+    hidden: Any = secrets.redactor.value(observation) if secrets else observation
+    if isinstance(hidden, Observation):
+        return hidden
+    return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
+
+
+def masked_error(error: Exception, conversation: Any) -> Exception:
+    """Return *error*, or one in its place, without the secrets of *conversation*."""
+    secrets = secrets_of(conversation)
+    return secrets.redactor.error(error) if secrets else error

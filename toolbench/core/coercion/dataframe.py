@@ -1,0 +1,53 @@
+"""A result as a pandas DataFrame, where it holds a list of objects."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from toolbench.errors import MissingExtraError
+from toolbench.plain import clip
+
+_EXTRA = "pandas"
+
+
+def frame_of(data: Any) -> Any:
+    """Return *data* as a DataFrame: a list of objects, or an object that holds one such list.
+
+    An object is a mapping, a pydantic model or a dataclass; alone, it is a table of one row.
+
+    Raises:
+        MissingExtraError: If pandas is not installed.
+        TypeError: If *data* is something else.
+    """
+    try:
+        from pandas import DataFrame  # noqa: PLC0415 - optional, and slow to load
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+    if isinstance(data, DataFrame):
+        return data
+    rows = _rows(data)
+    if rows is None:
+        msg = f"The result isn't a list of objects (got {clip(data)}): use .data."
+        raise TypeError(msg)
+    return DataFrame(rows)
+
+
+def _rows(data: Any) -> list[Mapping[str, Any]] | None:
+    whole = _object(data)
+    if whole is not None:
+        lists = [value for value in whole.values() if isinstance(value, list)]
+        data = lists[0] if len(lists) == 1 else [whole]
+    if not isinstance(data, list | tuple):
+        return None
+    rows = [row for item in data if (row := _object(item)) is not None]
+    return rows if rows and len(rows) == len(data) else None
+
+
+def _object(item: Any) -> Mapping[str, Any] | None:
+    if isinstance(item, BaseModel):
+        return item.model_dump()
+    if is_dataclass(item) and not isinstance(item, type):
+        return asdict(item)
+    return item if isinstance(item, Mapping) else None

@@ -1,0 +1,159 @@
+"""A tool in the words of those who offer it to a model: MCP, OpenAI chat, OpenAI Responses."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cached_property
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.definition.parameters import Ready, parameters_of
+from toolbench.core.schema import Action, Observation, Schema
+
+
+def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *meta* as JSON can carry it: bytes in base64, other objects as their text."""
+    text = to_json(
+        dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
+    )
+    plain: dict[str, Any] = from_json(text)
+    return plain
+
+
+class Exports:
+    """What a tool can say of itself, as plain dicts that `json.dumps` takes."""
+
+    name: str
+    description: str
+    action_type: type[Action]
+    observation_type: type[Observation] | None
+    annotations: ToolAnnotations | None
+    meta: Mapping[str, Any] | None
+
+    @property
+    def hints(self) -> ToolAnnotations:
+        """The annotations, MCP's defaults where the tool has none."""
+        return self.annotations or ToolAnnotations()
+
+    @property
+    def version(self) -> str:
+        """The version label in `meta`; empty if there is none."""
+        return str((self.meta or {}).get("version", ""))
+
+    def parameters(
+        self, *, security_risk: bool = False, summary: bool = False
+    ) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments, as a model gets it; a copy, yours to change.
+
+        Args:
+            security_risk: Ask the model to rate each call; only for tools that are not
+                read-only, and never in place of an argument of that name. It is the first
+                property: a call that is cut off keeps its rating.
+            summary: Ask the model for a line on what the call is for: the next property.
+        """
+        return parameters_of(self.action_type).get(
+            security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
+        )
+
+    def to_mcp_tool(
+        self,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready.
+
+        Args:
+            input_schema: Takes the place of the schema of the arguments.
+            output_schema: Takes the place of the schema of the observation.
+        """
+        if input_schema is None and output_schema is None:
+            exported = self._as_mcp.copy()
+        else:
+            exported = self._told_to_mcp(
+                deepcopy(input_schema), deepcopy(output_schema)
+            )
+        if self.meta is not None:  # it may have changed
+            exported["_meta"] = as_json(self.meta)
+        return exported
+
+    @cached_property
+    def _as_mcp(self) -> Ready:
+        return Ready(self._told_to_mcp(None, None))
+
+    def _told_to_mcp(
+        self,
+        input_schema: dict[str, Any] | None,
+        output_schema: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        exported: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.parameters() if input_schema is None else input_schema,
+        }
+        if output_schema is None and self.observation_type is not None:
+            output_schema = parameters_of(self.observation_type).get()
+        if output_schema is not None:
+            exported["outputSchema"] = output_schema
+        if declared := self._declared_hints():
+            exported["annotations"] = declared
+        return exported
+
+    def _declared_hints(self) -> dict[str, Any]:
+        """The hints the tool declares; MCP's defaults are no declarations."""
+        annotations = self.annotations
+        return (
+            {}
+            if annotations is None
+            else annotations.model_dump(exclude_unset=True, exclude_none=True)
+        )
+
+    def to_openai_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's chat completions, JSON-ready.
+
+        Args:
+            add_security_risk_prediction: Ask the model to rate each call, as `parameters`.
+            action_type: Takes the place of the tool's own action type.
+            add_summary: Ask the model for a line on what the call is for.
+        """
+        return {
+            "type": "function",
+            "function": self._function(
+                action_type,
+                security_risk=add_security_risk_prediction,
+                summary=add_summary,
+            ),
+        }
+
+    def to_responses_tool(
+        self,
+        add_security_risk_prediction: bool = False,  # noqa: FBT001, FBT002 - as OpenHands
+        action_type: type[Schema] | None = None,
+        *,
+        add_summary: bool = False,
+    ) -> dict[str, Any]:
+        """Return the tool for OpenAI's Responses API, JSON-ready; arguments as above."""
+        function = self._function(
+            action_type, security_risk=add_security_risk_prediction, summary=add_summary
+        )
+        return {"type": "function", **function, "strict": False}
+
+    def _function(
+        self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
+    ) -> dict[str, Any]:
+        if action_type is None:
+            schema = self.parameters(security_risk=security_risk, summary=summary)
+        else:
+            risk = security_risk and not self.hints.readOnlyHint
+            schema = parameters_of(action_type).get(security_risk=risk, summary=summary)
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": schema,
+        }

@@ -1,0 +1,113 @@
+"""The JSON Schema of a tool's arguments, kept ready, since tools are exported often."""
+
+import json
+import marshal
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydantic_core import from_json, to_json
+
+from toolbench.core.classes.model_from_schema import extended_schema
+from toolbench.core.classes.model_schema import full_schema
+from toolbench.core.schema import Schema
+from toolbench.core.security import SecurityRisk
+from toolbench.jsonschema.view import read
+from toolbench.plain import encodable, plain
+from toolbench.redaction.detection.secret_samples import without_secret_samples
+
+_SECURITY_RISK = {
+    "type": "string",
+    "enum": [risk.value for risk in SecurityRisk],
+    "description": "How risky this call is. "
+    + "; ".join(f"{risk.value}: {risk.description}" for risk in SecurityRisk)
+    + ".",
+}
+_SUMMARY = {
+    "type": "string",
+    "description": "What this call is for, in one line of about ten words.",
+}
+
+
+class Ready:
+    """A JSON object kept ready: each caller gets a copy of its own."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        """Keep *value* as it is now."""
+        # marshal reads plain data faster than any JSON parser, and only what we wrote here
+        self._data = marshal.dumps(_as_json(value))
+
+    def copy(self) -> dict[str, Any]:
+        """Return the object, yours to change."""
+        value: dict[str, Any] = marshal.loads(self._data)  # noqa: S302 - our own
+        return value
+
+
+def _as_json(value: dict[str, Any]) -> Any:
+    try:
+        return from_json(to_json(value))
+    except ValueError:  # half a character, as a default may be: no UTF-8 can carry it
+        return from_json(encodable(json.dumps(plain(value), ensure_ascii=False)))
+
+
+class Parameters:
+    """The schemas of one set of arguments; each caller gets a copy of its own."""
+
+    def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
+        """Keep what is *accepted*, and what a caller is *parameters* to send."""
+        self._takes = accepted
+        self._parameters = parameters
+        self._ready: dict[tuple[bool, bool], Ready] = {}
+
+    @property
+    def accepted(self) -> dict[str, Any]:
+        """What the tool takes, `null` for unset optionals included."""
+        return self._accepted.copy()
+
+    @cached_property
+    def _accepted(self) -> Ready:
+        return Ready(self._takes)
+
+    def get(
+        self, *, security_risk: bool = False, summary: bool = False
+    ) -> dict[str, Any]:
+        """Return the schema, with the questions about the call itself if wanted.
+
+        Defaults and examples that hold a secret are left out: who sends the call, a model and
+        its provider, need not know them.
+        """
+        key = security_risk, summary
+        ready = self._ready.get(key)
+        if ready is None:
+            ready = self._ready[key] = Ready(self._with_questions(*key))
+        return ready.copy()
+
+    def _with_questions(self, *flags: bool) -> dict[str, Any]:
+        parameters = without_secret_samples(self._parameters)
+        if not any(flags):
+            return parameters
+        questions = {"security_risk": _SECURITY_RISK, "summary": _SUMMARY}
+        own = read(parameters).declared
+        added = {
+            name: question
+            for (name, question), want in zip(questions.items(), flags, strict=True)
+            if want and name not in own
+        }
+        # first, so that a call that is cut off keeps its rating
+        properties = {**added, **{name: node.raw for name, node in own.items()}}
+        return {**parameters, "properties": properties} if added else parameters
+
+
+_of_class: WeakKeyDictionary[type[Schema], Parameters] = WeakKeyDictionary()
+
+
+def parameters_of(schema: type[Schema]) -> Parameters:
+    """Return the parameters of a class of actions, worked out once."""
+    cached = _of_class.get(schema)
+    if cached is None:
+        foreign = extended_schema(schema)
+        accepted = full_schema(schema) if foreign is None else foreign
+        # providers want it said that arguments are an object
+        parameters = {"type": "object", **schema.to_mcp_schema()}
+        cached = _of_class[schema] = Parameters(accepted, parameters)
+    return cached

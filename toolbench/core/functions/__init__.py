@@ -1,0 +1,1 @@
+"""A typed, documented function read as a tool."""

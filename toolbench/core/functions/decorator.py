@@ -1,0 +1,103 @@
+"""Turn a typed, documented function into a tool: the quickest way to prototype one."""
+
+from collections.abc import Callable
+from inspect import isclass
+from typing import Any, overload
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.executor import innermost
+from toolbench.core.functions.docstrings import Doc, parse
+from toolbench.core.functions.function_shape import FunctionCall, shape_of
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import RegistrationError
+
+FunctionTool = ToolDefinition[Action, Observation]
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> FunctionTool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+) -> Any:
+    """Turn a function into a tool: its parameters become the action, its return value the result.
+
+    Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google,
+    NumPy or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further
+    argument, `**kwargs: Unpack[SomeTypedDict]` its keys. A parameter called `conversation` is
+    not the model's: it receives the conversation. A function annotated to return an
+    Observation class returns that.
+
+    Args:
+        function: The function, plain or `async`.
+        name: The name of the tool; the function's own if left out.
+        title: A name for people.
+        description: What the model is told; the docstring if left out.
+        read_only: The tool changes nothing. As of every hint, what is left out is not declared.
+        destructive: It may delete or overwrite: runs from a button or magic ask first.
+        idempotent: Calling it again with the same arguments changes nothing more.
+        open_world: It reaches things outside a closed domain.
+
+    Raises:
+        RegistrationError: If the function has no name, takes `*args`, is a method without
+            its object, or has parameters of types that JSON cannot carry; if the tool is
+            said to be both read-only and destructive.
+    """
+    if read_only and destructive:
+        msg = "A tool that is read-only destroys nothing: say read_only or destructive."
+        raise RegistrationError(msg)
+    annotations = {
+        "title": title,
+        "readOnlyHint": read_only,
+        "destructiveHint": destructive,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
+    hints = ToolAnnotations.model_validate(
+        {hint: value for hint, value in annotations.items() if value is not None}
+    )
+
+    def decorate(function: Callable[..., Any]) -> FunctionTool:
+        if isclass(function) or not callable(function):
+            msg = f"A tool is made of a function, not {function!r}."
+            raise RegistrationError(msg)
+        called: str = name or getattr(function, "__name__", None) or "<lambda>"
+        if called == "<lambda>":
+            msg = f"{function!r} has no name of its own: tool(name=...)."
+            raise RegistrationError(msg)
+        doc = parse(innermost(function).__doc__)
+        shape = shape_of(function, called, doc.parameters)
+        return ToolDefinition(
+            name=called,
+            description=description or _description(doc),
+            action_type=shape.action_type,
+            observation_type=shape.observation_type,
+            annotations=hints,
+            executor=FunctionCall(function, shape),
+        )
+
+    return decorate if function is None else decorate(function)
+
+
+def _description(doc: Doc) -> str:
+    return f"{doc.text}\n\nReturns: {doc.returns}" if doc.returns else doc.text

@@ -1,0 +1,43 @@
+"""What a docstring says of a function and of each parameter, in any of the usual styles."""
+
+from dataclasses import dataclass, field
+from inspect import cleandoc
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Doc:
+    """A docstring, taken apart."""
+
+    text: str = ""
+    """What the function does: everything outside the sections below."""
+    parameters: dict[str, str] = field(default_factory=dict)
+    returns: str = ""
+
+
+def parse(docstring: str | None) -> Doc:
+    """Take *docstring* apart: Google, NumPy or Sphinx style, whichever it is written in."""
+    if not docstring:
+        return Doc()
+    import griffe  # noqa: PLC0415 - only where a function becomes a tool
+
+    silent = {"warnings": False}  # a docstring is no error here
+    quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
+    sections = griffe.parse_auto(
+        griffe.Docstring(cleandoc(docstring)),
+        per_style_options=quiet,
+    )
+    texts, parameters, returns = [], {}, ""
+    for section in sections:
+        match section.kind:
+            case griffe.DocstringSectionKind.text:
+                texts.append(section.value)
+            case griffe.DocstringSectionKind.parameters:
+                parameters = {p.name: _one_line(p.description) for p in section.value}
+            case griffe.DocstringSectionKind.returns:
+                returns = _one_line(" ".join(r.description for r in section.value))
+    return Doc("\n\n".join(texts).strip(), parameters, returns)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,249 @@
+"""Read a function as a tool: its parameters become an action class, running it a call."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, isclass, isfunction, signature
+from typing import Annotated, Any, Optional, cast, get_args, get_origin, get_type_hints
+
+from pydantic import Field, PydanticUserError, create_model
+from pydantic.fields import FieldInfo
+
+from toolbench.core.classes.model_from_schema import Open, safe_attribute
+from toolbench.core.executor import FunctionExecutor, innermost
+from toolbench.core.functions.docstrings import parse
+from toolbench.core.schema import Action, Observation
+from toolbench.errors import RegistrationError
+
+CONVERSATION = "conversation"
+"""The parameter that is not the model's: it receives the conversation."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a function takes and gives."""
+
+    action_type: type[Action]
+    names: Mapping[str, str]
+    """The parameter that each attribute of the action is for, in order."""
+    only_if_set: frozenset[str]
+    """The attributes that are passed on only if they were given."""
+    by_position: frozenset[str]
+    """The parameters that cannot be passed by name."""
+    wants_conversation: bool
+    observation_type: type[Observation] | None
+
+
+class FunctionCall(FunctionExecutor):
+    """Calls a function with the fields of the action as its arguments."""
+
+    def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
+        """Call *function*, which has this *shape*."""
+        self.function = function
+        self._shape = shape
+
+    def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the function."""
+        __tracebackhide__ = True  # IPython leaves out such frames
+        args, kwargs = self._arguments(action, conversation)
+        return self.function(*args, **kwargs)
+
+    def misnamed(self) -> list[str]:
+        """List what the docstring describes as parameters, and are none."""
+        if issubclass(self._shape.action_type, Open):  # any name is one
+            return []
+        inner = innermost(self.function)  # a partial's has what is given already
+        names = {*signature(self.function).parameters, *signature(inner).parameters}
+        known = names.union(self._shape.names.values())
+        described = parse(inner.__doc__).parameters
+        return [name for name in described if name.lstrip("*") not in known]
+
+    def __reduce__(self) -> Any:
+        return FunctionCall, (self.function, self._shape)
+
+    def _arguments(
+        self, action: Action, conversation: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        args: list[Any] = []
+        kwargs = dict(action.model_extra or {})
+        unset = self._shape.only_if_set - action.model_fields_set
+        for attribute, parameter in self._shape.names.items():
+            if attribute in unset:
+                continue
+            if parameter in self._shape.by_position:
+                args.append(getattr(action, attribute))
+            else:
+                kwargs[parameter] = getattr(action, attribute)
+        if self._shape.wants_conversation:
+            kwargs[CONVERSATION] = conversation
+        return args, kwargs
+
+
+def shape_of(
+    function: Callable[..., Any], name: str, about: Mapping[str, str]
+) -> Shape:
+    """Return the shape of *function*.
+
+    Args:
+        function: Anything callable that has a signature.
+        name: What the tool is called; the action class is named after it.
+        about: What the docstring says of each parameter.
+
+    Raises:
+        RegistrationError: If a model could not be asked for its arguments.
+    """
+    hints = _hints(innermost(function), name)
+    parameters = _parameters(function, name)
+    bases: tuple[type, ...] = (Action,)
+    fields: dict[str, Any] = {}
+    arguments: list[_Argument] = []
+    for p in parameters.values():
+        hint = hints.get(p.name, Any)
+        if p.kind is not Parameter.VAR_KEYWORD:
+            arguments.append(_Argument(p.name, hint, p.default))
+        elif (table := _unpacked(hint)) is not None:
+            arguments += _keys(table, name)
+        else:  # arguments of any name, each of this type
+            bases = (Action, Open)
+            fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
+    by_attribute: dict[str, _Argument] = {}
+    for one in arguments:
+        if one.name != CONVERSATION:
+            attribute = safe_attribute(one.name, {*dir(Action), *fields})
+            fields[attribute] = _field(one, attribute, about.get(one.name))
+            by_attribute[attribute] = one
+    returned = hints.get("return")
+    observed = isclass(returned) and issubclass(returned, Observation)
+    return Shape(
+        action_type=_action_class(name, bases, innermost(function), fields),
+        names={a: one.name for a, one in by_attribute.items()},
+        only_if_set=frozenset(
+            a for a, one in by_attribute.items() if one.default is _UNSET
+        ),
+        by_position=frozenset(
+            p.name for p in parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
+        ),
+        wants_conversation=any(one.name == CONVERSATION for one in arguments),
+        observation_type=returned if observed else None,
+    )
+
+
+_UNSET = object()
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """One argument of the function."""
+
+    name: str
+    hint: Any
+    default: Any = Parameter.empty
+    """`_UNSET` if the function is not to see it where it was left out."""
+
+
+_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")  # two objects on Python 3.11
+_QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly)")
+
+
+def _unpacked(hint: Any) -> Any:
+    """The TypedDict of `**kwargs: Unpack[TypedDict]`, if *hint* is that."""
+    if not _UNPACK.fullmatch(str(get_origin(hint))):
+        return None
+    [table] = get_args(hint)
+    return table if hasattr(table, "__required_keys__") else None
+
+
+def _keys(table: Any, name: str) -> list[_Argument]:
+    fields = []
+    for key, hint in _hints(table, name).items():
+        default = Parameter.empty if key in table.__required_keys__ else _UNSET
+        while match := _QUALIFIER.fullmatch(str(get_origin(hint))):
+            # postponed annotations hide these from the TypedDict
+            default = {"Required": Parameter.empty, "NotRequired": _UNSET}.get(
+                match[1], default
+            )
+            [hint] = get_args(hint)
+        fields.append(_Argument(key, hint, default))
+    return fields
+
+
+def _hints(annotated: Any, name: str) -> dict[str, Any]:
+    try:
+        return get_type_hints(annotated, include_extras=True)
+    except (NameError, TypeError, AttributeError, SyntaxError) as error:
+        msg = f"{name}: an annotation cannot be read: {error}."
+        raise RegistrationError(msg) from error
+
+
+def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Parameter]:
+    try:
+        parameters = signature(function).parameters
+    except ValueError as error:  # some builtins have none
+        msg = f"{name}: a model cannot be told what to send: {error}."
+        raise RegistrationError(msg) from error
+    first = next(iter(parameters), "")
+    qualname = function.__qualname__ if isfunction(function) else ""
+    place = qualname.rpartition("<locals>.")[2]
+    if "." in place and first in ("self", "cls"):
+        bound = f"the_object.{function.__name__}"
+        msg = f"{name}: {place} is not bound to an object yet: tool({bound})."
+        raise RegistrationError(msg)
+    for parameter in parameters.values():
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            msg = (
+                f"{name}: a model sends arguments by name, so {parameter} cannot be one: "
+                "make it a named parameter."
+            )
+            raise RegistrationError(msg)
+    return parameters
+
+
+def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
+    hint, default = field.hint, field.default
+    if default is None and not _takes_none(hint):  # `x: int = None` means it
+        hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
+    options: dict[str, Any] = {}
+    if attribute != field.name:
+        options["alias"] = field.name
+    if about and not _is_described(hint):
+        options["description"] = about
+    if default is _UNSET:  # a factory shows in no schema
+        default = Field(default_factory=lambda: None)
+    # a default that is a Field(...) has the last word
+    value = ... if default is Parameter.empty else default
+    return Annotated[hint, Field(**options)], value
+
+
+def _takes_none(hint: Any) -> bool:
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    return hint in (Any, None, object) or type(None) in get_args(hint)
+
+
+def _is_described(hint: Any) -> bool:
+    metadata = getattr(hint, "__metadata__", ())
+    return any(isinstance(m, FieldInfo) and m.description for m in metadata)
+
+
+def _action_class(
+    name: str, bases: tuple[type, ...], function: Any, fields: dict[str, Any]
+) -> type[Action]:
+    words = re.split(r"[\W_]+", name)
+    title = "".join(word[:1].upper() + word[1:] for word in words) + "Action"
+    base: Any = bases
+    around, inside, _ = function.__qualname__.rpartition("<locals>.")
+    try:
+        model: Any = create_model(
+            title,
+            __base__=base,
+            __module__=function.__module__,
+            __qualname__=f"{around}{inside}{title}",
+            **fields,
+        )
+        model.model_rebuild()  # does nothing if it is complete
+    except (PydanticUserError, NameError) as error:
+        # the next sentence is about models the user never sees
+        reason = str(error).partition("\n")[0].partition(". Set ")[0].rstrip(".")
+        msg = f"{name}: a model cannot be asked for these arguments: {reason}."
+        raise RegistrationError(msg) from error
+    return cast("type[Action]", model)

@@ -1,0 +1,267 @@
+"""Any Python value as text or as JSON: what a tool got or returned never makes either raise.
+
+Python refuses to write an integer of more than 4,300 digits, a `repr` may be a user's code,
+and values may hold themselves, be nested too deeply, or have keys that are no text.
+"""
+
+from base64 import b64encode
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from json import dumps
+from math import isfinite, log10
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+NOT_KEPT = ", not kept"
+"""The end of the text that stands for a value too large to write down."""
+
+_DEEPEST = 100  # levels that are written
+_MOST = 10_000  # parts of a value whose own repr raises
+_SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
+_SEQUENCES = (list, tuple, set, frozenset, deque)
+_LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
+_BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
+
+
+def text_of(value: Any) -> str:
+    """Return `repr(value)`; where that raises, what can be said of *value* part by part."""
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - it may be a user's code
+        return "".join(_Parts().of(value, ()))
+
+
+def str_of(value: Any) -> str:
+    """Return `str(value)`; where that raises, what `text_of` returns."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - as above
+        return text_of(value)
+
+
+def key_text(key: Any) -> str:
+    """Return *key* of a mapping as JSON writes it: as text."""
+    return key if isinstance(key, str) else text_of(key)
+
+
+def sentence(error: BaseException) -> str:
+    """Return `str(error)`; where that raises, what it was made with."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - as above
+        return ", ".join(map(text_of, error.args))
+
+
+def clip(value: Any, limit: int = 60) -> str:
+    """Return *value* as JSON in at most *limit* characters."""
+    try:
+        text = dumps(value, ensure_ascii=False, default=text_of)
+    except (TypeError, ValueError, RecursionError):
+        text = text_of(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as dicts, lists, texts and numbers that `json.dumps` takes.
+
+    Bytes become base64; NaN and infinities, and objects that JSON has no word for, their text;
+    an integer that Python does not write says how long it is.
+    """
+    try:
+        value_json = to_jsonable_python(
+            without_long_fractions(value), fallback=str, bytes_mode="base64"
+        )
+    except Exception:  # noqa: BLE001 - as above; it may also be too deep, or hold itself
+        value_json = _walked(value, ())
+    return _writable(value_json)
+
+
+def without_long_fractions(value: Any) -> Any:
+    """Return *value*; as plain data if a fraction in it is too long for Python to write.
+
+    pydantic-core writes such a fraction too, and prints "Exception ignored" to stderr.
+    """
+    return _walked(value, ()) if _has_long_fraction(value) else value
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a JSON *value*, faster than `copy.deepcopy`; what JSON has not stays itself."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
+def encodable(text: str) -> str:
+    """Return *text* as UTF-8 can carry it: a question mark for each half of a character."""
+    return text.encode(errors="replace").decode()
+
+
+# --- as text ------------------------------------------------------------------------------
+
+
+class _Parts:
+    """Writes a value whose repr raises; what is too much of it is left out."""
+
+    def __init__(self) -> None:
+        self._room = _MOST
+
+    def of(self, value: Any, above: tuple[int, ...]) -> Iterator[str]:
+        self._room -= 1
+        if id(value) in above or len(above) > _DEEPEST or self._room < 0:
+            yield "..."
+        elif type(value) in (dict, *_SEQUENCES):
+            yield from self._inside(value, (*above, id(value)))
+        else:
+            yield _repr(value)
+
+    def _inside(self, value: Any, above: tuple[int, ...]) -> Iterator[str]:
+        brackets = _BRACKETS.get(type(value), "[]")
+        yield brackets[0]
+        for number, item in enumerate(value):
+            if self._room < 0:
+                yield ", ..."
+                break
+            yield ", " if number else ""
+            yield from self.of(item, above)
+            if type(value) is dict:
+                yield ": "
+                yield from self.of(value[item], above)
+        yield ",)" if type(value) is tuple and len(value) == 1 else brackets[1]
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - as above
+        if isinstance(value, int):
+            return f"<an integer of about {_digits(value):,} digits>"
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+
+
+def _digits(value: int) -> int:
+    """Return how many digits *value* has, or one more: counting them is what Python refuses."""
+    return int(value.bit_length() * log10(2)) + 1
+
+
+# --- as JSON ------------------------------------------------------------------------------
+
+
+def _has_long_fraction(value: Any) -> bool:
+    waiting, visited = [value], set()
+    while waiting:
+        item = waiting.pop()
+        if type(item) in _LEAVES or id(item) in visited:
+            continue
+        if isinstance(item, Fraction) and _is_long(item):
+            return True
+        visited.add(id(item))
+        waiting.extend(_parts(item))
+    return False
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return (*value.keys(), *value.values())
+    if isinstance(value, _SEQUENCES):
+        return value
+    if isinstance(value, BaseModel):
+        return (*vars(value).values(), *(value.model_extra or {}).values())
+    return _named_parts(value).values() if is_dataclass(value) else ()
+
+
+def _named_parts(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass object that are set."""
+    if isinstance(value, type):
+        return {}
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def _is_long(value: Fraction) -> bool:
+    try:
+        str(value)
+    except ValueError:
+        return True
+    return False
+
+
+def _walked(value: Any, above: tuple[int, ...]) -> Any:
+    if id(value) in above or len(above) > _DEEPEST:
+        return "..."
+    inner = (*above, id(value))
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes() | bytearray():
+            return b64encode(value).decode()
+        case Mapping():
+            return {key_text(key): _walked(item, inner) for key, item in value.items()}
+        case BaseModel():
+            fields = {**vars(value), **(value.model_extra or {})}
+            return {name: _walked(item, inner) for name, item in fields.items()}
+        case _ if isinstance(value, _SEQUENCES):
+            return [_walked(item, inner) for item in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            parts = _named_parts(value)
+            return {name: _walked(item, inner) for name, item in parts.items()}
+        case Fraction() if _is_long(value):
+            digits = _digits(value.numerator) + _digits(value.denominator)
+            return f"… a fraction of about {digits:,} digits{NOT_KEPT}"
+    try:
+        return to_jsonable_python(value, fallback=str)
+    except Exception:  # noqa: BLE001 - as above
+        return text_of(value)
+
+
+def _writable(value: Any) -> Any:
+    """Return *value*, JSON but for its numbers, with those that cannot be written as text."""
+    if isinstance(value, dict):
+        return {name: _writable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_writable(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if type(value) is int and value.bit_length() > _SURELY_SHORT:
+        try:
+            str(value)
+        except ValueError:
+            return f"… an integer of about {_digits(value):,} digits{NOT_KEPT}"
+    return value
+
+
+def each_once(
+    pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
+) -> dict[str, Any]:
+    """Return the object of *pairs*: an `object_pairs_hook` of `json`.
+
+    Raises:
+        error: If a key stands there twice.
+    """
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"the key {clip(twice)} stands there twice"
+        raise error(msg)
+    return value
+
+
+def same_json(left: Any, right: Any) -> bool:
+    """Compare two JSON values strictly: types, numbers as written, and key order."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(
+            same_json(item, right[key]) for key, item in left.items()
+        )
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same_json, left, right))
+    if isinstance(left, float):
+        return repr(left) == repr(right)  # nan is itself, -0.0 is not 0.0
+    return bool(left == right)
