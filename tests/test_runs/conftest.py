@@ -5,7 +5,8 @@ from kernels import KERNELS, python_of
 
 from test_runs.kernel import Kernel
 from toolbench import history
-from toolbench.runs.active import active
+from toolbench.runs.background import active
+from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.policy import policy
 
 
@@ -13,6 +14,7 @@ from toolbench.runs.policy import policy
 def _clean():
     history().clear()
     policy.reset()
+    forget_secrets()
     yield
     for run in active:
         active.stop(run)
@@ -31,5 +33,7 @@ def kernel(request):
 @pytest.fixture
 def impatient(monkeypatch):
     """Insist soon: a test of what happens then has no second to wait."""
-    monkeypatch.setattr("toolbench.runs.cancel.GRACE", 0.05)
-    monkeypatch.setattr("toolbench.runs.cancel.HEARD", 0.05)
+    monkeypatch.setattr("toolbench.runs.cancellation.cancellation.GRACE", 0.05)
+    monkeypatch.setattr(
+        "toolbench.runs.cancellation.cancellation.CALLBACK_SECONDS", 0.05
+    )

@@ -9,9 +9,9 @@ from kernels import TOOLS
 
 from test_runs import tools
 from toolbench import current_run, history, run_tool, tool
-from toolbench.runs.active import active
-from toolbench.runs.calls import forget_calls, record_calls
+from toolbench.runs.background import active
 from toolbench.runs.engine import start
+from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import Answer, answering
 from toolbench.runs.run import Run
 
@@ -225,7 +225,7 @@ IN_A_KERNEL = (
     TOOLS
     + """
 import asyncio
-from toolbench.runs.active import active
+from toolbench.runs.background import active
 
 @tool
 async def bake() -> str:

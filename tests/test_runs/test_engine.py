@@ -8,8 +8,8 @@ import pytest
 import toolbench
 from test_runs import tools
 from toolbench import SecurityRisk, ToolDefinition, history, run_tool, tool
-from toolbench.runs import calls
-from toolbench.runs.active import active
+from toolbench.runs import plain_calls
+from toolbench.runs.background import active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import preset
@@ -35,48 +35,12 @@ def background(tool, arguments=None, **options):
     return run, start(run)
 
 
-class TestRunTool:
-    def test_returns_the_observation(self):
-        """A tool that works gives its observation, and the Python object in it."""
-        assert run_tool(tools.add, {"a": 2}, b=3).result == 5
-
-    def test_says_what_does_not_fit_a_line_each(self):
-        """Arguments that do not fit give an error observation with one line per field."""
-        observation = run_tool(tools.add, a="many", c=1)
-        lines = observation.text.splitlines()
-        assert observation.is_error
-        assert [line.partition(":")[0] for line in lines[1:]] == ["- a", "- c"]
-
-    def test_keeps_what_went_wrong_from_the_model_but_its_message(self):
-        """An executor that raises gives its message; the traceback is for people."""
-        observation = run_tool(tools.fail)
-        record = history()[-1]
-        assert observation.text == "ValueError: the disk is full"
-        assert "raise ValueError" in record.traceback
-        assert "toolbench/runs" not in record.traceback
-
-    def test_passes_an_interrupt_on(self):
-        """Kernel > Interrupt during a cell's run reaches the cell, and is recorded."""
-
-        def interrupted(action):
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            run_tool(tools.add.set_executor(interrupted), a=1)
-        assert history()[-1].state == "cancelled"
-
-    def test_needs_an_executor(self):
-        """A tool that cannot run is wrong use, not a failed run."""
-        with pytest.raises(NotImplementedError, match="'add' has no executor"):
-            run_tool(tools.add.set_executor(None), a=1)
-
-
 class TestPlainCalls:
     @pytest.fixture(autouse=True)
     def _recorded(self):
-        calls.record_calls()
+        plain_calls.record_calls()
         yield
-        calls.forget_calls()
+        plain_calls.forget_calls()
 
     def test_are_recorded(self):
         """`tool(action)` is a run like any other once toolbench is loaded."""
@@ -182,8 +146,8 @@ class TestConsent:
         ("answer", "state", "text", "decision"),
         [
             (True, "ok", "erased x", "agreed to"),
-            (False, "denied", "erase was not run: the person said no", "declined"),
-            (None, "denied", "erase was not run: nobody could be asked", "declined"),
+            (False, "denied", "erase was not run: the person declined", "declined"),
+            (None, "denied", "erase was not run: no person could be asked", "declined"),
         ],
     )
     def test_is_asked_for_before_something_is_destroyed(

@@ -2,6 +2,8 @@
 
 import gc
 import json
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -17,10 +19,10 @@ from toolbench import (
     tool,
 )
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform, run_here
-from toolbench.runs.history import RunHistory
-from toolbench.runs.record import LIMIT
-from toolbench.runs.run import Run
+from toolbench.runs.engine import perform
+from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history.record import LIMIT
+from toolbench.runs.run import Run, run_here
 
 
 @tool
@@ -51,7 +53,7 @@ class TestRecords:
         """A record is readable as text and as HTML: what was called, and what came out."""
         run_tool(tools.add, a=1)
         shown = history()[-1]._repr_mimebundle_()
-        for part in ("add", "What a person sees", "What the model reads"):
+        for part in ("add", "A person and the model read the same"):
             assert part in shown["text/plain"]
             assert part in shown["text/html"]
         assert '"a": 1' in shown["text/plain"]
@@ -211,7 +213,7 @@ class TestMemory:
 
     def test_is_bounded_by_count_and_by_size(self):
         """The oldest records go first, when there are too many or they are too large."""
-        few, small = RunHistory(kept=2), RunHistory(room=200)
+        few, small = RunHistory(size=2), RunHistory(room=200)
         for n in range(5):
             run_tool(tools.erase, path=f"{n}" * 50)
             few.add(history()[-1])
@@ -274,3 +276,27 @@ class TestHistory:
         number = history()[-1].id
         assert history().find(number) is history()[-1]
         assert history().find(-1) is None
+
+
+def test_a_record_from_a_file_runs_again_in_a_new_process(tmp_path):
+    """Nothing but `history` has to be imported for that: it knows who runs tools."""
+    journal = tmp_path / "runs.jsonl"
+    history().persist(journal)
+    run_tool(tools.add, a=1)
+    script = f"""
+from toolbench import history, register_tool, tool
+
+history().persist({str(journal)!r})
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    return a + b
+
+register_tool("add", add)
+assert history()[0].rerun(a=2).text == "3"
+assert [record.tool for record in history()] == ["add", "add"]
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

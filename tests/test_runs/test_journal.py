@@ -8,7 +8,7 @@ from test_runs import tools
 from toolbench import history, register_tool, run_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
-from toolbench.runs.history import RunHistory
+from toolbench.runs.history.history import RunHistory
 
 
 class TestOnDisk:
@@ -44,7 +44,7 @@ class TestOnDisk:
             run_tool(tools.add, a=n)
         history().clear()
         run_tool(tools.add, a=5)
-        later = RunHistory(kept=3)
+        later = RunHistory(size=3)
         later.add(history()[-1])
         later.persist(path)
         assert [r.arguments["a"] for r in later] == [3, 4, 5]

@@ -8,8 +8,8 @@ IN_A_KERNEL = (
     + """
 import asyncio, time
 from toolbench import history
-from toolbench.runs.active import active
-from toolbench.widgets.parts import Parts
+from toolbench.runs.background import active
+from toolbench.widgets.kit.parts import Parts
 
 @tool
 def ask(rounds: int = 1) -> str:
@@ -94,7 +94,7 @@ class TestClicks:
         kernel.run("show(erase, path='x')")
         kernel.click("Run", subshell=subshell)
         kernel.wait_for("may delete or overwrite")
-        kernel.click("No", subshell=subshell)
+        kernel.click("Keep it", subshell=subshell)
         kernel.wait_for("not run")
         assert kernel.value("history()[-1].state") == "denied"
 
@@ -205,9 +205,9 @@ class TestKeepsake:
         kernel.listen(0.5)
         [still] = kept_in(kernel, request, "display_data")
         assert "rounds" in still["data"]["text/html"]
-        assert "What the model reads" not in still["data"]["text/html"]
+        assert "A person and the model read the same" not in still["data"]["text/html"]
         kernel.click("Run")
-        kernel.wait_for("What the model reads")
+        kernel.wait_for("A person and the model read the same")
         kernel.listen_until(
             lambda: kept_in(kernel, request, "update_display_data"), "the run is kept"
         )
@@ -223,7 +223,7 @@ class TestKeepsake:
         after_two = kept_in(kernel, request, "update_display_data")[-1]
         for kept in (after_one, after_two):
             assert kept["transient"] == still["transient"]
-            assert kept["data"]["text/html"].count("What the model reads") == 1
+            assert kept["data"]["text/html"].count("data-toolbench-card") == 1
 
 
 def kept_in(kernel, request, kind):

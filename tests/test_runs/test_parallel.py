@@ -1,7 +1,6 @@
-import multiprocessing
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -18,13 +17,15 @@ from toolbench import (
     tool,
 )
 from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.definition.declarations import DeclaredResources
 from toolbench.core.registry import default_registry
-from toolbench.core.resources import DeclaredResources
 from toolbench.errors import ToolNotFoundError
 from toolbench.runs.engine import active, start
 from toolbench.runs.parallel import run_tools
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
+
+[FINISH], [THINK] = FinishTool.create(), ThinkTool.create()
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
 
@@ -189,7 +190,7 @@ class TestEachIsARun:
     def test_and_is_recorded(self):
         """Every call is in the history, with what it was given."""
         history().clear()
-        run_tools([(FinishTool, {"message": str(n)}) for n in range(3)])
+        run_tools([(FINISH, {"message": str(n)}) for n in range(3)])
         assert sorted(record.arguments["message"] for record in history()) == [
             "0",
             "1",
@@ -205,7 +206,7 @@ class TestEachIsARun:
         def fail():
             raise OSError("disk full")
 
-        calls = [(ThinkTool, {}), (fail, {}), (FinishTool, {"message": "fine"})]
+        calls = [(THINK, {}), (fail, {}), (FINISH, {"message": "fine"})]
         bad, failed, fine = run_tools(calls)
         assert bad.is_error and "thought: is required" in bad.text
         assert failed.is_error and failed.text == "OSError: disk full"
@@ -241,10 +242,10 @@ class TestEachIsARun:
 
     def test_an_action_is_as_good_as_its_arguments(self):
         """Calls take what a tool takes."""
-        action = FinishTool.action_type(message="m")
-        assert texts(run_tools([(FinishTool, action)])) == ["m"]
+        action = FINISH.action_type(message="m")
+        assert texts(run_tools([(FINISH, action)])) == ["m"]
         [refused, refused_too] = run_tools(
-            [(ThinkTool, action), (declaring(Watched()), action)]
+            [(THINK, action), (declaring(Watched()), action)]
         )
         assert "TypeError: use takes a UseAction" in refused_too.text
         assert "TypeError: think takes a ThinkAction" in refused.text
@@ -274,7 +275,7 @@ class TestEachIsARun:
 class TestByName:
     def test_registered_tools_are_found(self):
         """A name stands for the tool."""
-        register_tool("test_parallel", FinishTool)
+        register_tool("test_parallel", FINISH)
         try:
             assert texts(run_tools([("test_parallel", {"message": "m"})])) == ["m"]
         finally:
@@ -287,33 +288,8 @@ class TestByName:
         with pytest.raises(ToolNotFoundError):
             run_tools([(noting, {}), ("no such tool", {})])
         with pytest.raises(NotImplementedError, match="has no executor"):
-            run_tools([(noting, {}), (FinishTool.set_executor(None), {})])
+            run_tools([(noting, {}), (FINISH.set_executor(None), {})])
         assert ran == []
-
-
-class TestElsewhere:
-    def test_other_processes_do_the_work(self):
-        """A process pool runs the tools; records and order stay here."""
-        history().clear()
-        spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-            calls = [
-                (ThinkTool, {}),
-                (FinishTool, {"message": "a"}),
-                (ThinkTool, {"thought": "b"}),
-            ]
-            bad, *seen = run_tools(calls, executor=pool)
-        assert bad.is_error and "thought: is required" in bad.text
-        assert texts(seen) == ["a", "Your thought has been logged."]
-        assert len(history()) == 3
-
-    def test_what_cannot_travel_is_said(self):
-        """A tool that does not pickle is an error of that call."""
-        spawn = multiprocessing.get_context("spawn")
-        local = tool(name="local")(lambda: 1)
-        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-            [seen] = run_tools([(local, {})], executor=pool)
-        assert seen.is_error and "pickle" in seen.text.lower()
 
 
 class Stuck(ToolExecutor):

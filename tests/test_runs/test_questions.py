@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
 from toolbench.errors import ToolbenchError
-from toolbench.runs.engine import perform, run_here, start
-from toolbench.runs.prompt import ask_in_cell
+from toolbench.runs.engine import perform, start
+from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, answering, preset
-from toolbench.runs.run import Run
+from toolbench.runs.run import Run, run_here
 
 NODE = {
     "$ref": "#/$defs/Node",
@@ -37,7 +37,7 @@ def typed(monkeypatch):
             return next(said)
 
         monkeypatch.setattr("builtins.input", answer)
-        monkeypatch.setattr("toolbench.runs.prompt.getpass", answer)
+        monkeypatch.setattr("toolbench.runs.input_prompt.getpass", answer)
         return prompts
 
     return type_lines
@@ -171,6 +171,33 @@ class TestAsking:
         }
         assert prompts[0] == "Order?\nHow many: "
         assert prompts[3] == "colour (one of red, blue; optional): "
+
+    def test_reads_a_schema_as_every_reader_does(self, monkeypatch):
+        """Choices with titles are listed; a text and a password behind references are these."""
+        asked = []
+
+        def answer(kind, text):
+            return lambda prompt: asked.append((kind, prompt)) or text
+
+        monkeypatch.setattr("builtins.input", answer("input", "5"))
+        monkeypatch.setattr(
+            "toolbench.runs.input_prompt.getpass", answer("getpass", "6")
+        )
+        schema = {
+            "type": "object",
+            "$defs": {
+                "size": {"oneOf": [{"const": "5", "title": "V"}, {"const": "6"}]},
+                "code": {"type": "string", "format": "password"},
+            },
+            "properties": {
+                "size": {"$ref": "#/$defs/size"},
+                "code": {"anyOf": [{"$ref": "#/$defs/code"}, {"type": "null"}]},
+            },
+            "required": ["size", "code"],
+        }
+        content = ask_in_cell(Question("?", schema)).content
+        assert content == {"size": "5", "code": "6"}
+        assert asked == [("input", "?\nsize (one of 5, 6): "), ("getpass", "code: ")]
 
     def test_gives_up_after_three_tries(self, typed):
         """Somebody who cannot answer does not sit there for ever."""

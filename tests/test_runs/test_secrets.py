@@ -1,18 +1,25 @@
 """Secrets among the arguments of a run show nowhere, whatever they came in."""
 
+import gc
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from toolbench import ConversationState, history, run_tool, tool
-from toolbench.core.masking import MASK
-from toolbench.core.secrecy import HIDDEN
-from toolbench.runs.calls import forget_calls, record_calls
-from toolbench.runs.engine import perform, run_here
+from toolbench import ConversationState, current_run, history, run_tool, tool
+from toolbench.errors import ToolbenchError
+from toolbench.redaction import MARK
+from toolbench.redaction.result_redactors import results
+from toolbench.runs.engine import perform
+from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.questions import answering
+from toolbench.runs.run import run_here
 
 _SECRET = "hunter2-the-secret"
+_WRAPPED = SecretStr(_SECRET)
 
 
 class Login(BaseModel):
@@ -67,7 +74,7 @@ class TestArguments:
     def test_show_no_secret_whatever_they_are(self, given):
         """Models, dataclasses, tuples and texts hide what a dict hides, results too."""
         run_tool(say, given)
-        assert HIDDEN in str(history()[-1].arguments)
+        assert MARK in str(history()[-1].arguments)
         assert _SECRET not in everything()
 
     def test_reach_the_tool_as_they_were_given(self):
@@ -83,7 +90,7 @@ class TestArguments:
         circle = [_SECRET]
         circle.append(circle)
         assert not run_tool(say, anything=circle).is_error
-        assert history()[-1].arguments == {"anything": HIDDEN}
+        assert history()[-1].arguments == {"anything": MARK}
         assert _SECRET not in everything()
 
 
@@ -99,11 +106,180 @@ class TestConversations:
     def test_are_read_alike_for_arguments_and_results(self, conversation, recorded):
         """Who masks the result masks the arguments."""
         seen = say({"anything": f"a {_SECRET}"}, conversation)
-        assert MASK in seen.text
-        assert history()[-1].arguments == {"anything": f"a {MASK}"}
+        assert MARK in seen.text
+        assert history()[-1].arguments == {"anything": f"a {MARK}"}
 
     def test_with_secrets_that_are_no_mapping_are_recorded(self, recorded):
         """A recorded call works where a plain one does."""
         theirs = SimpleNamespace(state=SimpleNamespace(secrets=object()))
         assert say({}, theirs).text == say.execute({}, theirs).text
         assert not perform(run_here(say, {}, conversation=theirs)).is_error
+
+    @pytest.mark.parametrize("secret", ["abc", 123])
+    def test_hide_a_short_secret_in_all_that_is_shown(self, secret, recorded, capsys):
+        """Whoever declares a secret means it: of two or three characters too."""
+
+        @tool
+        def tell() -> str:
+            """Tell the secret."""
+            print(f"printed {secret}")
+            return f"returned {secret}"
+
+        conversation = SimpleNamespace(state=ConversationState(secrets={"K": secret}))
+        tell({}, conversation)
+        assert capsys.readouterr().out == f"printed {MARK}\n"
+        assert history()[-1].observation.text == f"returned {MARK}"
+
+
+class TestAnswers:
+    def test_that_are_secrets_show_nowhere(self, recorded, capsys):
+        """A password that is asked for in the middle of a run is hidden from then on."""
+        schema = {"type": "object", "properties": {"password": {"type": "string"}}}
+
+        @tool
+        def unlock() -> str:
+            """Ask for a password, and say it."""
+            password = current_run().ask("Password?", schema)["password"]
+            print("It is", password)
+            return password
+
+        with answering({"password": _SECRET}):
+            assert unlock({}).text == _SECRET
+        assert capsys.readouterr().out == f"It is {MARK}\n"
+        assert _SECRET not in everything()
+
+
+class TestErrors:
+    def test_of_a_plain_call_keep_their_kind(self, recorded):
+        """What the tool raises is raised, without the secret that a cell would show."""
+
+        @tool
+        def unlock(password: str) -> str:
+            """Fail."""
+            raise KeyError(password)
+
+        with pytest.raises(KeyError) as caught:
+            unlock({"password": _SECRET})
+        assert caught.value.args == (MARK,)
+        assert caught.traceback[-1].name == "unlock"
+
+    @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, BaseException])
+    def test_that_nobody_catches_keep_their_kind_and_say_no_secret(
+        self, kind, recorded
+    ):
+        """What ends a program, or a cell, is raised as it is, but for the secret."""
+
+        @tool
+        def unlock(password: str) -> str:
+            """Unlock a door."""
+            raise kind(f"no door for {password}")
+
+        with pytest.raises(kind) as raised:
+            unlock({"password": _SECRET})
+        assert str(raised.value) == f"no door for {MARK}"
+        assert _SECRET not in repr(getattr(raised.value, "code", ""))
+
+
+class TestResults:
+    def test_are_as_they_were_and_shown_without_secrets(self, recorded):
+        """Code goes on with what the tool returned; a cell shows it masked, however it does."""
+
+        @tool
+        def unlock(password: str) -> str:
+            """Return it."""
+            return f"got {password}"
+
+        seen = unlock({"password": _SECRET})
+        assert seen.text == f"got {_SECRET}"
+        assert _SECRET not in f"{seen!r} {seen} {[seen]} {seen._repr_mimebundle_()}"
+
+    def test_of_which_nobody_knows_are_forgotten(self, recorded):
+        """What is known of a result goes with it."""
+        before = len(results)
+        for _ in range(3):
+            say({"key": Key(_SECRET)})
+        history().clear()
+        gc.collect()
+        assert len(results) <= before
+
+
+class TestParts:
+    def test_hide_what_the_run_that_asked_for_them_knows(self, capsys, recorded):
+        """A tool that hands its secret to another, under a name that says nothing, tells nobody."""
+
+        @tool
+        def inner(note: str) -> str:
+            """Say it, and fail."""
+            print(note)
+            raise ValueError(note)
+
+        @tool
+        def outer(password: str) -> str:
+            """Hand it on."""
+            run_tool(inner, note=password)
+            inner({"note": password})
+            return "done"
+
+        run_tool(outer, password=_SECRET)
+        assert [record.tool for record in history()][-3:] == ["inner", "inner", "outer"]
+        records = "".join(f"{r!r} {r._repr_mimebundle_()}" for r in history())
+        shown = f"{records} {history().to_json()} {capsys.readouterr()}"
+        assert _SECRET not in shown
+        assert shown.count(MARK) > 3
+
+
+class TestDefaults:
+    def test_that_are_secrets_are_in_no_schema(self):
+        """Who calls may leave the argument out, and need not know what it is then."""
+
+        @tool
+        def search(q: str, api_key: str = _SECRET, token: SecretStr = _WRAPPED) -> str:
+            """Search."""
+            return "found"
+
+        properties = search.input_schema["properties"]
+        assert not {"default"} & (properties["api_key"].keys() | properties["token"])
+        assert _SECRET not in f"{search!r} {search._repr_mimebundle_()}"
+        assert _SECRET not in str(search.to_openai_tool())
+        assert search.problems({"q": "x"}) == []
+
+
+class TestTextsWithAMark:
+    def test_are_not_sent_again(self):
+        """A text of which a secret was left out is no argument any more: it is asked for."""
+
+        @tool
+        def send(body: str) -> str:
+            """Send it."""
+            return "sent"
+
+        run_tool(send, body=f'{{"password": "{_SECRET}"}}')
+        assert _SECRET not in everything()
+        with pytest.raises(ToolbenchError, match="did not keep body"):
+            history()[-1].rerun()
+
+
+class TestRunsWithoutSecrets:
+    def test_go_around_what_hides_them(self):
+        """Whoever has nothing to hide is asked once, at a glance: no text is read or copied."""
+
+        @tool
+        def add(a: float, b: int = 2) -> float:
+            """Add."""
+            return a + b
+
+        run_tool(add, a=1)
+        files = set()
+
+        def note(frame, event, _):
+            path = Path(frame.f_code.co_filename)
+            if event == "call" and "redaction" in path.parts:
+                files.add(path.name)
+
+        sys.setprofile(note)
+        try:
+            run_tool(add, a=1)
+        finally:
+            sys.setprofile(None)
+        at_a_glance = {"known.py", "secrecy.py", "result_redactors.py", "redactor.py"}
+        assert files == at_a_glance

@@ -4,19 +4,21 @@ from threading import current_thread
 
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
 from toolbench import history, run_tool, tool
 from toolbench.mcp import MCPClient
-from toolbench.runs.engine import perform, run_here, start
+from toolbench.runs.engine import perform, start
 from toolbench.runs.questions import Answer, answering
-from toolbench.runs.run import Run
+from toolbench.runs.run import Run, run_here
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
 )
 SERVER = """
 from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
 class Name(BaseModel):
@@ -24,7 +26,7 @@ class Name(BaseModel):
 
 server = MCPServer("curious")
 
-@server.tool()
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
 async def greet(ctx: Context) -> str:
     answer = await ctx.elicit("What is your name?", Name)
     return f"Hello {answer.data.name}." if answer.action == "accept" else answer.action
@@ -50,7 +52,7 @@ def greet():
     """A server's tool that asks for a name before it answers."""
     server = MCPServer("curious")
 
-    @server.tool()
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def greet(ctx: Context) -> str:
         answer = await ctx.elicit("What is your name?", Name)
         accepted = answer.action == "accept"
@@ -132,5 +134,5 @@ class TestInAKernel:
         kernel.click("Run")
         kernel.wait_for("What is your name?")
         kernel.click("Decline")
-        kernel.wait_for("What the model reads")
+        kernel.wait_for("A person and the model read the same")
         assert kernel.value("panel.result.text") == "decline"

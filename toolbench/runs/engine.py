@@ -1,5 +1,6 @@
 """Run a tool: here and now, or in a thread of its own; either way it is recorded."""
 
+import sys
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -7,91 +8,92 @@ from functools import partial
 from threading import Thread, Timer, current_thread, main_thread
 from typing import Any
 
+from toolbench.core.background_loop import portal
 from toolbench.core.content import TextContent
-from toolbench.core.executor import is_async
-from toolbench.core.portal import portal
-from toolbench.core.registry import resolve_one
+from toolbench.core.definition.misuse import no_action
+from toolbench.core.registry import find_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ArgumentsError, indefinite
-from toolbench.runs.active import active
-from toolbench.runs.cancel import cancel
-from toolbench.runs.current import active_run, enter
-from toolbench.runs.history import history
-from toolbench.runs.interrupt import InterruptWatch
-from toolbench.runs.meter import Meter
+from toolbench.errors import ArgumentsError
+from toolbench.redaction.result_redactors import results
+from toolbench.runs.background import active
+from toolbench.runs.cancellation.cancellation import cancel
+from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.coroutine_wait import Waiting
+from toolbench.runs.current_run import enter
+from toolbench.runs.history.history import history as history
+from toolbench.runs.history.record import RunRecord, reruns
+from toolbench.runs.output.exception_text import sentence_of, traceback_of
+from toolbench.runs.output.redirect import hide_secrets, redirect_to
+from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import policy
-from toolbench.runs.prompt import ask_in_cell
-from toolbench.runs.record import RunRecord
-from toolbench.runs.routing import routing
-from toolbench.runs.run import Run, RunCancelled, Source
-from toolbench.runs.traces import sentence_of, traceback_of
-from toolbench.runs.waiting import Waiting, running_loop
+from toolbench.runs.run import Run, RunCancelled, run_here
 
 watch = InterruptWatch(active)
 
 
 def run_tool(
     tool: ToolDefinition[Any, Any] | str,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] | Action | None = None,
+    conversation: Any = None,
     /,
     **kwargs: Any,
 ) -> Observation:
     """Run *tool* and return its observation; the run is recorded in `history()`.
 
     Args:
-        tool: The tool, or the name it is registered under.
-        arguments: Its arguments, as a model sends them.
-        **kwargs: More of them.
+        tool: The tool, or its name: that of a registered tool and, after `%load_ext toolbench`,
+            of whatever `%tool` finds.
+        arguments: Its arguments, as a model sends them; or an action of the tool, which is
+            run as it is.
+        conversation: What the executor is given beside the action: its secrets reach the tool
+            and are masked in what comes out. By place only: `conversation=` is an argument of
+            the tool.
+        **kwargs: More arguments.
 
     Returns:
         What the tool observed. Arguments that do not fit, and an executor that raises, give
         an observation with `is_error=True` that says what to do about it.
 
     Raises:
-        ToolNotFoundError: If no tool is registered under that name.
+        ToolNotFoundError: If there is no tool of that name.
         NotImplementedError: If the tool has no executor.
-        TypeError: If *arguments* are no mapping.
+        TypeError: If *arguments* are neither; if there is an action and more.
         ToolbenchError: If the name stands for several tools.
     """
     if isinstance(tool, str):
-        tool = resolve_one(tool)
+        tool = find_tool(tool)
     tool.as_executable()
-    given = {} if arguments is None else mapping_of(tool, arguments)
-    return perform(run_here(tool, {**given, **kwargs}))
+    call = call_of(tool, {} if arguments is None else arguments)
+    if kwargs and isinstance(call, Action):
+        names = ", ".join(kwargs)
+        msg = f"An action is run as it is: {tool.name} takes no {names} beside it."
+        raise TypeError(msg)
+    if not isinstance(call, Action):
+        call = {**call, **kwargs}
+    return perform(run_here(tool, call, conversation=conversation))
 
 
-def mapping_of(tool: ToolDefinition[Any, Any], arguments: Any) -> Mapping[str, Any]:
-    """Return *arguments* as they are.
+def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
+    """Return *call* as it is: arguments of *tool*, or an action.
 
     Raises:
-        TypeError: If they are no mapping.
+        TypeError: If it is neither.
     """
-    if isinstance(arguments, Mapping):
-        return arguments
-    given = indefinite(type(arguments).__name__)
-    msg = f"{tool.name} takes a dict of its arguments, not {given}: {arguments!r}."
-    raise TypeError(msg)
+    if isinstance(call, Mapping | Action):
+        return call
+    raise no_action(tool, call)
 
 
-def run_here(
-    tool: ToolDefinition[Any, Any],
-    arguments: Mapping[str, Any],
-    source: Source = "python",
-    conversation: Any = None,
-) -> Run:
-    """Return a run of *tool* for `perform` in this thread, part of the one it is in.
-
-    In a cell questions go through `input()`, in another run to where that one's go.
-    """
-    run = Run(
-        tool, arguments, source=source, asker=ask_in_cell, conversation=conversation
-    )
-    run.meter = Meter.here(tool.title)
-    parent = active_run()
-    if isinstance(parent, Run):
-        run.parent, run.asker, run.desk = parent, parent.asker, parent.desk
-    return run
+def execute(run: Run) -> Observation:
+    """Have the tool of *run* do its work in this thread, or in the background loop if it is async."""
+    __tracebackhide__ = True  # IPython leaves out such frames
+    tool = run.tool
+    if tool.is_async:
+        return _awaited(run)
+    result: Observation = tool.execute(run.action, run.conversation)
+    return result
 
 
 def perform(
@@ -99,39 +101,66 @@ def perform(
     *,
     confirm: bool = True,
     timeout: float | None = None,
-    execute: Callable[[], Observation] | None = None,
+    work: Callable[[Run], Observation] = execute,
 ) -> Observation:
     """Carry *run* out in this thread, record it, and return the observation.
 
-    A tool that fails gives an error observation; KeyboardInterrupt is passed on.
+    A tool that fails gives an error observation, but for a plain call, which raises what the
+    tool raises. KeyboardInterrupt is passed on.
 
     Args:
         run: The run.
         confirm: Ask first where the policy wants it; plain Python calls never ask.
         timeout: Seconds after which it is cancelled.
-        execute: Does the work, if not the tool as it is.
+        work: Has the tool do its work, if it is not done in this thread.
     """
-    __tracebackhide__ = True  # IPython leaves out such frames
+    __tracebackhide__ = True
+    replaced: Exception | None = None
     run.begin()
     try:
         with _current(run, timeout):
             try:
                 run.work.begin()
-                _carry_out(run, confirm=confirm, execute=execute or executing(run))
+                _carry_out(run, work, confirm=confirm)
             finally:
                 run.work.end()
     except BaseException as error:  # a tool may raise anything: the model is told
         run.work.end()  # again: the first may have been struck itself
-        if _ended_by(run, error):
-            raise
+        if _ended_by(run, error) or run.is_plain:
+            replaced = _without_secrets(run, error)
+            if replaced is None:
+                raise
     finally:
+        if run.secrets.redactor.secrets:
+            _write_rest(run)
         try:
             history().add(RunRecord.of(run))
         finally:
             run.done.set()
             run.changed()
             run.hide_progress()
+    if replaced is not None:
+        raise replaced  # out here, where the other is no context of it
     return Observation() if run.observation is None else run.observation
+
+
+def _write_rest(run: Run) -> None:
+    """Write what was held back of the output of *run*: it might have become a secret."""
+    for stream in ("stdout", "stderr", "log"):
+        text = run.filter.rest(stream)
+        if text and (stream == "log" or sink_here() is run):
+            run.output.write(stream, text)
+        elif text:
+            getattr(sys, stream).write(text)
+
+
+def _without_secrets(run: Run, error: BaseException) -> Exception | None:
+    """Hide the secrets of *run* in *error*; return what is to be raised in place of it, if so."""
+    if not run.secrets.redactor.secrets:
+        return None
+    masked = run.secrets.redactor.error(error)
+    is_other = isinstance(error, Exception) and masked is not error
+    return masked if is_other and isinstance(masked, Exception) else None
 
 
 @contextmanager
@@ -142,35 +171,35 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(active.stop, run)))
         if timeout is not None:
-            timer = Timer(timeout, _expire, (run, f"timed out after {timeout:g} s"))
+            timer = Timer(timeout, stop, (run, f"timed out after {timeout:g} s"))
             timer.daemon = True
             timer.start()
             undo.callback(timer.cancel)
         yield
 
 
-def _expire(run: Run, reason: str) -> None:
+def stop(run: Run, reason: str = "cancelled") -> None:
+    """Have *run* stop, whichever thread carries it out: ask first, then insist."""
     if run in active:
         active.stop(run, reason)
     else:
         cancel(run, run.work.strike, reason)
 
 
-def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -> None:
+def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
-    refusal = None
-    if run.source != "python":
-        if not run.unchecked:  # nobody is asked about a call that cannot be made
-            run.tool.action_from_arguments(run.arguments)
-        refusal = policy.check(run, confirm=confirm)
+    run.build()  # first: no person is asked about a call that cannot be made
+    refusal = None if run.source == "python" else policy.check(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
     if refusal is not None:
-        run.observation = Observation.from_text(refusal, is_error=True)
+        run.observation = UnfinishedObservation.from_text(refusal, is_error=True)
         run.enter("denied")
         return
-    observation = _as_ended(run, execute())
-    run.observation = observation
+    with ExitStack() as undo:
+        run.secrets.on_first(partial(hide_secrets, undo))
+        observation = _as_ended(run, work(run))
+    _keep(run, observation)
     if run.cancelled:
         run.enter("cancelled")
     else:
@@ -178,12 +207,22 @@ def _carry_out(run: Run, *, confirm: bool, execute: Callable[[], Observation]) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*, which says so if the time was over before the tool was."""
-    if not run.reason.startswith("timed out"):
+    """Return *observation*; where the run was stopped, what failed for that is no failure."""
+    is_late = run.reason.startswith("timed out")
+    if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
         return observation
     gap = "\n" if observation.text else ""
-    said = TextContent(text=f"{gap}[The run was {run.reason}.]")
-    return observation.model_copy(update={"content": [*observation.content, said]})
+    note = TextContent(text=f"{gap}[The run was {run.reason or 'cancelled'}.]")
+    content = [*observation.content, note]
+    if observation.is_error and not run.is_plain:
+        return UnfinishedObservation(content=content)
+    return observation.model_copy(update={"content": content})
+
+
+def _keep(run: Run, observation: Observation) -> None:
+    """Have *observation*, with which *run* ended, shown without the secrets of *run*."""
+    run.observation = observation
+    results.show(observation, run.secrets.redactor)
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
@@ -192,54 +231,34 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )
     if interrupted or run.cancelled or isinstance(error, RunCancelled):
-        said = f"The run was {run.reason or 'interrupted'}."
-        run.observation = Observation.from_text(said, is_error=True)
+        text = f"The run was {run.reason or 'interrupted'}."
+        _keep(run, UnfinishedObservation.from_text(text, is_error=True))
         run.enter("cancelled")
         struck = isinstance(error, RunCancelled) and run.parent is not None
         return interrupted or struck
-    hide = run.confidence.hide_text
+    hide = run.secrets.redactor.text
+    run.error_type = type(error)
     if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
         run.problems = error.problems
     else:
         run.traceback = hide(traceback_of(error))
-    run.observation = Observation.from_text(hide(sentence_of(error)), is_error=True)
+    _keep(run, Observation.from_text(hide(sentence_of(error)), is_error=True))
     run.enter("error")
     return False
 
 
-def executing(run: Run, given: Any = None) -> Callable[[], Observation]:
-    """Return what carries the tool of *run* out, with the action *given* if there is one."""
-
-    def execute() -> Observation:
-        __tracebackhide__ = True
-        tool = run.tool
-        action = given
-        if action is None:
-            take = (
-                tool.unchecked_action if run.unchecked else tool.action_from_arguments
-            )
-            action = take(run.arguments)
-        run.action = action if isinstance(action, Action) else None
-        if is_async(tool.executor):
-            return _awaited(run, action)
-        result: Observation = tool.execute(action, run.conversation)
-        return result
-
-    return execute
-
-
-def _awaited(run: Run, action: Any) -> Observation:
+def _awaited(run: Run) -> Observation:
     """Execute in the background loop, and answer in this thread what is asked meanwhile."""
     __tracebackhide__ = True
     waiting = Waiting[Observation](run.answer, run.drawer)
-    loop = portal.call(running_loop)
+    loop = portal.loop
     if (
         run.desk is None
     ):  # else it is part of a run whose thread knows better whom to ask
         run.desk = waiting.put
     forget = run.on_cancel(partial(waiting.cancel, loop))
     try:
-        work = partial(run.tool.execute_async, action, run.conversation)
+        work = partial(run.tool.execute_async, run.action, run.conversation)
         return waiting.run(work, loop)
     except CancelledError:
         raise RunCancelled from None
@@ -265,7 +284,7 @@ def start(
     """
 
     def work() -> None:
-        with routing.needed():
+        with redirect_to(run):
             perform(run, confirm=confirm, timeout=timeout)
 
     def afterwards() -> None:
@@ -273,10 +292,13 @@ def start(
         try:
             if then is not None:
                 then(run)
-        except BaseException as error:  # noqa: BLE001 - nobody sees what a thread raises
+        except BaseException as error:  # noqa: BLE001 - what a thread raises is lost
             run.write("stderr", traceback_of(error))
 
     run.begin()
     thread = active.start(run, work, afterwards)
     watch.look()
     return thread
+
+
+reruns.perform = perform

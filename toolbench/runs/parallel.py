@@ -1,23 +1,25 @@
 """Run several calls side by side; those that share a resource, one after another."""
 
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
-from toolbench.core.registry import resolve_one
+from toolbench.core.registry import find_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ArgumentsError
-from toolbench.runs.active import active
-from toolbench.runs.engine import executing, mapping_of, perform, run_here
-from toolbench.runs.meter import wait
+from toolbench.errors import ToolbenchError
+from toolbench.plain import sentence
+from toolbench.runs.background import active
+from toolbench.runs.engine import call_of, execute, perform
+from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
-from toolbench.runs.run import Run
+from toolbench.runs.run import Run, run_here
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
 """A tool, or the name it is registered under, and its arguments."""
@@ -50,11 +52,37 @@ def run_tools(
         NotImplementedError: If a tool has no executor.
         TypeError: If arguments are no mapping.
     """
+    runs = [_run(tool, call) for tool, call in calls]
+    perform_together(runs, max_parallel=max_parallel, executor=executor)
+    return [run.outcome for run in runs]
+
+
+def perform_together(
+    runs: Sequence[Run],
+    *,
+    max_parallel: int = 4,
+    executor: Executor | None = None,
+    work_in: Callable[[Run], AbstractContextManager[object]] | None = None,
+    is_left: Callable[[], bool] = lambda: False,
+) -> None:
+    """Carry *runs* out side by side, as `run_tools` does, and return when all are over.
+
+    Args:
+        runs: The runs, of tools that have executors.
+        max_parallel: How many run at once.
+        executor: Does the work elsewhere.
+        work_in: What each run is carried out in, as `redirect_to`, in its thread.
+        is_left: Is asked again and again whether to wait no longer: what runs then goes on by
+            itself, and what does not run yet never does.
+
+    Raises:
+        ValueError: If *max_parallel* is less than one.
+    """
     if max_parallel < 1:
         msg = f"At least one call runs at once, not {max_parallel!r}."
         raise ValueError(msg)
-    said: SimpleQueue[_Said] = SimpleQueue()
-    jobs = [_Job(tool, given, executor, said.put) for tool, given in calls]
+    events: SimpleQueue[_Message] = SimpleQueue()
+    jobs = [_Job(run, executor, events.put, work_in) for run in runs]
     waiting, running = list(jobs), list[_Job]()
     try:
         while waiting or running:
@@ -62,9 +90,11 @@ def run_tools(
                 waiting.remove(job)
                 running.append(job)
                 job.start()
-            match wait(said, partial(_draw, running)):
-                case _Asked() as asked:
-                    asked.answer()
+            match _next(events, running, is_left):
+                case None:
+                    return
+                case _Asked() as request:
+                    request.answer()
                 case job:
                     running.remove(job)
                     job.run.hide_progress()
@@ -74,8 +104,12 @@ def run_tools(
         for job in running:
             active.stop(job.run, "interrupted")
         raise
-    seen = [job.run.observation for job in jobs]
-    return [Observation() if one is None else one for one in seen]
+
+
+def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action) -> Run:
+    tool = find_tool(tool) if isinstance(tool, str) else tool
+    tool.as_executable()
+    return run_here(tool, call_of(tool, call))
 
 
 class _Asked:
@@ -94,66 +128,95 @@ class _Job:
 
     def __init__(
         self,
-        tool: ToolDefinition[Any, Any] | str,
-        given: Mapping[str, Any] | Action,
+        run: Run,
         executor: Executor | None,
-        say: "Callable[[_Said], object]",
+        say: "Callable[[_Message], object]",
+        work_in: Callable[[Run], AbstractContextManager[object]] | None,
     ) -> None:
-        tool = resolve_one(tool) if isinstance(tool, str) else tool
-        tool.as_executable()
-        arguments = given.to_arguments() if isinstance(given, Action) else given
-        self.run = run_here(tool, mapping_of(tool, arguments))
+        self.run = run
+        self._in = nullcontext if work_in is None else work_in
         self.run.asker = partial(_ask, say, self.run.asker, self.run)
         self._say = say
-        self._action = given if isinstance(given, Action) else None
-        # as the run has them: it takes out how the call was rated
-        self._given = given if isinstance(given, Action) else self.run.arguments
-        self.keys = _keys(tool, self._given)
-        self._executor = executor
+        self.keys = _keys(self.run)
+        self._work = execute if executor is None else partial(_elsewhere, executor)
 
     def start(self) -> None:
         """Run in a thread of its own, and then say so."""
-        work = partial(perform, self.run, execute=self._execute)
-        active.start(self.run, work, partial(self._say, self))
+        active.start(self.run, self._carry_out, partial(self._say, self))
 
-    def _execute(self) -> Observation:
-        here = executing(self.run, self._action)
-        if self._executor is None:
-            return here()
-        future: Future[Observation]
-        if isinstance(self._executor, ThreadPoolExecutor):  # the run is known there too
-            future = self._executor.submit(copy_context().run, here)
-        else:
-            future = self._executor.submit(self.run.tool.execute, self._given)
-        self.run.on_cancel(future.cancel)
+    def _carry_out(self) -> None:
+        with self._in(self.run):
+            perform(self.run, work=self._work)
+
+
+def _elsewhere(executor: Executor, run: Run) -> Observation:
+    """Have *executor* do the work of *run*."""
+    future: Future[Observation]
+    if isinstance(executor, ThreadPoolExecutor):  # the run is known there too
+        future = executor.submit(copy_context().run, execute, run)
+    else:
+        future = executor.submit(run.tool.execute, run.action)
+    run.on_cancel(future.cancel)
+    try:
         return future.result()
+    except Exception as error:  # whatever the executor raises for what it cannot send
+        if (reason := _unpicklable(executor, run)) is not None:
+            msg = (
+                f"{run.tool.name} cannot be sent to another process: {reason}. Define its "
+                "classes and functions in a module, or run it in threads."
+            )
+            raise ToolbenchError(msg) from error
+        raise
 
 
-def _draw(running: list[_Job]) -> None:
-    for job in running:
-        job.run.show_progress()
+def _unpicklable(executor: Executor, run: Run) -> str | None:
+    """Return why the call of *run* cannot be sent to a process of *executor*, if it cannot.
+
+    The error of *executor* does not tell: its kind and words differ from Python to Python.
+    """
+    from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
+        ProcessPoolExecutor,
+    )
+
+    if not isinstance(executor, ProcessPoolExecutor):  # others have ways of their own
+        return None
+    try:
+        pickle.dumps((run.tool, run.action))
+    except Exception as error:  # noqa: BLE001 - an object of the tool's may raise anything
+        return sentence(error)
+    return None
+
+
+def _next(
+    messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
+) -> "_Message | None":
+    """Take the next of *messages*, and show progress until it is there; None where the wait is over."""
+    while True:
+        with suppress(Empty):
+            return messages.get(timeout=EVERY)
+        if is_left():
+            return None
+        for job in running:
+            job.run.show_progress()
 
 
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
-    """The jobs that can start now: none overtakes an earlier one with which it shares."""
-    taken = set().union(*(job.keys for job in running))
-    found: list[_Job] = []
+    """Return the jobs that can start now: no job starts before an earlier one that shares a resource."""
+    keys = set().union(*(job.keys for job in running))
+    startable: list[_Job] = []
     for job in waiting:
-        if len(running) + len(found) < most and not job.keys & taken:
-            found.append(job)
-        taken |= job.keys
-    return found
+        if len(running) + len(startable) < most and not job.keys & keys:
+            startable.append(job)
+        keys |= job.keys
+    return startable
 
 
-def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
+def _keys(run: Run) -> frozenset[Any]:
+    tool = run.tool
     try:
-        action = (
-            given if isinstance(given, Action) else tool.action_from_arguments(given)
-        )
-    except ArgumentsError:
-        return frozenset()  # the run will say so, and use nothing
-    if not isinstance(action, tool.action_type):
-        return frozenset()  # as above
+        action = run.build()
+    except Exception:  # noqa: BLE001 - whatever it is, the run will raise it, and use nothing
+        return frozenset()
     resources = tool.declared_resources(action)
     if resources.declared:
         return frozenset(resources.keys)
@@ -163,14 +226,14 @@ def _keys(tool: ToolDefinition[Any, Any], given: Any) -> frozenset[Any]:
 
 
 def _ask(
-    say: "Callable[[_Said], object]", asker: Asker, run: Run, question: Question
+    say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question
 ) -> Answer:
-    asked = _Asked(question, asker)
-    say(asked)
+    request = _Asked(question, asker)
+    say(request)
     while not run.cancelled:
         with suppress(TimeoutError):
-            return asked.answered.result(timeout=0.05)
+            return request.answered.result(timeout=0.05)
     return Answer("cancel")
 
 
-_Said = _Job | _Asked
+_Message = _Job | _Asked

@@ -1,23 +1,40 @@
 """Which calls need a person's consent: by tool, by risk, and by what the tool says of itself."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.validation import clip
-from toolbench.runs.questions import Question
+from toolbench.errors import ended
+from toolbench.plain import clip
+from toolbench.runs.consent import consent_to
+from toolbench.runs.questions import Answer, Question, decline, presets
 from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
-_SHOWN = 300  # characters of each argument in the question
+_MAX_ARGUMENT = 300  # characters of each argument in the question
+_AGENT_SOURCES = ("model", "agent")  # who reads why a call was refused
+_WHY = "Why not? The model is told; leave it empty to say nothing."
+_REASON = {
+    "type": "object",
+    "properties": {"reason": {"type": "string", "description": "the reason"}},
+}
+_UNDECLARED = "does not declare what it changes (undeclared)"
+_CHANGED = f"{_UNDECLARED}, and its server has changed it since your last yes"
+_DECLARED = frozenset(
+    {"title", "description", "inputSchema", "outputSchema", "annotations"}
+)
+"""What a person who says yes goes by, in the words of `tools/list`."""
 
 
 class Policy:
     """Decides before a run from a button or a magic. Plain Python calls are never stopped.
 
-    The tool's own entry counts first, then the risk the call was rated with, then whether
-    the tool declares itself destructive. MCP's *default* for that hint is no declaration.
+    The tool's own entry counts first, then the risk the call was rated with, then what the
+    tool declares of itself. A server's tool that does not say whether it destroys is, by MCP's
+    default, destructive: its first call asks, if a person can answer, and a yes is for the session,
+    or until the server describes the tool otherwise.
 
     A name stands for the native tool. Allowing that allows no server's tool of the same name;
     asking before it or denying it holds for those too, unless they have an entry of their own.
@@ -26,6 +43,8 @@ class Policy:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
         by_risk: Verdicts by the rating of the call; at first, HIGH asks.
         destructive: The verdict on a tool that declares itself destructive; at first, ask.
+        undeclared: The verdict on a server's tool that does not say whether it destroys; at
+            first, ask, but only until the person agreed.
     """
 
     def __init__(self) -> None:
@@ -37,6 +56,8 @@ class Policy:
         self.by_tool: dict[tuple[str, str], Verdict] = {}
         self.by_risk: dict[SecurityRisk, Verdict] = {SecurityRisk.HIGH: "ask"}
         self.destructive: Verdict = "ask"
+        self.undeclared: Verdict = "ask"
+        self._agreed: dict[tuple[str, str], dict[str, Any]] = {}
 
     def allow(self, *tools: AnyTool) -> None:
         """Run *tools* without asking, whatever they do."""
@@ -57,19 +78,30 @@ class Policy:
     def _entry(self, tool: ToolDefinition[Any, Any]) -> Verdict | None:
         if (own := self.by_tool.get(_key(tool))) is not None:
             return own
-        named = self.by_tool.get(_key(tool.name))
-        return None if named == "allow" else named
+        rule = self.by_tool.get(_key(tool.name))
+        return None if rule == "allow" else rule
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return what holds for *run*, and why."""
-        tool = run.tool
+        return self.verdict_on(run.tool, run.risk)
+
+    def verdict_on(
+        self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
+    ) -> tuple[Verdict, str]:
+        """Return what holds for a call of *tool* that is rated *risk*, and why."""
         if (entry := self._entry(tool)) is not None:
             return entry, f"the policy names {tool.name}"
-        if run.risk is not None and run.risk in self.by_risk:
-            return self.by_risk[run.risk], f"the call is rated {run.risk}"
-        if _is_destructive(tool):
+        if risk is not None and risk in self.by_risk:
+            return self.by_risk[risk], f"the call is rated {risk}"
+        if tool.hints.effect == "destructive":
             return self.destructive, f"{tool.name} may delete or overwrite"
-        return "allow", "nothing speaks against it"
+        if _is_undeclared(tool):
+            agreed = self._agreed.get(_key(tool))
+            if agreed is not None and agreed == _declaration(tool):
+                return "allow", f"{tool.name} {_UNDECLARED}"
+            why = _UNDECLARED if agreed is None else _CHANGED
+            return self.undeclared, f"{tool.name} {why}"
+        return "allow", "no confirmation needed"
 
     def check(self, run: Run, *, confirm: bool = True) -> str | None:
         """Ask if need be; return None to go on, or the sentence that says why not.
@@ -90,15 +122,46 @@ class Policy:
         if not confirm:
             run.decision = f"agreed to in advance: {why}"
             return None
-        answer = run.put(Question.about(_question(run, why), None, ""))
+        once = is_asked_once(why)
+        answer = self._answer(run, why, once=once)
         if answer:
             run.decision = f"agreed to: {why}"
+            if once and (answer.content or {}).get("remember", True):
+                self._agreed[_key(run.tool)] = _declaration(run.tool)
+            return None
+        if once and not answer.by_somebody:
+            run.decision = f"allowed: no person could be asked, and {why}"
             return None
         run.decision = f"declined: {why}"
-        said = "the person said no" if answer.by_somebody else "nobody could be asked"
-        return (
-            f"{run.tool.name} was not run: {said}, and a yes was needed, because {why}."
+        reason = (
+            "the person declined" if answer.by_somebody else "no person could be asked"
         )
+        if (
+            answer.by_somebody
+            and run.source in _AGENT_SOURCES
+            and (words := _words(run, answer))
+        ):
+            run.decision = f"declined: {words}"
+            return f"{run.tool.name} was not run: the person declined: {ended(words)}"
+        return f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
+
+    def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
+        """Ask; what was answered in advance is not for a question that comes only once."""
+        question = _question(run, why, once=once)
+        return decline(question) if once and presets.asker else run.put(question)
+
+
+def is_asked_once(why: str) -> bool:
+    """Tell whether *why* is a reason to ask a person once, where there is one."""
+    return why.endswith((_UNDECLARED, _CHANGED))
+
+
+def _words(run: Run, answer: Answer) -> str:
+    """What the person says about a no, for the model; they may say nothing."""
+    content = answer.content or {}
+    if "reason" not in content:
+        content = run.put(Question.about(_WHY, _REASON, "")).content or {}
+    return str(content.get("reason") or "").strip()
 
 
 def _key(tool: AnyTool) -> tuple[str, str]:
@@ -107,21 +170,27 @@ def _key(tool: AnyTool) -> tuple[str, str]:
     return ToolDefinition.source, tool
 
 
-def _question(run: Run, why: str) -> str:
-    """The question, with the call it is about: a person agrees to that, not to a name."""
-    given = run.confidence.arguments.items()
-    call = [f"{name} = {clip(value, _SHOWN)}" for name, value in given]
-    return "\n".join([f"Run {run.tool.title}? Asked because {why}.", *call])
+def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
+    exported = tool.to_mcp_tool()
+    return {name: exported[name] for name in _DECLARED & exported.keys()}
 
 
-def _is_destructive(tool: ToolDefinition[Any, Any]) -> bool:
-    hints = tool.annotations
-    return (
-        hints is not None
-        and "destructiveHint" in hints.model_fields_set
-        and hints.destructiveHint
-        and not hints.readOnlyHint
-    )
+def _question(run: Run, why: str, *, once: bool) -> Question:
+    """The question, with the call it is about: a person agrees to that, not to a name.
+
+    It shows what the action holds: what was sent may have become something else in it.
+    """
+    arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
+    masked = run.secrets.redactor.value(arguments)
+    call = [f"{name} = {clip(value, _MAX_ARGUMENT)}" for name, value in masked.items()]
+    head = f"Run {run.tool.title}? Asked because {why}."
+    consent = consent_to(run.tool, masked, can_be_remembered=once)
+    question = Question.about("\n".join([head, *call]), None, "")
+    return replace(question, consent=consent)
+
+
+def _is_undeclared(tool: ToolDefinition[Any, Any]) -> bool:
+    return tool.source != ToolDefinition.source and tool.hints.effect == "undeclared"
 
 
 policy = Policy()

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from toolbench.core.references import follow
-from toolbench.core.validation import validator_of
 from toolbench.errors import ToolbenchError
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.view import read
 
 Reply = Literal["accept", "decline", "cancel"]
 YES_OR_NO: dict[str, Any] = {
@@ -15,12 +15,25 @@ YES_OR_NO: dict[str, Any] = {
     "properties": {"answer": {"type": "boolean", "description": "yes or no"}},
     "required": ["answer"],
 }
-_HOPS = 10
+
+
+@dataclass(frozen=True)
+class Consent:
+    """How to answer whether a call may run: in words that name what is done, and what is not."""
+
+    act: str
+    """`Delete volume 3`."""
+    refusal: str
+    """`Keep it`."""
+    is_dangerous: bool = False
+    """Whether the act may destroy something."""
+    can_be_remembered: bool = False
+    """Whether a yes may be for the session; then the answer says so as `remember`."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What somebody is asked."""
+    """A question in the middle of a run."""
 
     message: str
     schema: Mapping[str, Any]
@@ -29,8 +42,10 @@ class Question:
     """The tool or server that asks."""
     bare: bool = False
     """Whether the object only wraps what is asked for, as its `answer`."""
+    consent: Consent | None = None
+    """The words of the two answers, where the question is whether a call may run."""
     url: str = ""
-    """The page a person is to visit first, if any; whoever shows it judges whether it is safe."""
+    """The page a person is to visit first, if any; what shows it judges whether it is safe."""
 
     @classmethod
     def about(
@@ -39,25 +54,20 @@ class Question:
         """Return the question for an answer of any *schema*; yes or no without one."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
-        if _is_object(schema):
+        answer = read(schema)
+        if answer.type == "object" and not answer.nullable:
             return cls(message, schema, asked_by)
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
+    def meaning_of(self, answer: "Answer") -> "Answer":
+        """Return *answer*, or a decline if it says no where the question is yes or no."""
+        is_no = answer and self.schema is YES_OR_NO and not answer.value
+        return Answer("decline") if is_no else answer
+
     def problems(self, content: Mapping[str, Any]) -> list[str]:
         """List what is wrong with *content* as an answer."""
-        found = validator_of(dict(self.schema)).problems(dict(content))
-        return [str(problem) for problem in found]
-
-
-def _is_object(schema: Mapping[str, Any]) -> bool:
-    part: Any = schema
-    for _ in range(_HOPS):
-        if not isinstance(part, Mapping):
-            return False
-        if "properties" in part or part.get("type") == "object":
-            return True
-        part = follow(schema, part.get("$ref"))
-    return False
+        messages = validator_of(dict(self.schema)).problems(dict(content))
+        return [str(problem) for problem in messages]
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +83,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody answered; truthy when they accepted.
+    """The answer to a question; truthy if it accepts.
 
     A yes-or-no question answered no is a decline.
     """
@@ -81,7 +91,7 @@ class Answer:
     action: Reply
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
-    """Whether there was anybody to answer."""
+    """Whether there was a person to answer."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -99,7 +109,7 @@ Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Answer where nobody can: with a decline, at once."""
+    """Decline at once: the answer where no person can be asked."""
     return Answer("decline", by_somebody=False)
 
 
@@ -109,16 +119,16 @@ def preset(*answers: Any) -> Asker:
     return lambda question: _given(question, next(queue, None))
 
 
-def _given(question: Question, given: Any) -> Answer:
-    if given is None:
+def _given(question: Question, value: Any) -> Answer:
+    if value is None:
         return decline(question)
-    if isinstance(given, Answer):
-        return given
-    whole = isinstance(given, Mapping) and not (question.bare and "answer" not in given)
-    content = given if whole else {_only_name(question.schema): given}
+    if isinstance(value, Answer):
+        return value
+    whole = isinstance(value, Mapping) and not (question.bare and "answer" not in value)
+    content = value if whole else {_only_name(question.schema): value}
     if problems := question.problems(content):
         msg = (
-            f"The preset answer {given!r} does not fit {question.message!r}: "
+            f"The preset answer {value!r} does not fit {question.message!r}: "
             f"{'; '.join(problems)}"
         )
         raise ToolbenchError(msg)
@@ -127,7 +137,7 @@ def _given(question: Question, given: Any) -> Answer:
 
 def _only_name(schema: Mapping[str, Any]) -> str:
     """The property a bare value can only be meant for: FastMCP wraps one as `value`."""
-    names = list(schema.get("properties", ()))
+    names = read(schema).names
     return names[0] if len(names) == 1 else "answer"
 
 
@@ -140,7 +150,7 @@ class Presets:
 
     @property
     def asker(self) -> Asker | None:
-        """Who answers now instead of a person, if anybody."""
+        """The handler that answers now in place of a person, if there is one."""
         return self._askers[-1] if self._askers else None
 
     @contextmanager

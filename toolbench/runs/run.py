@@ -5,60 +5,39 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import count
 from threading import Event, RLock, current_thread, main_thread
 from time import monotonic
 from typing import Any, Literal
 
-from toolbench.core.portal import portal
+from pydantic import SecretBytes, SecretStr
+
+from toolbench.core.background_loop import portal
+from toolbench.core.coercion.coercion import masked_error
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
-from toolbench.runs.breaking import Breakable
-from toolbench.runs.children import Children
-from toolbench.runs.meter import Meter
-from toolbench.runs.output import Output
-from toolbench.runs.progress import Progress
-from toolbench.runs.questions import (
-    YES_OR_NO,
-    Answer,
-    Asker,
-    Question,
-    decline,
-    presets,
-)
-from toolbench.runs.secrets import Confidence
-from toolbench.runs.stopping import StopSign
+from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.known import KnownSecrets
+from toolbench.redaction.run_output import OutputFilter
+from toolbench.runs.cancellation.async_exception import Breakable
+from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.cancellation.child_processes import Children
+from toolbench.runs.current_run import active_run
+from toolbench.runs.history.numbering import numbers
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.output.output import Output
+from toolbench.runs.progress.cell_progress import Meter
+from toolbench.runs.progress.progress import Progress
+from toolbench.runs.questions import Answer, Asker, Question, decline, presets
 
 State = Literal[
     "new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"
 ]
-Source = Literal["python", "magic", "button"]
+Source = Literal["python", "magic", "button", "model", "agent"]
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
 _RISK = "security_risk"
-
-
-class _Numbers:
-    """Numbers runs; a history read from a file continues where that left off."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin again with 1, as a new process does."""
-        self._next = count(1)
-
-    def take(self) -> int:
-        return next(self._next)
-
-    def skip_to(self, number: int) -> None:
-        """Give no number up to *number* any more."""
-        self._next = count(max(number + 1, next(self._next)))
-
-
-numbers = _Numbers()
 
 
 class Run:
@@ -67,110 +46,176 @@ class Run:
     def __init__(
         self,
         tool: ToolDefinition[Any, Any],
-        arguments: Mapping[str, Any],
+        call: Any,
         *,
         source: Source,
+        action: Action | None = None,
         asker: Asker = decline,
         conversation: Any = None,
         risk: SecurityRisk | None = None,
+        is_plain: bool = False,
     ) -> None:
         """Describe the run; `engine.perform` or `engine.start` sets it going.
 
         Args:
             tool: The tool.
-            arguments: Its arguments, as a model sends them. A `security_risk` the tool has no
-                argument for is taken as the rating of the call.
+            call: An action of it, or its arguments as a model sends them. A `security_risk`
+                the tool has no argument for is taken as the rating of the call.
             source: Where the run was asked for.
+            action: The action, if it was built of these arguments already.
             asker: Who answers questions.
             conversation: What the executor is given beside the action.
             risk: How the call was rated, if it was.
+            is_plain: It is `tool(call)`: taken as it is, and what the tool raises is raised.
         """
         self.id = numbers.take()
         self.tool = tool
-        self.arguments = dict(arguments)
-        self.risk = risk or self._rating()
+        self.arguments = _arguments_of(call)
+        self.is_plain = is_plain
+        self.risk = risk if is_plain else risk or self._rating()
         self.source: Source = source
+        as_sent = call if is_plain or isinstance(call, Action) else self.arguments
+        self._call: Any = as_sent if action is None else action
+        self._misfit: Exception | None = None
+        self.action: Action | None = None
+        """What is asked about, executed and shown, once `build` has made it."""
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
-        """Where questions are handed to the thread that waits for the run, if one does."""
+        """Hands questions to the thread that waits for the run, if one does."""
         self.conversation = conversation
-        self.confidence = Confidence(
-            self.arguments, tool.secrecy, secrets_of(conversation)
-        )
+        secrets = None if conversation is None else secrets_of(conversation)
+        self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         """What must not be shown of the run, and how to hide it."""
         self.parent: Run | None = None
         """The run whose executor asked for this one."""
         self.started = datetime.now(UTC)
         self.state: State = "new"
-        self.action: Action | None = None
         self.observation: Observation | None = None
         self.problems: tuple[Problem, ...] = ()
         """What is wrong with the arguments, if that is why it failed."""
         self.unchecked = False
-        """Send arguments that do not fit too, where somebody else judges them."""
-        self.traceback = ""
-        self.decision = ""
-        self.output = Output()
+        """Send arguments that do not fit too, where a server checks them."""
+        self.traceback = self.decision = ""
+        self.error_type: type[BaseException] | None = None  # what the tool raised
         self.progress_state = Progress()
-        self.meter: Meter | None = None
-        """Draws how far the run is, where a cell waits for it."""
+        self.is_of_a_cell = False
+        """Whether the cell of the thread it was made in waits for it."""
+        self._meter: Meter | None = None
         self.done = Event()
+        self.is_stuck = False
+        """Whether it goes on though its thread was told to end: in a call nothing breaks off."""
         self.version = 0
         """Counts changes; who shows the run looks here for news."""
         self.work = Breakable(RunCancelled)
-        self.children = Children()
         self._clock = monotonic()
         self._seconds: float | None = None
-        self._stop = StopSign()
+        self.waited = 0.0
+        """Seconds for which it waited for a person."""
+        self._cancel_token = CancelToken()
         self._lock = RLock()
+        self._filter: OutputFilter | None = None
+        self._output: Output | None = None
+        self._children: Children | None = None
+
+    @property
+    def output(self) -> Output:
+        """What it printed and displayed; most runs of a cell print elsewhere and have none."""
+        with self._lock:
+            if self._output is None:
+                self._output = Output()
+            return self._output
+
+    @property
+    def filter(self) -> OutputFilter:
+        """Hides its secrets in what it prints and displays; most runs know none."""
+        with self._lock:
+            if self._filter is None:
+                self._filter = OutputFilter(self.secrets, self.done)
+            return self._filter
+
+    @property
+    def children(self) -> Children:
+        """The processes it started, as far as they were noted."""
+        with self._lock:
+            if self._children is None:
+                self._children = Children()
+            return self._children
 
     def _rating(self) -> SecurityRisk | None:
         if _RISK not in self.arguments:
             return None
-        given = self.arguments[_RISK]
-        if _RISK not in self.tool.input_schema.get("properties", {}):
+        rating = self.arguments[_RISK]
+        if _RISK not in self.tool.input_node.properties:
             del self.arguments[_RISK]
         with suppress(ValueError):
-            return SecurityRisk(str(given).upper())
+            return SecurityRisk(str(rating).upper())
         return None
+
+    def build(self) -> Action:
+        """Return the action. It is made once: a call that makes none is not tried again."""
+        __tracebackhide__ = True  # IPython leaves out such frames
+        if self.action is not None:
+            return self.action
+        if self._misfit is None:
+            is_sent_anyway = self.unchecked and not isinstance(self._call, Action)
+            tool = self.tool
+            take = tool.unchecked_action if is_sent_anyway else tool.action_of
+            try:
+                action: Action = take(self._call)
+            except Exception as error:  # noqa: BLE001 - a validator of the tool's own
+                self._misfit = masked_error(error, self.conversation)
+            else:
+                self.action = action
+                defaults = len(type(action).model_fields) - len(action.model_fields_set)
+                if self.secrets.redactor.secrets or defaults:
+                    self.secrets.learn(action)
+                return action
+        raise self._misfit  # out here, where what it masks is no context of it
 
     # --- for executors --------------------------------------------------------------
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody wants the run to stop."""
+        """Whether the run is cancelled."""
         inherited = self.parent is not None and self.parent.cancelled
-        return inherited or self._stop.is_up
+        return inherited or self._cancel_token.cancelled
 
     @property
     def reason(self) -> str:
         """Why the run is to stop."""
-        return self._stop.reason
+        return self._cancel_token.reason
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
         """Say how far the work is: *value* of *total*, and what is being done."""
-        said = self.confidence.hide_text(str(message))
-        self.progress_state = Progress.of(value, total, said)
+        safe_message = self.secrets.redactor.text(str(message))
+        self.progress_state = Progress.of(value, total, safe_message)
         self.changed()
         self.show_progress()
 
+    @property
+    def meter(self) -> Meter | None:
+        """Draws how far the run is, in the cell that waits for it; None where nothing can."""
+        if self._meter is None and self.is_of_a_cell:
+            self._meter = Meter.here(self.tool)
+        return self._meter
+
     def show_progress(self) -> None:
         """Show in the cell how far the run is; only the cell's own thread can."""
-        if self.meter is not None:
-            self.meter.draw(self.progress_state)
+        if (meter := self.meter) is not None:
+            meter.draw(self.progress_state)
 
     @property
     def drawer(self) -> Callable[[], None] | None:
         """What shows how far the run is, for a wait in this thread; None where nothing can."""
-        here = self.meter is not None and self.meter.is_here
-        return self.show_progress if here else None
+        meter = self.meter
+        return None if meter is None or not meter.is_here else self.show_progress
 
     def hide_progress(self) -> None:
         """Take away what `show_progress` showed."""
-        if self.meter is not None:
-            self.meter.erase()
+        if self._meter is not None:
+            self._meter.erase()
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
@@ -178,10 +223,12 @@ class Run:
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
-        return self.put(Question.about(message, schema, self.tool.title))
+        return self.put(
+            Question.about(self.secrets.redactor.text(message), schema, self.tool.title)
+        )
 
     def put(self, question: Question) -> Answer:
-        """Put *question* to whoever answers; a yes-or-no question answered no is a decline.
+        """Return the answer to *question*; a no to a yes-or-no question is a decline.
 
         Raises:
             ToolbenchError: If the background loop would wait for the answer.
@@ -190,16 +237,18 @@ class Run:
         with self._waiting():
             desk = self.desk
             answer = self.answer(question) if desk is None else desk(question).result()
-        return _meant(question, answer)
+        return question.meaning_of(answer)
 
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
         """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
-        question = Question.about(message, schema, self.tool.title)
+        question = Question.about(
+            self.secrets.redactor.text(message), schema, self.tool.title
+        )
         with self._waiting():
             answer = await self._answer_async(question)
-        return _meant(question, answer)
+        return question.meaning_of(answer)
 
     async def _answer_async(self, question: Question) -> Answer:
         if self.desk is not None:
@@ -210,14 +259,18 @@ class Run:
 
     def answer(self, question: Question) -> Answer:
         """Have *question* answered in this thread: in advance, or else by the asker."""
-        return (presets.asker or self.asker)(question)
+        answer = (presets.asker or self.asker)(question)
+        self.secrets.learn(answer.content or {}, Secrecy(question.schema))
+        return answer
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
         self._turn("running", "waiting")
+        begin = monotonic()
         try:
             yield
         finally:
+            self.waited += monotonic() - begin
             self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
@@ -226,18 +279,20 @@ class Run:
         Returns:
             A function that takes that back.
         """
-        return self._stop.on_up(callback)
+        return self._cancel_token.on_cancel(callback)
 
-    # --- for whoever runs and shows it ------------------------------------------------
+    # --- for what runs and shows it ---------------------------------------------------
 
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output."""
-        self.output.write(stream, self.confidence.hide_text(text))
+        safe_text = self.filter.text(stream, text)
+        if safe_text:
+            self.output.write(stream, safe_text)
         self.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
         """Add a mime bundle to the output; see `Output.show`."""
-        self.output.show(self.confidence.hide(dict(data)), name)
+        self.output.show(self.filter.bundle(data), name)
         self.changed()
 
     def changed(self) -> None:
@@ -269,7 +324,12 @@ class Run:
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
         """Note that the run is to stop, and return whom to tell, once each."""
-        return self._stop.put_up(reason)
+        return self._cancel_token.request(reason)
+
+    def give_up(self) -> None:
+        """End the wait for the run; its end is recorded when it comes."""
+        self.is_stuck = True
+        self.changed()
 
     @property
     def outcome(self) -> Observation:
@@ -286,9 +346,51 @@ class Run:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
 
 
-def _meant(question: Question, answer: Answer) -> Answer:
-    no = answer and question.schema is YES_OR_NO and not answer.value
-    return Answer("decline") if no else answer
+def _arguments_of(call: Any) -> dict[str, Any]:
+    """The arguments of *call*; the secrets of an action as such, for the run hides them."""
+    if not isinstance(call, Action):
+        return dict(call) if isinstance(call, Mapping) else {}
+    arguments = call.to_arguments()
+    secrets = {
+        field.alias or name: value
+        for name, field in type(call).model_fields.items()
+        if isinstance(value := getattr(call, name, None), SecretStr | SecretBytes)
+    }
+    return arguments | {k: v for k, v in secrets.items() if k in arguments}
+
+
+def run_here(
+    tool: ToolDefinition[Any, Any],
+    call: Any,
+    source: Source = "python",
+    conversation: Any = None,
+    *,
+    action: Action | None = None,
+    risk: SecurityRisk | None = None,
+    is_plain: bool = False,
+) -> Run:
+    """Return a run of *tool* for `perform` in this thread, part of the one it is in.
+
+    In a cell questions go through `input()`, in another run to where that one's go.
+
+    Args:
+        tool: The tool.
+        call: An action of it, or its arguments.
+        source: Where the run was asked for.
+        conversation: What the executor is given beside the action.
+        action: As of `Run`.
+        risk: As of `Run`.
+        is_plain: As of `Run`.
+    """
+    options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
+    options |= {"action": action, "risk": risk, "asker": ask_in_cell}
+    run = Run(tool, call, source=source, **options)
+    run.is_of_a_cell = True
+    parent = active_run()
+    if isinstance(parent, Run):
+        run.parent, run.asker, run.desk = parent, parent.asker, parent.desk
+        run.secrets.inherit(parent.secrets)
+    return run
 
 
 class RunCancelled(BaseException):

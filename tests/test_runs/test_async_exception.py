@@ -1,0 +1,59 @@
+"""Breaking a thread off: only during the work, never after it."""
+
+import threading
+
+from toolbench.runs.cancellation.async_exception import Breakable
+
+
+class TestBreakable:
+    class Stop(BaseException):
+        pass
+
+    def test_strikes_only_during_the_work(self):
+        """However often it is struck, what follows the work is never disturbed."""
+        work = Breakable(self.Stop)
+        for _ in range(300):
+            over = threading.Event()
+            striker = threading.Thread(target=_strike, args=(work, over))
+            striker.start()
+            try:
+                work.begin()
+                for _ in range(200):
+                    pass
+            except self.Stop:
+                pass
+            finally:
+                try:
+                    work.end()
+                except self.Stop:
+                    work.end()
+            undisturbed = sum(range(500))
+            over.set()
+            striker.join()
+            assert undisturbed == 124750
+
+    def test_outside_work_does_nothing(self):
+        """A strike before the work and after it goes nowhere."""
+        work = Breakable(self.Stop)
+        struck = []
+        for strikes in ("before", "during", "after"):
+            try:
+                if strikes == "before":
+                    work.strike()
+                work.begin()
+                if strikes == "during":
+                    work.strike()
+                work.end()
+                if strikes == "after":
+                    work.strike()
+                for _ in range(100_000):  # where a strike on its way would arrive
+                    pass
+            except self.Stop:
+                work.end()
+                struck.append(strikes)
+        assert struck == ["during"]
+
+
+def _strike(work, over):
+    while not over.is_set():
+        work.strike()

@@ -1,0 +1,377 @@
+"""Stopping runs: asked, insisted, and never more than the run."""
+
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from test_runs import tools
+from toolbench import ToolExecutor, current_run, history, tool
+from toolbench.runs.background import active
+from toolbench.runs.engine import perform, start
+from toolbench.runs.questions import Answer
+from toolbench.runs.run import Run, RunCancelled
+
+
+def background(tool, arguments=None, **options):
+    run = Run(tool, arguments or {}, source="button", **options)
+    return run, start(run)
+
+
+class TestAsking:
+    def test_comes_first(self):
+        """A tool that listens ends by itself, and what it returns is kept."""
+        steps = tools.Steps()
+        run, _ = background(steps.tool)
+        assert steps.begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert steps.told.is_set()
+        assert (run.state, run.observation.text) == ("cancelled", "stopped early")
+
+    def test_cancels_what_is_awaited(self):
+        """A coroutine is cancelled at its `await`; it was part of the run until then."""
+        waiter = tools.Waiter()
+        run, _ = background(waiter.tool)
+        assert waiter.begun.wait(20)
+        assert run.output.text == "waiting\n"
+        assert run.progress_state.value == 1
+        active.stop(run)
+        assert waiter.cancelled.wait(20)
+        assert run.done.wait(20)
+        assert run.state == "cancelled"
+
+    def test_leaves_other_runs_of_the_executor_alone(self):
+        """One that stops at its callback is not told through the executor they share."""
+        interrupted = threading.Event()
+        begun = threading.Barrier(3)
+
+        class Shared(ToolExecutor):
+            def __call__(self, action, conversation=None):
+                stopped = threading.Event()
+                current_run().on_cancel(stopped.set)
+                begun.wait(20)
+                assert stopped.wait(20)
+
+            def interrupt(self):
+                interrupted.set()
+
+        shared = tools.add.set_executor(Shared())
+        one, _ = background(shared, {"a": 1})
+        other, _ = background(shared, {"a": 2})
+        begun.wait(20)
+        active.stop(one)
+        assert one.done.wait(20)
+        assert not interrupted.is_set()
+        assert not other.done.is_set()
+        active.stop(other)
+        assert other.done.wait(20)
+
+    def test_tells_an_executor_that_has_no_callback(self):
+        """`interrupt()` is called at once where the run registered nothing."""
+
+        class Interruptible(ToolExecutor):
+            def __init__(self):
+                self.begun, self.stop = threading.Event(), threading.Event()
+
+            def __call__(self, action, conversation=None):
+                self.begun.set()
+                assert self.stop.wait(20)
+
+            def interrupt(self):
+                self.stop.set()
+
+        executor = Interruptible()
+        run, _ = background(tools.add.set_executor(executor), {"a": 1})
+        assert executor.begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert run.state == "cancelled"
+
+    def test_survives_bad_callbacks(self):
+        """A callback that fails is noted; the others are called."""
+        steps = tools.Steps()
+        run, _ = background(steps.tool)
+        assert steps.begun.wait(20)
+        run.on_cancel(lambda: 1 / 0)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert steps.told.is_set()
+
+    def test_is_heard_at_once_by_who_registers_late(self):
+        """A callback registered after the cancel is called there and then."""
+        run = Run(tools.add, {"a": 1}, source="button")
+        run.wants_cancel("cancelled")
+        heard = []
+        run.on_cancel(lambda: heard.append(1))
+        assert heard == [1]
+
+    def test_can_be_taken_back(self):
+        """A callback that was taken back is not called."""
+        run = Run(tools.add, {"a": 1}, source="button")
+        heard = []
+        run.on_cancel(lambda: heard.append(1))()
+        run.wants_cancel("cancelled")
+        assert heard == []
+
+    def test_before_the_start_means_no_start(self):
+        """A run that is cancelled before its turn never executes."""
+        run = Run(tools.fail, {}, source="button")
+        active.stop(run)
+        perform(run)
+        assert (run.state, run.traceback) == ("cancelled", "")
+
+    def test_of_a_finished_run_changes_nothing(self):
+        """Cancelling what is over is fine."""
+        run, _ = background(tools.add, {"a": 1})
+        assert run.done.wait(20)
+        active.stop(run)
+        assert run.state == "ok"
+
+    def test_while_it_asks_ends_the_question(self):
+        """A run that waits for an answer stops waiting, and stays as stopping till it ends."""
+        asked, seen = threading.Event(), []
+
+        def never(question):
+            asked.set()
+            while not run.cancelled:
+                pass
+            return Answer("cancel")
+
+        @tool
+        def asking() -> str:
+            """Ask."""
+            answer = current_run().ask("Really?")
+            seen.append((answer.action, run.state))
+            return "ended"
+
+        run = Run(asking, {}, source="button", asker=never)
+        start(run)
+        assert asked.wait(20)
+        assert run.state == "waiting"
+        active.stop(run)
+        assert run.done.wait(20)
+        assert seen == [("cancel", "stopping")]
+
+
+class TestInsisting:
+    def test_breaks_off_what_does_not_listen(self, impatient):
+        """A loop that never looks is broken off."""
+        spinner = tools.Spinner()
+        run, thread = background(spinner.tool)
+        assert spinner.begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        thread.join(20)
+        assert run.state == "cancelled"
+
+    def test_is_repeated(self, impatient):
+        """A tool that catches everything is struck again."""
+        begun, caught = threading.Event(), []
+
+        @tool
+        def stubborn() -> None:
+            """Go on after the first exceptions."""
+            while len(caught) < 3:
+                try:
+                    begun.set()
+                    while True:
+                        pass
+                except RunCancelled as error:
+                    caught.append(type(error))
+
+        run, _ = background(stubborn)
+        assert begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert caught == [RunCancelled] * 3
+        assert run.state == "cancelled"
+
+    def test_waits_for_a_call_blocked_in_c(self, impatient, monkeypatch):
+        """Nobody waits for it: it is given up, and stopping until the call returns."""
+        begun, blocked = threading.Event(), threading.Lock()
+        blocked.acquire()
+
+        @tool
+        def block() -> None:
+            """Block in C."""
+            begun.set()
+            blocked.acquire()
+            while True:
+                pass
+
+        run, _ = background(block)
+        assert begun.wait(20)
+        active.stop(run)
+        assert run.state == "stopping"
+        given_up = threading.Event()
+        monkeypatch.setattr(run, "give_up", given_up.set)
+        assert given_up.wait(20)
+        assert run.state == "stopping"
+        blocked.release()
+        assert run.done.wait(20)
+        assert run.state == "cancelled"
+
+    @pytest.mark.parametrize("in_a_thread", [True, False])
+    def test_kills_processes_with_theirs(self, impatient, in_a_thread):
+        """A tool that waits for a process ends, and the process with its children."""
+        started = threading.Event()
+        processes = []
+        command = [sys.executable, "-c", _PARENT]
+
+        @tool
+        def work() -> int:
+            """Start a process that starts another, and wait."""
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            with process:
+                pids = process.pid, int(process.stdout.readline())
+                processes.extend(map(psutil.Process, pids))
+                started.set()
+                return process.wait()
+
+        run, _ = background(_in_a_thread(work) if in_a_thread else work)
+        assert started.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert all(map(_is_gone, processes))
+
+    def test_leaves_processes_of_others_alone(self, impatient):
+        """What was not started by the run is not its to kill."""
+        spinner = tools.Spinner()
+        with subprocess.Popen(["sleep", "300"]) as mine:
+            run, _ = background(spinner.tool)
+            assert spinner.begun.wait(20)
+            active.stop(run)
+            assert run.done.wait(20)
+            assert mine.poll() is None
+            mine.kill()
+
+    def test_comes_when_an_interrupt_hangs(self, impatient):
+        """An executor whose `interrupt()` never returns is broken off all the same."""
+        begun, hang = threading.Event(), threading.Event()
+
+        class Hanging(ToolExecutor):
+            def __call__(self, action, conversation=None):
+                begun.set()
+                while True:
+                    pass
+
+            def interrupt(self):
+                hang.wait(20)
+
+        run, _ = background(tools.add.set_executor(Hanging()), {"a": 1})
+        assert begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(10)
+        hang.set()
+
+
+_PARENT = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+print(child.pid, flush=True)
+time.sleep(300)
+"""
+
+
+def _in_a_thread(inner):
+    @tool
+    def threaded() -> str:
+        """Do it in a thread."""
+        result = []
+        thread = threading.Thread(target=lambda: result.append(inner.execute({})))
+        thread.start()
+        thread.join()
+        return result[0].text
+
+    return threaded
+
+
+def _is_gone(process):
+    """Wait until *process* is gone; one that nobody has waited for yet is gone too."""
+    for _ in range(200):
+        with suppress(psutil.TimeoutExpired):
+            process.wait(0.05)
+            return True
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return True
+    return False
+
+
+class TestTimeLimit:
+    def test_cancels_and_says_so(self):
+        """A run that takes too long is cancelled, and the model is told why."""
+        steps = tools.Steps()
+        run = Run(steps.tool, {}, source="button")
+        start(run, timeout=0.05)
+        assert run.done.wait(20)
+        assert (run.state, run.reason) == ("cancelled", "timed out after 0.05 s")
+
+    def test_breaks_off_a_run_in_a_cell_too(self, impatient):
+        """A run in the main thread ends as an observation, and nothing else is interrupted."""
+        run = Run(tools.Spinner().tool, {}, source="magic")
+        observation = perform(run, timeout=0.05)
+        assert observation.text == "The run was timed out after 0.05 s."
+        assert history()[-1].state == "cancelled"
+
+    def test_is_told_where_the_tool_returned(self):
+        """What a tool that heard of it gives back is kept, with a line that says so."""
+        run = Run(tools.Steps().tool, {}, source="magic")
+        observation = perform(run, timeout=0.05)
+        said = "stopped early\n[The run was timed out after 0.05 s.]"
+        assert observation.text == history()[-1].observation.text == said
+        assert not observation.is_error
+        assert run.state == "cancelled"
+
+    def test_of_a_run_in_time_changes_nothing(self):
+        """The clock is stopped when the run is over."""
+        perform(Run(tools.add, {"a": 1}, source="magic"), timeout=60)
+        clocks = [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
+        for clock in clocks:
+            clock.join(20)
+            assert not clock.is_alive()
+        assert history()[-1].state == "ok"
+
+
+class TestRunsInRuns:
+    def test_are_shown_as_the_outer_one(self):
+        """What the inner tool prints and asks belongs to the run a person looks at."""
+
+        @tool
+        def inner() -> str:
+            """Print and ask."""
+            print("from inside")
+            return f"told {current_run().ask('Name?', {'type': 'string'}).value}"
+
+        outer = tools.Outer(inner)
+        run, _ = background(
+            outer.tool, asker=lambda question: Answer("accept", {"answer": "Ada"})
+        )
+        assert run.done.wait(20)
+        assert run.output.text == "from inside\n"
+        assert run.observation.text == "inner: told Ada"
+        assert [record.tool for record in history()] == ["inner", "outer"]
+
+    def test_stop_with_it(self, impatient):
+        """Cancelling the outer run tells the inner one, and both end as cancelled."""
+        steps = tools.Steps()
+        run, _ = background(tools.Outer(steps.tool).tool)
+        assert steps.begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert {record.state for record in history()} == {"cancelled"}
+
+    def test_are_broken_off_with_it(self, impatient):
+        """A strike goes through the inner run: the outer one does not go on with its result."""
+        spinner = tools.Spinner()
+        run, _ = background(tools.Outer(spinner.tool).tool)
+        assert spinner.begun.wait(20)
+        active.stop(run)
+        assert run.done.wait(20)
+        assert (run.state, run.observation.text) == (
+            "cancelled",
+            "The run was cancelled.",
+        )

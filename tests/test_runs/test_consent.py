@@ -1,0 +1,55 @@
+"""The words of a consent name the act, whatever a tool or its arguments say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_runs import tools
+from toolbench import tool
+from toolbench.display.escape import visible
+from toolbench.runs.consent import act, consent_to
+
+
+@tool(destructive=True)
+def delete_volume(volume: int, reason: str = "") -> str:
+    """Delete a volume."""
+    return f"{volume} {reason}"
+
+
+@tool(title="Send a letter")
+def send(to: list[str]) -> str:
+    """Send it."""
+    return str(to)
+
+
+@pytest.mark.parametrize(
+    ("called", "arguments", "words"),
+    [
+        (delete_volume, {"volume": 3, "reason": "old"}, "Delete volume 3"),
+        (send, {"to": ["a", "b"]}, "Send a letter"),
+        (tools.erase, {"path": "x" * 500}, "Erase"),
+        (tools.erase, {"path": "a\nb"}, "Erase"),
+        (tools.erase, {}, "Erase"),
+    ],
+)
+def test_the_act_is_named(called, arguments, words):
+    """By the tool's title, and what it is done to, where that is short."""
+    assert act(called, arguments) == words
+
+
+def test_what_destroys_is_dangerous_and_can_be_kept():
+    """The answer that does nothing says what becomes of the thing."""
+    consent = consent_to(delete_volume, {"volume": 3}, can_be_remembered=False)
+    assert (consent.is_dangerous, consent.refusal) == (True, "Keep it")
+    consent = consent_to(send, {"to": []}, can_be_remembered=True)
+    assert (consent.is_dangerous, consent.refusal) == (False, "Do not run")
+
+
+@given(st.text())
+def test_a_label_is_one_short_line_that_hides_nothing(text):
+    """Whatever the argument holds."""
+    label = act(tools.erase, {"path": text})
+    assert label.startswith("Erase")
+    assert len(label) <= 60
+    assert label == visible(label)
+    assert "\n" not in label

@@ -1,0 +1,39 @@
+"""What a model and a person read of what an executor raised."""
+
+import asyncio
+
+import pytest
+
+from toolbench import run_tool, tool
+from toolbench.runs.output.exception_text import sentence_of
+
+
+class TestGroups:
+    def test_of_a_task_group_name_the_reason(self):
+        """What the group only counts is what one needs to know."""
+
+        @tool
+        async def grp() -> None:
+            """Fail in a task."""
+
+            async def fail():
+                raise ValueError("inner")
+
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+
+        assert run_tool(grp).text.endswith("(1 sub-exception): ValueError: inner")
+
+    @pytest.mark.parametrize(("count", "end"), [(2, "V: 1"), (3, "V: 2"), (9, "...")])
+    def test_name_the_first_few_however_deep(self, count, end):
+        """Groups in groups are no errors of their own, and the sentence stays short."""
+        kind = type("V", (ValueError,), {})
+        errors = [kind(number) for number in range(count)]
+        nested = ExceptionGroup(
+            "all", [ExceptionGroup("some", errors[:1]), *errors[1:]]
+        )
+        said = sentence_of(nested)
+        assert said.startswith("ExceptionGroup: all (")
+        assert "some" not in said
+        assert said.count("V: ") == min(count, 3)
+        assert said.endswith(f"; {end}")

@@ -1,0 +1,76 @@
+"""`run_tool`: validated, run, recorded; what it takes beside the arguments."""
+
+import pytest
+
+from test_runs import tools
+from toolbench import (
+    Action,
+    Conversation,
+    ToolDefinition,
+    ToolExecutor,
+    history,
+    run_tool,
+)
+
+
+class TestRunTool:
+    def test_returns_the_observation(self):
+        """A tool that works gives its observation, and the Python object in it."""
+        assert run_tool(tools.add, {"a": 2}, b=3).result == 5
+
+    def test_says_what_does_not_fit_a_line_each(self):
+        """Arguments that do not fit give an error observation with one line per field."""
+        observation = run_tool(tools.add, a="many", c=1)
+        lines = observation.text.splitlines()
+        assert observation.is_error
+        assert [line.partition(":")[0] for line in lines[1:]] == ["- a", "- c"]
+
+    def test_keeps_what_went_wrong_from_the_model_but_its_message(self):
+        """An executor that raises gives its message; the traceback is for people."""
+        observation = run_tool(tools.fail)
+        record = history()[-1]
+        assert observation.text == "ValueError: the disk is full"
+        assert "raise ValueError" in record.traceback
+        assert "toolbench/runs" not in record.traceback
+
+    def test_passes_an_interrupt_on(self):
+        """Kernel > Interrupt during a cell's run reaches the cell, and is recorded."""
+
+        def interrupted(action):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run_tool(tools.add.set_executor(interrupted), a=1)
+        assert history()[-1].state == "cancelled"
+
+    def test_needs_an_executor(self):
+        """A tool that cannot run is wrong use, not a failed run."""
+        with pytest.raises(NotImplementedError, match="'add' has no executor"):
+            run_tool(tools.add.set_executor(None), a=1)
+
+    def test_takes_a_conversation_by_its_place(self):
+        """Its secrets reach the tool, and show neither in what came out nor in the history."""
+
+        class Told(ToolExecutor):
+            def __call__(self, action, conversation=None):
+                key = conversation.state.secrets["KEY"].get_secret_value()
+                return f"{key} of {conversation is talk}"
+
+        talk = Conversation(secrets={"KEY": "s3cr3t-value"})
+        observation = run_tool(ToolDefinition(name="told", executor=Told()), {}, talk)
+        assert observation.text == "<secret-hidden> of True"
+        assert "s3cr3t-value" not in history().to_json()
+
+    def test_leaves_an_argument_of_that_name_to_the_tool(self):
+        """A tool may have an argument that is called `conversation`."""
+
+        class RepeatAction(Action):
+            conversation: str
+
+        repeat = ToolDefinition(
+            name="repeat",
+            action_type=RepeatAction,
+            executor=lambda action: action.conversation,
+        )
+        assert run_tool(repeat, conversation="said").text == "said"
+        assert run_tool(repeat, {}, None, conversation="said").text == "said"

@@ -1,0 +1,136 @@
+"""A refused or stopped run: neither a person nor a model reads it as a crash."""
+
+import pytest
+from test_widgets.conftest import wire  # noqa: F401 - panels talk to it
+from test_widgets.front import click
+from test_widgets.tooling import buttons, finish, shown, until
+
+from test_runs.tools import Steps
+from toolbench import Observation, ToolDefinition, history, tool
+from toolbench.core.schema import Action
+from toolbench.llm import parse_tool_calls, respond
+from toolbench.runs.engine import perform, start
+from toolbench.runs.history.history import RunHistory
+from toolbench.runs.policy import policy
+from toolbench.runs.questions import answering
+from toolbench.runs.run import Run
+from toolbench.widgets.panel import ToolPanel
+
+CRASH = "error occurred"
+
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    """Erase a file."""
+    return path
+
+
+def read(observation):
+    """What a model reads, and what a person sees."""
+    blocks = "".join(block.text for block in observation.to_llm_content)
+    return f"{blocks}\n{observation.visualize}"
+
+
+def refused():
+    run = Run(erase, {"path": "a"}, source="magic")
+    with answering(False):
+        perform(run)
+    return run
+
+
+def denied():
+    policy.deny(erase)
+    run = Run(erase, {"path": "a"}, source="magic")
+    perform(run)
+    return run
+
+
+def cancelled():
+    steps = Steps()
+    run = Run(steps.tool, {}, source="button")
+    run.wants_cancel("cancelled")
+    start(run)
+    assert run.done.wait(20)
+    return run
+
+
+class FailsWhenStopped:
+    """A tool that calls it an error that it was stopped, as a server's does."""
+
+    def __call__(self, action):
+        self.run.wants_cancel("cancelled")
+        return Observation.from_text("half of it", is_error=True)
+
+
+def stopped_by_an_error():
+    executor = FailsWhenStopped()
+    half = ToolDefinition(name="half", action_type=Action, executor=executor)
+    run = executor.run = Run(half, {}, source="button")
+    perform(run)
+    return run
+
+
+def late():
+    steps = Steps()
+    run = Run(steps.tool, {}, source="button")
+    start(run, timeout=0.05)
+    assert run.done.wait(20)
+    return run
+
+
+WAYS = [refused, denied, cancelled, stopped_by_an_error, late]
+
+
+class TestNoCrash:
+    @pytest.mark.parametrize("way", WAYS)
+    def test_for_a_person_and_a_model(self, way):
+        """The result says what happened, and nothing of an error."""
+        run = way()
+        text = read(run.observation)
+        assert run.state in ("denied", "cancelled")
+        assert CRASH not in text
+        assert "❌" not in text
+        assert "not run" in text or run.reason in text or "stopped early" in text
+
+    @pytest.mark.parametrize("way", WAYS)
+    def test_in_the_record(self, way, tmp_path):
+        """Nor in the record, shown, and read again from a file."""
+        history().persist(tmp_path / "runs.jsonl")
+        way()
+        again = RunHistory()
+        again.persist(tmp_path / "runs.jsonl")
+        for record in (history()[-1], again[-1]):
+            assert CRASH not in f"{record.to_html()}{record.to_text()}"
+            assert CRASH not in read(record.observation)
+
+    def test_in_a_panel(self):
+        """A click that is answered with a no."""
+        panel = ToolPanel(erase, {"path": "a"})
+        click(buttons(panel)["Run"])
+        until(lambda: "Keep it" in buttons(panel))
+        click(buttons(panel)["Keep it"])
+        finish(panel)
+        assert "the person declined" in shown(panel)
+        assert CRASH not in shown(panel)
+        assert panel.record.state == "denied"
+
+    def test_in_the_answer_to_a_model(self):
+        """The message that goes back says what happened; it is no result either."""
+        function = {"name": "erase", "arguments": '{"path": "a"}'}
+        sent = {"id": "1", "type": "function", "function": function}
+        [call] = parse_tool_calls({"role": "assistant", "tool_calls": [sent]}, [erase])
+        answer = str(respond(call, refused().observation))
+        assert "the person declined" in answer
+        assert CRASH not in answer
+
+    def test_what_failed_before_it_was_stopped_is_a_failure(self):
+        """A tool that raises while nobody stopped it failed: that is said."""
+
+        @tool
+        def fail() -> str:
+            """Fail."""
+            raise ValueError("the disk is full")
+
+        run = Run(fail, {}, source="button")
+        perform(run)
+        assert CRASH in read(run.observation)

@@ -1,0 +1,71 @@
+"""The background runs that are going on, each with its thread."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from contextvars import copy_context
+from threading import Lock, Thread
+
+from toolbench.runs.cancellation.cancellation import break_off, cancel
+from toolbench.runs.run import Run, RunCancelled
+
+
+class Active:
+    """Background runs. Any thread may look."""
+
+    def __init__(self) -> None:
+        """There are none."""
+        self._threads: dict[Run, Thread] = {}
+        self._lock = Lock()
+
+    def start(
+        self, run: Run, work: Callable[[], object], then: Callable[[], object]
+    ) -> Thread:
+        """Start *work* in a new daemon thread and return it; *run* is in this list until it ends.
+
+        Args:
+            run: The run.
+            work: Carries it out.
+            then: Is called in the thread once the run has left this list.
+        """
+
+        def body() -> None:
+            try:
+                with suppress(RunCancelled):  # injected when it was as good as over
+                    work()
+            finally:
+                with self._lock:
+                    self._threads.pop(run, None)
+                then()
+
+        thread = Thread(
+            target=copy_context().run,
+            args=(body,),
+            name=f"toolbench-run-{run.id}",
+            daemon=True,
+        )
+        with self._lock:
+            self._threads[run] = thread
+        thread.start()
+        return thread
+
+    def stop(self, run: Run, reason: str = "cancelled") -> None:
+        """Cancel *run*, by force if it runs in a thread of this list; see `cancel`."""
+        thread = self._threads.get(run)
+        insist = None if thread is None else lambda: break_off(run, thread)
+        cancel(run, insist, reason)
+
+    def stop_all(self, reason: str) -> None:
+        """Cancel every background run."""
+        for run in self:
+            self.stop(run, reason)
+
+    def __iter__(self) -> Iterator[Run]:
+        with self._lock:
+            return iter(list(self._threads))
+
+    def __len__(self) -> int:
+        return len(self._threads)
+
+
+active = Active()
+"""The background runs of this process."""

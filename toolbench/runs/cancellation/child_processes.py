@@ -1,0 +1,44 @@
+"""The processes a run started, so that they end with it."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from subprocess import Popen
+from threading import Thread
+from typing import Any
+from weakref import WeakSet
+
+
+class Children:
+    """The processes of one run.
+
+    They are those its threads started through `subprocess`, and, where the system tells
+    (Linux), in any other way.
+    """
+
+    def __init__(self) -> None:
+        """There are none so far."""
+        self._started: WeakSet[Popen[Any]] = WeakSet()
+
+    def add(self, process: "Popen[Any]") -> None:
+        """Note that *process* belongs to the run."""
+        self._started.add(process)
+
+    def kill(self, threads: list[Thread]) -> None:
+        """Kill the processes that go on, and theirs, also those of *threads*."""
+        import psutil  # noqa: PLC0415 - only to stop something that does not stop
+
+        known = [p.pid for p in list(self._started) if p.returncode is None]
+        for pid in {*known, *_of(threads)}:
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                for victim in [*process.children(recursive=True), process]:
+                    with suppress(psutil.NoSuchProcess):
+                        victim.kill()
+
+
+def _of(threads: list[Thread]) -> Iterator[int]:
+    for thread in threads:
+        with suppress(OSError):
+            pids = Path(f"/proc/self/task/{thread.native_id}/children").read_text()
+            yield from map(int, pids.split())

@@ -1,0 +1,75 @@
+"""Let Kernel > Interrupt stop background runs too.
+
+ipykernel ignores SIGINT while no cell runs, and puts its own handlers in place around every
+message and every `await` of a cell: so ours is put over them from the kernel's loop, looked
+after while there are runs, and passes the signal on to the one it covers.
+"""
+
+import signal
+import threading
+from typing import Any
+
+from toolbench.runs.background import Active
+from toolbench.runs.shell import running_shell
+
+AGAIN = 0.5  # seconds until it is looked after again
+
+
+class InterruptWatch:
+    """Takes SIGINT while there are background runs."""
+
+    def __init__(self, runs: Active) -> None:
+        """Stop *runs* when the kernel is interrupted."""
+        self._runs = runs
+        self._watching = False
+
+    def look(self) -> None:
+        """See whether SIGINT is still needed; from any thread, does nothing outside a kernel."""
+        loop = _kernel_loop()
+        if loop is not None:
+            loop.add_callback(self._switch, loop)
+
+    def cell_begins(self) -> None:
+        """Take SIGINT beside a cell that awaits; one that does not gets it alone."""
+        loop = _kernel_loop()
+        alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if loop is not None and len(self._runs) and not alone:
+            self._switch(loop)
+
+    def _switch(self, loop: Any) -> None:
+        """Put the handler in place or take it away; runs in the kernel's loop."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        installed: Any = signal.getsignal(signal.SIGINT)
+        if not len(self._runs):
+            while isinstance(installed, _Cover):
+                installed = installed.covered
+                signal.signal(signal.SIGINT, installed)
+            return
+        if not isinstance(installed, _Cover):
+            signal.signal(signal.SIGINT, _Cover(self._runs, loop, installed))
+        if not self._watching:
+            self._watching = True
+            loop.call_later(AGAIN, self._again, loop)
+
+    def _again(self, loop: Any) -> None:
+        self._watching = False
+        self._switch(loop)
+
+
+class _Cover:
+    """The handler: it has the runs stopped, and passes the signal on."""
+
+    def __init__(self, runs: Active, loop: Any, covered: Any) -> None:
+        self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
+
+    def __call__(self, number: int, frame: Any) -> None:
+        # not here: the interrupted code may hold the locks that stopping takes
+        self._loop.call_soon_threadsafe(self._runs.stop_all, "interrupted")
+        # the loop is no place for a KeyboardInterrupt
+        if callable(self.covered) and self.covered is not signal.default_int_handler:
+            self.covered(number, frame)
+
+
+def _kernel_loop() -> Any:
+    return getattr(getattr(running_shell(), "kernel", None), "io_loop", None)

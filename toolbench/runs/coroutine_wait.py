@@ -1,0 +1,137 @@
+"""Wait for a coroutine in the thread that wants its result, and answer there what is asked meanwhile.
+
+`input()` works in no other thread than the main one, and a run knows its own.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from toolbench.core.background_loop import portal
+from toolbench.runs.progress.cell_progress import wait
+from toolbench.runs.questions import Answer
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Asked:
+    """A question, and where its answer is waited for."""
+
+    question: Any
+    answer: "Future[Answer]"
+
+
+@dataclass
+class _Ended:
+    """How the call ended."""
+
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Waiting(Generic[T]):
+    """The thread that waits for one call.
+
+    A queue carries all that the loop has to say to it: what a future does on its way, a few
+    turns of the loop, is most of what waiting costs.
+    """
+
+    def __init__(
+        self,
+        answerer: Callable[[Any], Answer],
+        meanwhile: Callable[[], object] | None = None,
+    ) -> None:
+        """Answer questions by *answerer*, a plain function, and call *meanwhile* now and then."""
+        self._answerer = answerer
+        self._meanwhile = meanwhile
+        self._messages: SimpleQueue[_Asked | _Ended] = SimpleQueue()
+        self._task: asyncio.Task[None] | None = None
+        self._is_over = False
+
+    def put(self, question: Any) -> "Future[Answer]":
+        """Hand *question* to the waiting thread; once that waits no more, the answer is a cancel."""
+        answer: Future[Answer] = Future()
+        self._messages.put(_Asked(question, answer))
+        if self._is_over:  # looked at last: one of the two finds the question
+            self._drop()
+        return answer
+
+    async def ask(self, question: Any) -> Answer:
+        """Hand *question* to the waiting thread and return its answer."""
+        return await asyncio.wrap_future(self.put(question))
+
+    def run(
+        self,
+        call: Callable[[], Coroutine[Any, Any, T]],
+        loop: asyncio.AbstractEventLoop,
+    ) -> T:
+        """Run *call* in *loop*, answer questions until it is done, and return its result.
+
+        Raises:
+            asyncio.CancelledError: If it was cancelled.
+            ToolbenchError: If *loop* itself would have to wait.
+        """
+        portal.refuse_inside()
+        try:
+            loop.call_soon_threadsafe(self._begin, call, loop)
+            while isinstance(event := wait(self._messages, self._meanwhile), _Asked):
+                self._answer(event.question, event.answer)
+        except BaseException:  # also KeyboardInterrupt: the task is told
+            self.cancel(loop)
+            raise
+        finally:
+            self._is_over = True
+            self._drop()
+        if event.error is not None:
+            raise event.error
+        result: T = event.result
+        return result
+
+    def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Cancel the call, from any thread; who waits for it waits no longer."""
+        self._messages.put(_Ended(error=asyncio.CancelledError()))
+        with suppress(RuntimeError):  # the loop has ended, and with it the call
+            loop.call_soon_threadsafe(self._cancel_task)
+
+    def _begin(
+        self,
+        call: Callable[[], Coroutine[Any, Any, T]],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._task = loop.create_task(self._deliver(call))
+
+    async def _deliver(self, call: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        try:
+            self._messages.put(_Ended(await call()))
+        except BaseException as error:  # noqa: BLE001 - the waiting thread gets it, also a cancellation
+            self._messages.put(_Ended(error=error))
+
+    def _cancel_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _answer(self, question: Any, answer: "Future[Answer]") -> None:
+        if answer.cancelled():
+            return
+        with suppress(InvalidStateError):  # the caller stopped waiting meanwhile
+            try:
+                answer.set_result(self._answerer(question))
+            except Exception as error:  # noqa: BLE001 - the caller gets the error
+                answer.set_exception(error)
+            except BaseException:  # this thread is interrupted
+                answer.set_result(Answer("cancel"))
+                raise
+
+    def _drop(self) -> None:
+        """Answer the questions left over with a cancel."""
+        with suppress(Empty):
+            while True:
+                event = self._messages.get_nowait()
+                if isinstance(event, _Asked):
+                    with suppress(InvalidStateError):  # nor does a caller wait for it
+                        event.answer.set_result(Answer("cancel"))

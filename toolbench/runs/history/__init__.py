@@ -1,0 +1,1 @@
+"""Every run of the session as a record: kept in memory, on disk, and run again."""

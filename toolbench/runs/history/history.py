@@ -1,0 +1,160 @@
+"""Every run of the session, newest last; bounded in memory, kept on disk if wanted."""
+
+import json
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, overload
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.display.caps import shorten
+from toolbench.display.render import bundle
+from toolbench.errors import MissingExtraError
+from toolbench.plain import plain, text_of
+from toolbench.runs.history.journal import Journal
+from toolbench.runs.history.numbering import numbers
+from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.state_words import state_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_RECORDS = 1_000  # records
+ROOM = 50_000_000  # bytes of all records together
+_MAX_LINES = 20
+_WIDEST = 300  # characters of a cell
+
+
+class RunHistory(Sequence[RunRecord]):
+    """The records of a session. Any thread may add."""
+
+    def __init__(self, size: int = MAX_RECORDS, room: int = ROOM) -> None:
+        """Keep the last *size* records, and fewer if they have more than *room* bytes."""
+        self._max_records, self._room = size, room
+        self._records: deque[RunRecord] = deque()
+        self._size = 0
+        self._lock = RLock()
+        self._journal: Journal | None = None
+
+    def add(self, record: RunRecord) -> None:
+        """Append *record*, to the file too if there is one."""
+        with self._lock:
+            self._append(record)
+            journal = self._journal
+        if journal is not None:
+            journal.write(record)
+
+    def _append(self, record: RunRecord) -> None:
+        self._records.append(record)
+        self._size += record.size
+        while len(self._records) > self._max_records or (
+            self._size > self._room and len(self._records) > 1
+        ):
+            self._size -= self._records.popleft().size
+
+    def persist(self, path: str | Path) -> None:
+        """Write every record to come to *path*, a line of JSON each; read what is there.
+
+        A line that was cut off, as by a crash, is passed over, and so is a run that is known
+        here already: a cell that says this can be run again.
+
+        Raises:
+            ToolbenchError: If *path* cannot be written.
+        """
+        journal = Journal(Path(path))
+        earlier = journal.read(self._max_records)
+        numbers.skip_to(max((record.id for record in earlier), default=0))
+        with self._lock:
+            present, self._size = list(self._records), 0
+            known = {(record.id, record.started) for record in present}
+            new = [r for r in earlier if (r.id, r.started) not in known]
+            self._records.clear()
+            for record in [*new, *present]:
+                self._append(record)
+            self._journal = journal
+
+    def clear(self) -> None:
+        """Forget all records, and write to no file any more; the file stays."""
+        with self._lock:
+            self._records.clear()
+            self._size = 0
+            self._journal = None
+
+    def find(self, number: int) -> RunRecord | None:
+        """Return the record of run *number*, the newest of that number."""
+        with self._lock:
+            return next((r for r in reversed(self._records) if r.id == number), None)
+
+    def to_json(self) -> str:
+        """Return all records as a JSON array."""
+        return json.dumps([record.to_dict() for record in self])
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return a row per run: id, tool, state, seconds, source, started, arguments, text.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtraError(extra="pandas") from error
+        names = ("id", "tool", "state", "seconds", "source", "started", "decision")
+        rows = [
+            {
+                **{name: getattr(record, name) for name in names},
+                "arguments": plain(record.arguments),
+                "text": record.observation.text,
+            }
+            for record in self
+        ]
+        return pd.DataFrame(rows, columns=[*names, "arguments", "text"])
+
+    @overload
+    def __getitem__(self, index: int) -> RunRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[RunRecord]: ...
+    def __getitem__(self, index: int | slice) -> RunRecord | list[RunRecord]:
+        with self._lock:
+            if isinstance(index, slice):
+                return list(self._records)[index]
+            return self._records[index]
+
+    def __iter__(self) -> Iterator[RunRecord]:
+        with self._lock:
+            return iter(list(self._records))
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __repr__(self) -> str:
+        return self._repr_mimebundle_()["text/plain"]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        with self._lock:
+            records = list(islice(reversed(self._records), _MAX_LINES))[::-1]
+        if not records:
+            return {"text/plain": "No runs yet."}
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in ("run", "tool", "state", "seconds", "from", "arguments"):
+            table.add_column(column, no_wrap=column != "arguments")
+        for r in records:
+            cells = (r.id, r.tool, state_words(r.state), f"{r.seconds:.3f}", r.source)
+            texts = (*map(str, cells), text_of(dict(r.arguments)))
+            table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
+        if len(self) > _MAX_LINES:
+            table.caption = f"the last {_MAX_LINES} of {len(self):,}"
+        return dict(bundle(table))
+
+
+_history = RunHistory()
+
+
+def history() -> RunHistory:
+    """Return the runs of this session, newest last; `.clear()` forgets them."""
+    return _history

@@ -1,0 +1,113 @@
+"""A history on disk: a line of JSON for each run, only ever appended to."""
+
+import json
+import os
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from toolbench.core.schema import Observation
+from toolbench.errors import ToolbenchError
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.history.record import RunRecord
+
+_READ = 50_000_000  # bytes, from the end: what is older stays in the file
+
+
+class Journal:
+    """One file. Several kernels may write to it; a crash loses the line being written."""
+
+    def __init__(self, path: Path) -> None:
+        """Write to *path*, which is made if it is not there.
+
+        Raises:
+            ToolbenchError: If it cannot be read and written.
+        """
+        self.path = path.absolute()
+        self._begin = ""  # a newline after a line that was cut off
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                if file.tell() and _last_byte(file) != b"\n":
+                    file.write(b"\n")  # what comes next starts a line of its own
+        except OSError as error:
+            msg = f"History cannot be kept in {str(path)!r}: {error.strerror}."
+            raise ToolbenchError(msg) from error
+
+    def read(self, most: int) -> list[RunRecord]:
+        """Return the last records, at most *most*; what is torn or not ours is passed over.
+
+        Raises:
+            ToolbenchError: If the file cannot be read.
+        """
+        records: deque[RunRecord] = deque(maxlen=most)
+        try:
+            for line in self._lines():
+                record = _record(line)
+                if record is not None:
+                    records.append(record)
+        except OSError as error:
+            msg = f"History cannot be read from {str(self.path)!r}: {error.strerror}."
+            raise ToolbenchError(msg) from error
+        return list(records)
+
+    def _lines(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            start = max(self.path.stat().st_size - _READ, 0)
+            if start:
+                file.seek(start)
+                file.readline()  # half of one
+            yield from file
+
+    def write(self, record: RunRecord) -> None:
+        """Append *record*; a disk that is full is a warning, and no run fails for it."""
+        line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
+        self._begin = "\n"  # until all of it is written: the next line begins anew
+        try:
+            with self.path.open("ab", buffering=0) as file:
+                rest = memoryview(line)  # at once: two kernels' lines must not mix
+                while rest:
+                    rest = rest[file.write(rest) or 0 :]
+            self._begin = ""
+        except OSError as error:
+            msg = f"Run {record.id} was not written to {str(self.path)!r}: {error.strerror}."
+            warn(msg, RuntimeWarning, stacklevel=2)
+
+
+def _last_byte(file: Any) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    last: bytes = file.read(1)
+    return last
+
+
+def _record(line: bytes) -> RunRecord | None:
+    try:
+        data: dict[str, Any] = json.loads(line)
+        fields_of_observation = data["observation"]
+        fields = {
+            k: v
+            for k, v in fields_of_observation.items()
+            if k in ("content", "is_error")
+        }
+        state = str(data["state"])
+        is_unfinished = state in ("denied", "cancelled") and fields.get("is_error")
+        kind = UnfinishedObservation if is_unfinished else Observation
+        return RunRecord(
+            id=int(data["id"]),
+            tool=str(data["tool"]),
+            arguments=dict(data["arguments"]),
+            observation=kind.model_validate(fields),
+            state=state,
+            seconds=float(data["seconds"]),
+            source=str(data["source"]),
+            started=datetime.fromisoformat(data["started"]),
+            waited=float(data.get("waited", 0)),
+            decision=str(data.get("decision", "")),
+            version=str(data.get("version", "")),
+            size=len(line),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None

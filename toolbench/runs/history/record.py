@@ -1,0 +1,265 @@
+"""What is kept of a run: enough to read, compare and repeat it, never a secret."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.content import TextContent
+from toolbench.core.registry import default_registry, resolve_one
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html
+from toolbench.display.objects import call_html, call_text
+from toolbench.display.tables import Frame, TableHead, head_of
+from toolbench.errors import ToolbenchError
+from toolbench.plain import NOT_KEPT, plain, text_of, without_long_fractions
+from toolbench.redaction import MARK
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.history.state_words import state_words
+from toolbench.runs.run import Run, Source, run_here
+
+LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
+MAX_RESULT = (
+    20_000  # characters of a result: displays of records are saved in notebooks
+)
+
+
+def _no_engine(run: Run) -> Observation:
+    msg = f"Nothing here can run {run.tool.name}: import toolbench.runs.engine first."
+    raise ToolbenchError(msg)
+
+
+class Reruns:
+    """Who carries out a recorded call again; the engine, which writes records, puts itself here."""
+
+    def __init__(self) -> None:
+        """Start without a function that runs records."""
+        self.perform: Callable[[Run], Observation] = _no_engine
+
+
+reruns = Reruns()
+
+
+@dataclass(frozen=True, repr=False)
+class RunRecord:
+    """A run, after it ended."""
+
+    id: int
+    tool: str
+    arguments: Mapping[str, Any]
+    """As they were sent; what the schema calls secret is hidden."""
+    observation: Observation
+    state: str
+    seconds: float
+    source: str
+    started: datetime
+    waited: float = field(default=0.0, compare=False)
+    """How many of the seconds it waited for a person."""
+    decision: str = ""
+    """What the policy said, for runs from a button or a magic."""
+    traceback: str = ""
+    version: str = ""
+    """The version label of the tool, if it has one."""
+    definition: ToolDefinition[Any, Any] | None = field(default=None, compare=False)
+    conversation: Any = field(default=None, compare=False)
+    """What the executor was given beside its action."""
+    size: int = field(default=0, compare=False)
+    """About how many bytes it keeps in memory."""
+
+    @classmethod
+    def of(cls, run: Run) -> "RunRecord":
+        """Return the record of *run*."""
+        arguments = _shortened(run.secrets.arguments)
+        outcome, redactor = run.outcome, run.secrets.redactor
+        observation = kept_of(redactor.value(outcome) if redactor.secrets else outcome)
+        table = _table_of(getattr(outcome, "result", None))
+        if table is not None and isinstance(observation, ResultObservation):
+            head = replace(table, rows=redactor.value(table.rows))
+            observation = observation.model_copy(update={"result": head})
+        return cls(
+            id=run.id,
+            tool=run.tool.name,
+            arguments=arguments,
+            observation=observation,
+            state=run.state,
+            seconds=run.seconds,
+            waited=run.waited,
+            source=run.source,
+            started=run.started,
+            decision=run.decision,
+            traceback=run.traceback,
+            version=run.tool.version,
+            definition=run.tool,
+            conversation=run.conversation,
+            size=_size(arguments) + _size(observation),
+        )
+
+    def rerun(
+        self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any
+    ) -> Observation:
+        """Run the same tool, as it is defined now, with the same arguments again.
+
+        Args:
+            arguments: Arguments to change; secrets have to be given again.
+            **kwargs: More of them.
+
+        Raises:
+            LookupError: If the record was read from a file, and no tool of that name is
+                registered here.
+            ToolbenchError: If a secret is missing, or an argument was too long to keep.
+        """
+        return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
+
+    def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
+        """Return a run of the same call for `perform`, asked for from *source*; see `rerun`."""
+        tool = self._tool()
+        merged = {**self.arguments, **(changed or {})}
+        missing = [name for name, value in merged.items() if _is_lost(value)]
+        if missing:
+            msg = (
+                f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long "
+                f"texts are not recorded. Give them again: .rerun({missing[0]}=...)."
+            )
+            raise ToolbenchError(msg)
+        tool.as_executable()
+        return run_here(tool, merged, source, self.conversation)
+
+    def _tool(self) -> ToolDefinition[Any, Any]:
+        if self.definition is not None:
+            return self.definition.latest()
+        if self.tool in default_registry:
+            return resolve_one(self.tool)
+        msg = (
+            f"Run {self.id} was read from a file, and no tool {self.tool!r} is registered "
+            "here: define it first."
+        )
+        raise LookupError(msg)
+
+    @property
+    def worked(self) -> float:
+        """The seconds without those for which it waited for a person."""
+        return max(0.0, self.seconds - self.waited)
+
+    @property
+    def known_arguments(self) -> dict[str, Any]:
+        """The arguments that were kept: without secrets and texts that were too long."""
+        return {k: v for k, v in self.arguments.items() if not _is_lost(v)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record, JSON-ready."""
+        return {
+            "id": self.id,
+            "tool": self.tool,
+            "arguments": plain(self.arguments),
+            "observation": plain(self.observation.to_dict()),
+            "state": self.state,
+            "seconds": round(self.seconds, 6),
+            **({"waited": round(self.waited, 6)} if self.waited else {}),
+            "source": self.source,
+            "started": self.started.isoformat(),
+            "decision": self.decision,
+            **({"version": self.version} if self.version else {}),
+        }
+
+    def __repr__(self) -> str:
+        took = f"{self.seconds:.2f} s"
+        return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
+
+    def to_html(self, *, limit: int = MAX_RESULT) -> Html:
+        """Return the record as HTML that needs no kernel: what was called, and what came out.
+
+        Args:
+            limit: Characters of the result to show, head and tail of each of its two sides.
+        """
+        return call_html(
+            self.definition or self.tool,
+            self.arguments,
+            self.observation,
+            remark=", ".join(filter(None, (self._remark, self.decision))),
+            limit=limit,
+        )
+
+    def to_text(self, *, limit: int = MAX_RESULT) -> str:
+        """Return what `to_html` shows, as text."""
+        return call_text(self.arguments, self.observation, limit=limit)
+
+    @property
+    def _remark(self) -> str:
+        return (
+            f"{state_words(self.state)} after {self.seconds:.2f} s, from {self.source}"
+        )
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {
+            "text/plain": f"{self!r}\n{self.to_text()}",
+            "text/html": self.to_html(),
+        }
+
+
+def kept_of(observation: Observation) -> Observation:
+    """Return what is kept of *observation*: no Python objects, a note if it is too large."""
+    if isinstance(observation, ResultObservation):
+        observation = observation.model_copy(update={"result": None})
+    size = _size(observation)
+    if size <= LIMIT:
+        return observation
+    head = observation.text[: LIMIT // 100]
+    note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
+    is_unfinished = isinstance(observation, UnfinishedObservation)
+    kind = UnfinishedObservation if is_unfinished else Observation
+    return kind.from_text(note, is_error=observation.is_error)
+
+
+def _table_of(result: Any) -> TableHead | None:
+    """Return the first rows of *result*, if it is a table: a report shows it as one."""
+    if not isinstance(result, Frame):
+        return None
+    try:
+        return head_of(result)
+    except Exception:  # noqa: BLE001 - a table may be an object of anybody's
+        return None
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LIMIT:
+        return f"… {len(value):,} characters{NOT_KEPT}"
+    if isinstance(value, Mapping):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    return value
+
+
+def _is_lost(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_is_lost(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_is_lost(item) for item in value)
+    return isinstance(value, str) and (
+        MARK in value or (value.startswith("… ") and value.endswith(NOT_KEPT))
+    )
+
+
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
+
+
+def _size(value: Any) -> int:
+    """Return about how many bytes *value* is; most are small texts, quickly measured."""
+    if isinstance(value, Observation) and value.model_fields_set <= {
+        "content",
+        "is_error",
+        "result",
+    }:
+        return sum(map(_size, value.content))
+    if isinstance(value, TextContent):
+        return len(value.text)
+    try:
+        if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
+            return sum(len(name) + len(str(item)) for name, item in value.items())
+        return len(to_json(without_long_fractions(value), fallback=str))
+    except Exception:  # noqa: BLE001 - half a character, a cycle, a str() of a user's
+        return len(text_of(value))

@@ -1,0 +1,1 @@
+"""What a run prints, displays and raises, caught where it happens."""

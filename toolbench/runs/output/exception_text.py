@@ -1,0 +1,51 @@
+"""What an executor raised: a sentence for the model, a traceback for the person."""
+
+import traceback
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+
+from toolbench.errors import ToolbenchError
+from toolbench.plain import sentence
+
+_OURS = str(Path(__file__).parents[2])
+_MAX_ERRORS = 3  # errors of a group in its sentence
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return *error* as one sentence a model can act on; a group names what is in it."""
+    text = _sentence(error)
+    if not isinstance(error, BaseExceptionGroup):
+        return text
+    inner = [_sentence(one) for one in islice(_leaves(error), _MAX_ERRORS + 1)]
+    first, more = inner[:_MAX_ERRORS], ["..."] if len(inner) > _MAX_ERRORS else []
+    return f"{text}: {'; '.join([*first, *more])}"
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _leaves(one)
+    else:
+        yield error
+
+
+def _sentence(error: BaseException) -> str:
+    text = sentence(error).strip()
+    if isinstance(error, ToolbenchError) and text:
+        return text  # our own sentences need no class in front
+    return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return the traceback from the tool's own code on; what called it is of no use."""
+    theirs = error.__traceback__
+    while theirs is not None and _is_ours(theirs):
+        theirs = theirs.tb_next
+    trace = theirs or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, trace))
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    return trace.tb_frame.f_code.co_filename.startswith(_OURS)

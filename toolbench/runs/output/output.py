@@ -1,0 +1,150 @@
+"""What a run printed and displayed: the first part and the last, however much there was."""
+
+from collections import deque
+from collections.abc import Mapping
+from threading import RLock
+from typing import Any, NamedTuple
+
+from toolbench.display.escape import Html
+from toolbench.display.html.mime_bundle import bundle_html, bundle_text
+
+LIMIT = 200_000  # characters kept, half at each end
+RICH_LIMIT = 5_000_000  # characters of markup kept of what was displayed
+
+
+class Chunk(NamedTuple):
+    """A piece of output."""
+
+    stream: str
+    """`stdout`, `stderr`, `log` or `display`."""
+    text: str
+    html: Html = Html("")
+    """How it looks, if it was displayed and is more than text."""
+    name: str | None = None
+    """The display id by which it can be replaced."""
+
+
+class Output:
+    """The output of a run, in order; the middle of a flood is counted, not kept."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        """Keep *limit* characters, and half as many again rather than cut a piece in two."""
+        self._half = limit // 2
+        self._head, self._tail = _End(), _End()
+        self._is_flood = False  # then the head takes no more
+        self.omitted = 0
+        self._coming: deque[Chunk] = deque()
+        self._taking_in = False
+        # what is collected as garbage while it is held may print too
+        self._lock = RLock()
+
+    def write(self, stream: str, text: str) -> None:
+        """Add *text*."""
+        self._take_in(Chunk(stream, text))
+
+    def show(self, data: Mapping[str, Any], name: str | None = None) -> None:
+        """Add a displayed mime bundle.
+
+        Args:
+            data: The bundle.
+            name: Its display id; an earlier one of that name is replaced, in its place if
+                there is room for it.
+        """
+        text, html = bundle_text(data), bundle_html(data)
+        self._take_in(Chunk("display", f"{text}\n", html, name))
+
+    def chunks(self) -> list[Chunk]:
+        """Return what was kept, a note in place of what was not."""
+        with self._lock:
+            gap = f"\n… {self.omitted:,} characters left out …\n"
+            middle = [Chunk("log", gap)] if self.omitted else []
+            return [*self._head.chunks, *middle, *self._tail.chunks]
+
+    @property
+    def text(self) -> str:
+        """All of it, as one text."""
+        return "".join(chunk.text for chunk in self.chunks())
+
+    def _take_in(self, chunk: Chunk) -> None:
+        """Add *chunk*; one that comes while another is added waits until that is done."""
+        self._coming.append(chunk)
+        with self._lock:
+            if self._taking_in:
+                return
+            self._taking_in = True
+            try:
+                while self._coming:
+                    self._add(self._coming.popleft())
+            finally:
+                self._taking_in = False
+
+    def _add(self, chunk: Chunk) -> None:
+        if chunk.name is not None and self._replaced(chunk):
+            return
+        if chunk.stream != "display" or len(chunk.text) > self._half:
+            self._write(chunk.stream, chunk.text)
+        elif not self._is_flood and self._head.size + len(chunk.text) <= self._half:
+            self._head.append(self._affordable(chunk))
+        else:
+            self._to_tail(self._affordable(chunk))
+
+    def _replaced(self, chunk: Chunk) -> bool:
+        """Put *chunk* in the place of the earlier one of its name; without room, only drop that."""
+        for end in (self._head, self._tail):
+            index = end.index(chunk.name)
+            if index is not None:
+                grown = len(chunk.text) - len(end.chunks[index].text)
+                fits = grown <= max(self._half - end.size, 0)
+                end.pop(index)
+                if fits:
+                    end.insert(index, self._affordable(chunk))
+                return fits
+        return False
+
+    def _affordable(self, chunk: Chunk) -> Chunk:
+        spent = self._head.markup + self._tail.markup
+        if spent + len(chunk.html) > RICH_LIMIT:
+            return chunk._replace(html=Html(""))
+        return chunk
+
+    def _write(self, stream: str, text: str) -> None:
+        room = 0 if self._is_flood else self._half - self._head.size
+        if text[:room]:
+            self._head.append(Chunk(stream, text[:room]))
+        if len(text) > room:
+            begin = max(room, len(text) - self._half)
+            self.omitted += begin - room
+            self._to_tail(Chunk(stream, text[begin:]))
+
+    def _to_tail(self, chunk: Chunk) -> None:
+        self._is_flood = True
+        self._tail.append(chunk)
+        while self._tail.size - len(self._tail.chunks[0].text) >= self._half:
+            self.omitted += len(self._tail.pop(0).text)
+
+
+class _End:
+    """The first chunks or the last, and how many characters of text and markup they have."""
+
+    def __init__(self) -> None:
+        self.chunks: deque[Chunk] = deque()
+        self.size = self.markup = 0
+
+    def index(self, name: str | None) -> int | None:
+        names = (index for index, chunk in enumerate(self.chunks) if chunk.name == name)
+        return next(names, None)
+
+    def append(self, chunk: Chunk) -> None:
+        self.insert(len(self.chunks), chunk)
+
+    def insert(self, index: int, chunk: Chunk) -> None:
+        self.chunks.insert(index, chunk)
+        self.size += len(chunk.text)
+        self.markup += len(chunk.html)
+
+    def pop(self, index: int) -> Chunk:
+        chunk = self.chunks[index]
+        del self.chunks[index]
+        self.size -= len(chunk.text)
+        self.markup -= len(chunk.html)
+        return chunk

@@ -1,0 +1,293 @@
+"""Redirect what a piece of work prints and displays to a sink of its own.
+
+While there is such work, functions of ours are over those that print, display, warn, log, and
+start threads and processes. Each looks for the sink of the calling thread; without one it does
+what it covers. Front ends lose what threads print (measured in JupyterLab 4.6), which is why
+the output of a background run must not go there.
+"""
+
+import logging
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, partial, wraps
+from typing import Any
+from weakref import ReferenceType, ref
+
+from toolbench.redaction.remembered import remembered
+from toolbench.runs.current_run import active_run, hand_down
+from toolbench.runs.output import sinks
+from toolbench.runs.output.descriptors import flush_descriptors
+from toolbench.runs.output.patches import Patches
+from toolbench.runs.output.screen import (
+    clearing,
+    is_of_kernel,
+    publishing,
+    terminal,
+    writing,
+    writing_payload,
+    writing_to_kernel,
+)
+from toolbench.runs.output.sinks import Redirection, Sink, innermost, sink_here
+from toolbench.runs.run import Run
+from toolbench.runs.shell import running_shell
+
+
+@contextmanager
+def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
+    """Give *sink* what this thread, and threads it starts, print and display in the block.
+
+    Args:
+        sink: Takes it.
+        shell: An IPython shell that displays, beside the one of this process.
+    """
+    with _installed.needed(shell):
+        redirection = Redirection(sink, innermost(), active_run())
+        leave = sinks.enter(redirection)
+        try:
+            yield
+        finally:
+            redirection.end()
+            leave()
+
+
+def hide_secrets(undo: ExitStack) -> None:
+    """Have the secrets of runs hidden in what they print and display, until *undo* is closed.
+
+    Runs that take their output themselves hide them themselves. In the streams and displays of
+    the process they stay hidden after that: threads and processes of a run may live on.
+    """
+    undo.enter_context(_installed.needed(None))
+    _installed.lasts = True
+
+
+def forget_secrets() -> None:
+    """Hide the secrets of the runs so far no longer in what comes after them."""
+    flush_descriptors()
+    remembered.forget()
+    _installed.end()
+
+
+class _Installed:
+    """Puts the functions in place for the first piece of work, takes them away after the last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._patches = Patches()
+        self._known = _KnownOutputs()
+        self.lasts = False
+        """Whether those over the streams and displays of the process stay after the last."""
+
+    @contextmanager
+    def needed(self, shell: Any) -> Iterator[None]:
+        """Keep the functions in place during the `with` block."""
+        with self._lock:
+            self._users += 1
+            self._put(shell)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._patches.take_away(self._stays)
+
+    def end(self) -> None:
+        """Let none stay any longer than it is needed."""
+        with self._lock:
+            self.lasts = False
+            if self._users == 0:
+                self._patches.take_away()
+
+    def _stays(self, owner: Any) -> bool:
+        of_process = threading.Thread, sys.__stdout__, sys.__stderr__
+        is_of_process = any(owner is one for one in of_process) or is_of_kernel(owner)
+        return self.lasts and is_of_process
+
+    def _put(self, shell: Any) -> None:
+        replace = self._patches.put
+        self._known.look(shell)
+        for name, stream in self._known.streams:
+            if is_of_kernel(stream):
+                replace(type(stream), "write", writing_to_kernel)
+            else:
+                replace(stream, "write", partial(writing, name=name))
+            replace(stream, "isatty", terminal)
+        for _, publisher in self._known.publishers:
+            replace(publisher, "publish", publishing)
+            replace(publisher, "clear_output", clearing)
+        payloads = getattr(running_shell(), "payload_manager", None)
+        if payloads is not None:
+            replace(payloads, "write_payload", writing_payload)
+        replace(warnings, "showwarning", _showing)
+        replace(logging.Logger, "callHandlers", _logging)
+        replace(threading.Thread, "start", _starting)
+        replace(subprocess.Popen, "__init__", _spawning)
+
+
+class _KnownOutputs:
+    """The streams and display publishers of the process, as far as they were ever in use.
+
+    What begins under `redirect_stdout` or `%%capture` may print after that: so not only the
+    stream of the moment counts. None is kept alive by this.
+    """
+
+    def __init__(self) -> None:
+        self._streams: list[tuple[str, ReferenceType[Any]]] = []
+        self._publishers: list[tuple[str, ReferenceType[Any]]] = []
+        self.look(None)
+
+    def look(self, shell: Any) -> None:
+        """Take in what is in use now, by *shell* too."""
+        for name in ("stdout", "stderr"):
+            _add(self._streams, name, getattr(sys, name, None))
+        for one in (shell, running_shell()):  # `display` asks for the second
+            _add(self._publishers, "display", getattr(one, "display_pub", None))
+
+    @property
+    def streams(self) -> list[tuple[str, Any]]:
+        """The streams there are, each with the name under which it was seen first."""
+        return _living(self._streams)
+
+    @property
+    def publishers(self) -> list[tuple[str, Any]]:
+        """The display publishers there are."""
+        return _living(self._publishers)
+
+
+def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -> None:
+    entries[:] = [entry for entry in entries if not _is_over(entry[1]())]
+    if thing is not None and all(known() is not thing for _, known in entries):
+        with suppress(TypeError):  # what cannot be referred to cannot be patched either
+            entries.append((name, ref(thing)))
+
+
+def _is_over(thing: Any) -> bool:
+    """Tell whether nothing can be printed to *thing* any more: it is gone, or closed."""
+    try:
+        return thing is None or getattr(thing, "closed", False) is True
+    except ValueError:  # what it wrote to was detached
+        return True
+
+
+def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, Any]]:
+    alive = [(name, known()) for name, known in entries]
+    return [entry for entry in alive if entry[1] is not None]
+
+
+# --- warnings, logs, threads and processes of a run -------------------------------------
+
+
+def _run_here() -> Run | None:
+    """Return the run that takes what this code prints, if a run does."""
+    sink = sink_here()
+    return sink if isinstance(sink, Run) else None
+
+
+def _showing(show: Callable[..., None]) -> Callable[..., None]:
+    def show_where_it_belongs(
+        message: Any,
+        category: Any,
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
+        run = _run_here()
+        if run is None or file is not None:
+            show(message, category, filename, lineno, file, line)
+        else:
+            run.log(f"{category.__name__}: {message}", "warning")
+
+    return show_where_it_belongs
+
+
+class _RunLog(logging.Handler):
+    """Adds a log record to the output of the run."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        run = _run_here()
+        try:
+            if run is not None:
+                run.log(self.format(record), record.levelname.lower())
+        except Exception:  # noqa: BLE001 - a bad log call fails no work, in any handler
+            self.handleError(record)
+
+
+_run_log = _RunLog()
+_run_log.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+
+
+# Patches of classes are made once, and kept: the interpreter caches what it finds in a class.
+
+
+@cache
+def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
+    @wraps(call_handlers)
+    def call_handlers_of_the_run(
+        logger: logging.Logger, record: logging.LogRecord
+    ) -> None:
+        path = list(_path_to_root(logger))
+        if _run_here() is None or path[-1].parent is not None:
+            call_handlers(logger, record)
+            return
+        for handler in [handler for one in path for handler in one.handlers]:
+            # what it would write to the screen, the run's log says already
+            if record.levelno >= handler.level and not _writes_to_screen(handler):
+                handler.handle(record)
+        _run_log.handle(record)
+
+    return call_handlers_of_the_run
+
+
+def _path_to_root(logger: logging.Logger) -> Iterator[logging.Logger]:
+    one: logging.Logger | None = logger
+    while one is not None:
+        yield one
+        one = one.parent if one.propagate else None
+
+
+def _writes_to_screen(handler: logging.Handler) -> bool:
+    stream = getattr(handler, "stream", None)
+    return stream is not None and (stream is sys.stdout or stream is sys.stderr)
+
+
+@cache
+def _starting(start: Callable[..., None]) -> Callable[..., None]:
+    @wraps(start)
+    def start_as_part_of_the_work(thread: threading.Thread) -> None:
+        hand_down(thread)
+        sinks.hand_down(thread)
+        start(thread)
+
+    return start_as_part_of_the_work
+
+
+@cache
+def _spawning(init: Callable[..., None]) -> Callable[..., None]:
+    @wraps(init)
+    def init_as_part_of_the_run(process: Any, *args: Any, **options: Any) -> None:
+        init(process, *args, **options)
+        run = _background_run()
+        if run is not None:
+            run.children.add(process)
+
+    return init_as_part_of_the_run
+
+
+def _background_run() -> Run | None:
+    """Return the background run the calling thread belongs to, if any.
+
+    What another tool does that it runs, it does itself.
+    """
+    run = active_run()
+    while isinstance(run, Run) and run.source != "button":
+        run = run.parent
+    return run if isinstance(run, Run) else None
+
+
+_installed = _Installed()

@@ -1,0 +1,165 @@
+"""What code prints and displays goes to the sink of its work, without the secrets of its runs.
+
+Each function here makes one of ours of the one it covers. `redirect` puts them in place.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from types import MethodType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from toolbench.runs.current_run import active_run
+from toolbench.runs.output.descriptors import DescriptorOutput
+from toolbench.runs.output.sinks import redirection_here, sink_here
+from toolbench.runs.run import Run
+
+
+def _runs_that_hide() -> Iterator[Run]:
+    """Yield the runs that hide secrets in the output of this code on its way to its sink.
+
+    The innermost is the first. A run that is the sink, and those around a sink, get it later.
+    """
+    redirection, run = redirection_here(), active_run()
+    ends = (None,) if redirection is None else (redirection.sink, redirection.run)
+    while isinstance(run, Run) and run not in ends:
+        if run.secrets.redactor.secrets:
+            yield run
+        run = run.parent
+
+
+# --- printed --------------------------------------------------------------------------
+
+
+def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
+    """Cover the `write` of the stream *name*."""
+
+    def write_where_it_belongs(text: str) -> int:
+        if not isinstance(text, str):  # the stream knows what to raise
+            return write(text)
+        sink, safe_text = sink_here(), text
+        for run in _runs_that_hide():
+            safe_text = run.filter.text(name, safe_text)
+        if sink is not None:
+            sink.write(name, safe_text)
+        elif safe_text or not text:
+            write(safe_text)
+        return len(text)
+
+    return write_where_it_belongs
+
+
+class KernelWrite:
+    """The `write` of all streams of a kernel, an attribute of their class.
+
+    For each cell IPython puts a function over the `write` of a stream, and then what it found
+    there: ours would be gone with the cell, and a run may go on. So here ours is called first
+    whatever is set, and calls that.
+    """
+
+    def __init__(self, real: Callable[[Any, str], int]) -> None:
+        """Cover *real*, the function of the class."""
+        self._real = real
+        self._descriptors: WeakKeyDictionary[Any, DescriptorOutput]
+        self._descriptors = WeakKeyDictionary()
+
+    def __get__(self, stream: Any, kind: Any = None) -> Any:
+        return self if stream is None else partial(self, stream)
+
+    def __set__(self, stream: Any, write: Any) -> None:
+        if isinstance(write, partial) and isinstance(write.func, KernelWrite):
+            vars(stream).pop("write", None)
+        else:
+            vars(stream)["write"] = write
+
+    def __delete__(self, stream: Any) -> None:
+        vars(stream).pop("write", None)
+
+    def __call__(self, stream: Any, text: str) -> Any:
+        """Write *text* to *stream*, or to the sink of the work that does."""
+        if type(text) is _Judged:  # through what was set over `write`, and found ours
+            return self._real(stream, text)
+        if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
+            self._descriptor(stream).write(text)
+            return len(text)
+        return writing(partial(self._pass_on, stream), stream.name)(text)
+
+    def _descriptor(self, stream: Any) -> DescriptorOutput:
+        if stream not in self._descriptors:  # only its reader comes here
+            output = DescriptorOutput(partial(self._pass_on, stream))
+            self._descriptors[stream] = output
+        return self._descriptors[stream]
+
+    def _pass_on(self, stream: Any, text: Any) -> Any:
+        write = vars(stream).get("write") or MethodType(self._real, stream)
+        return write(_Judged(text) if isinstance(text, str) else text)
+
+
+class _Judged(str):
+    """A text from which secrets were taken out already."""
+
+    __slots__ = ()
+
+
+@cache  # the interpreter keeps what it finds in a class
+def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
+    """Cover *write*, that of the class of a kernel's streams."""
+    return KernelWrite(write)
+
+
+def is_of_kernel(thing: Any) -> bool:
+    """Tell whether *thing* is a stream or a display publisher of a kernel, or such a class."""
+    kind = thing if isinstance(thing, type) else type(thing)
+    return kind.__module__.partition(".")[0] == "ipykernel"
+
+
+def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
+    """Cover the `isatty` of a stream: a sink is no terminal."""
+
+    def is_terminal() -> bool:
+        return sink_here() is None and isatty()
+
+    return is_terminal
+
+
+# --- displayed ------------------------------------------------------------------------
+
+
+def publishing(publish: Callable[..., None]) -> Callable[..., None]:
+    """Cover the `publish` of a display publisher."""
+
+    def publish_where_it_belongs(
+        data: Any, metadata: Any = None, *args: Any, **options: Any
+    ) -> None:
+        sink = sink_here()
+        for run in _runs_that_hide():
+            data = run.filter.bundle(data)
+            metadata, options = run.filter.value(metadata), run.filter.value(options)
+        if sink is None:
+            publish(data, metadata, *args, **options)
+        else:
+            sink.display(data, (options.get("transient") or {}).get("display_id"))
+
+    return publish_where_it_belongs
+
+
+def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
+    """Cover the `write_payload` of a shell: what a reply carries, as the text of a next cell."""
+
+    def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
+        for run in _runs_that_hide():
+            data = run.filter.value(data)
+        write(data, *args, **options)
+
+    return write_without_secrets
+
+
+def clearing(clear: Callable[..., None]) -> Callable[..., None]:
+    """Cover the `clear_output` of a display publisher."""
+
+    def clear_without_sink(*args: Any, **options: Any) -> None:
+        if sink_here() is None:
+            clear(*args, **options)
+
+    return clear_without_sink

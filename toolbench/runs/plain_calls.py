@@ -1,0 +1,85 @@
+"""Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as the runs they are."""
+
+from asyncio import create_task, get_running_loop, sleep
+from functools import partial
+from typing import Any
+
+from toolbench.core.definition.hooks import calls
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.runs.cancellation.cancellation import cancel
+from toolbench.runs.engine import execute, perform
+from toolbench.runs.progress.cell_progress import EVERY
+from toolbench.runs.run import Run, RunCancelled, run_here
+
+
+def record_calls() -> None:
+    """Record every `tool(action)` from now on, as `%load_ext toolbench` does."""
+    calls.around, calls.around_async = _recorded, _recorded_async
+
+
+def forget_calls() -> None:
+    """Stop recording plain calls."""
+    calls.around = calls.around_async = None
+
+
+def _recorded(
+    tool: ToolDefinition[Any, Any], call: Any, conversation: Any
+) -> Observation:
+    """Run a plain call: the same run and record, but what the tool raises is raised."""
+    __tracebackhide__ = True  # IPython leaves out such frames
+    return perform(run_here(tool, call, conversation=conversation, is_plain=True))
+
+
+async def _recorded_async(
+    tool: ToolDefinition[Any, Any], call: Any, conversation: Any
+) -> Observation:
+    """Run an awaited call: its record is kept in a thread, its work done in the caller's loop."""
+    __tracebackhide__ = True
+    from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
+        CancelScope,
+        from_thread,
+        to_thread,
+    )
+
+    run = run_here(tool, call, conversation=conversation, is_plain=True)
+    scope = CancelScope()
+    run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
+
+    async def executed() -> Observation | None:
+        __tracebackhide__ = True
+        with scope:
+            observation: Observation = await tool.execute_async(
+                run.action, conversation
+            )
+            return observation
+        return None
+
+    def execute_at_home(_: Run) -> Observation:
+        __tracebackhide__ = True
+        observation = from_thread.run(executed)
+        if observation is None:
+            raise RunCancelled
+        return observation
+
+    at_home = tool.is_async or hasattr(tool.executor, "acall")
+    carry_out = partial(perform, run, work=execute_at_home if at_home else execute)
+    drawing = create_task(_drawing(run)) if run.meter is not None else None
+    try:
+        return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
+    except BaseException:  # also when the caller is cancelled: then the run is
+        cancel(run)
+        raise
+    finally:
+        if drawing is not None:
+            drawing.cancel()
+
+
+async def _drawing(run: Run) -> None:
+    """Show the progress of *run* again and again, in the cell's own thread."""
+    try:
+        while True:
+            await sleep(EVERY)
+            run.show_progress()
+    finally:
+        run.hide_progress()

@@ -1,0 +1,1 @@
+"""How far a run is, and the line of a cell that says so."""

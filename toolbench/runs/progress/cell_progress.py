@@ -1,0 +1,158 @@
+"""How far a run is, on a line of the cell that waits for it, once that takes a while."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import current_thread, main_thread
+from time import monotonic
+from typing import Any, Protocol, Self, TypeVar
+from uuid import uuid4
+
+from toolbench.display.caps import shorten
+from toolbench.display.escape import NO_MATHS, escape, visible
+from toolbench.runs.output.sinks import sink_here
+from toolbench.runs.progress.progress import Progress
+from toolbench.runs.shell import running_shell
+
+SOON = 1.0  # seconds from the first report of progress until the line appears
+EVERY = 0.25  # seconds from one drawing to the next
+_WIDTH = 200  # characters
+
+T = TypeVar("T")
+
+
+class _Titled(Protocol):
+    @property
+    def title(self) -> str: ...
+
+
+class Meter:
+    """How far one run is, drawn by the thread it was made in: the cell's.
+
+    What other threads display, front ends lose or put elsewhere: they only leave the progress
+    with the run, and the thread that waits for it draws.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Draw for the tool *name*, in this thread."""
+        self._name = name
+        self._thread = current_thread()
+        self._due: float | None = None
+
+    @classmethod
+    def here(cls, tool: _Titled) -> Self | None:
+        """Return a meter for *tool* in the cell of this thread; None where there are none."""
+        if getattr(running_shell(), "kernel", None) is None:
+            return None
+        return cls(tool.title) if current_thread() is main_thread() else None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this thread could draw."""
+        return current_thread() is self._thread
+
+    def draw(self, progress: Progress) -> None:
+        """Show *progress*, if there is any and it is time to."""
+        now = monotonic()
+        is_early = self._due is not None and now < self._due
+        if is_early or not self.is_here or not (text := progress.said):
+            return
+        if self._due is None:
+            self._due = now + SOON
+        if now >= self._due:
+            self._due = now + EVERY
+            line.put(self, f"{self._name}: {text}")
+
+    def erase(self) -> None:
+        """Show nothing any more."""
+        if self.is_here and self._due is not None:
+            line.take(self)
+
+
+class Line:
+    """The line that all runs of a cell share; it is empty when the cell ends."""
+
+    def __init__(self) -> None:
+        """No cell has a line yet."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the cell, and what stands in it."""
+        self._shell: Any = None
+        self._cell = ""
+        self._ended = ""  # the cell that is over: tasks may go on behind its back
+        self._display = ""
+        self._text = ""
+        self._texts: dict[object, str] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stands in it."""
+        return not self._text
+
+    def put(self, key: object, text: str) -> None:
+        """Show *text* for *key*, beside what there is for others."""
+        shell = running_shell()
+        cell = _cell_of(shell)
+        if not cell or cell == self._ended:
+            return
+        if cell != self._cell:
+            self.reset()
+            self._shell, self._cell = shell, cell
+            shell.events.register("post_run_cell", self._end)
+        self._texts[key] = shorten(" ".join(text.split()), _WIDTH)
+        self._show()
+
+    def take(self, key: object) -> None:
+        """Show nothing for *key* any more."""
+        if self._texts.pop(key, None) is not None:
+            self._show()
+
+    def _end(self, *_: object) -> None:
+        self._shell.events.unregister("post_run_cell", self._end)
+        self._texts.clear()
+        self._show()
+        self._ended = self._cell
+
+    def _show(self) -> None:
+        text = visible(shorten("  |  ".join(self._texts.values()), _WIDTH))
+        if text == self._text:
+            return
+        html = f"<div {NO_MATHS}>{escape(text)}</div>" if text else ""
+        known, self._display = bool(self._display), self._display or uuid4().hex
+        self._text = text
+        with suppress(Exception):  # a line that is not seen fails no work
+            self._shell.display_pub.publish(
+                {"text/plain": text, "text/html": html},
+                transient={"display_id": self._display},
+                update=known,
+            )
+
+
+def _cell_of(shell: Any) -> str:
+    """Return the id of the cell that *shell* runs; nothing where what it shows is captured.
+
+    A widget's click and the IPython tool run no cell, and `%%capture` takes what is shown for
+    the cell's result.
+    """
+    if sink_here() is not None:
+        return ""
+    ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    if ask is None or not type(shell.display_pub).__module__.startswith("ipykernel"):
+        return ""
+    parent = ask()
+    is_cell = parent.get("msg_type") == "execute_request"
+    return str(parent["header"]["msg_id"]) if is_cell else ""
+
+
+line = Line()
+"""The line of the cell that runs now."""
+
+
+def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
+    """Take the next of *queue*, and call *draw* again and again until it is there."""
+    while draw is not None:
+        with suppress(Empty):
+            return queue.get(timeout=EVERY)
+        draw()
+    return queue.get()

@@ -1,0 +1,55 @@
+"""How far connecting a server is, on a line of the cell that waits for it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+from toolbench.core.background_loop import portal
+from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.progress.cell_progress import SOON, line
+
+_STAGES = {
+    "initialize": "waiting for its first answer",
+    "server/discover": "waiting for its first answer",
+    "tools/list": "listing its tools",
+}
+
+
+@contextmanager
+def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
+    """Show the stages of connecting the server *name* during the `with` block, if it takes long.
+
+    Nothing is shown where no person looks: such a notebook is compared with what it was.
+
+    Args:
+        name: What the server is called.
+        session: Returns its session, once there is one.
+    """
+    if not somebody_there():
+        yield
+        return
+    begun, key = monotonic(), object()
+
+    def draw() -> None:
+        seconds = monotonic() - begun
+        if seconds >= SOON:
+            line.put(key, f"{name}: {stage(session())}, {seconds:.0f} s")
+
+    try:
+        with portal.drawing(draw):
+            yield
+    finally:
+        line.take(key)
+
+
+def stage(session: Any) -> str:
+    """Return how far connecting is, in words."""
+    if session is None or not session.traffic:
+        return "starting the server" if _is_process(session) else "reaching the server"
+    requests = session.traffic.find(kind="request", direction="sent")
+    return _STAGES.get(requests[-1].method if requests else "", "connecting")
+
+
+def _is_process(session: Any) -> bool:
+    return session is None or session.entry.transport == "stdio"
