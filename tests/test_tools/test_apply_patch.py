@@ -10,8 +10,8 @@ from rich.console import Console
 
 from toolbench.core.state import ConversationState
 from toolbench.tools.apply_patch import ApplyPatchTool
-from toolbench.tools.apply_patch.merge import merge
 from toolbench.tools.apply_patch.patch import Part
+from toolbench.tools.apply_patch.patch_merge import merge
 from toolbench.tools.files import together
 from toolbench.tools.files.textfile import TextFile
 
@@ -320,7 +320,7 @@ class TestAllOrNothing:
     def test_without_hard_links(self, full, monkeypatch):
         """On a file system without hard links it works as well, back and forth."""
 
-        def refuse(*_):
+        def refuse(*_, **__):
             raise OSError(95, "Operation not supported")
 
         monkeypatch.setattr(os, "link", refuse)
@@ -335,7 +335,7 @@ class TestAllOrNothing:
 
         def meddling(beside, data, like):
             (full.root / "u").write_text("theirs\n")
-            real(beside, data, like=like)
+            return real(beside, data, like=like)
 
         monkeypatch.setattr(together.disk, "fill", meddling)
         seen = full(*self.LINES)

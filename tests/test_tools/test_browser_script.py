@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench.tools.browser import BrowserAction, BrowserTool
-from toolbench.tools.browser.functions import FUNCTIONS
-from toolbench.tools.browser.script import parse, signature_of
-from toolbench.tools.failure import RunError
+from toolbench.tools.browser.page_functions import FUNCTIONS
+from toolbench.tools.browser.page_script import parse, signature_of
+from toolbench.tools.failure_sentence import RunError
 
 SEED = (
     "goto go_back go_forward noop scroll fill select_option click dblclick hover press "

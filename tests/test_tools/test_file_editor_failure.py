@@ -121,8 +121,12 @@ class TestFailure:
         """What somebody writes during an edit is not lost."""
         path = tmp_path / "file"
         path.write_text("mine")
-        fill = "toolbench.tools.files.disk.fill"
-        monkeypatch.setattr(fill, lambda beside, data, like: path.write_text("theirs!"))
+
+        def write_something_else(beside, data, like):
+            path.write_text("theirs!")
+            return True
+
+        monkeypatch.setattr("toolbench.tools.files.disk.fill", write_something_else)
         new = {"insert_line": 0, "new_str": "x"}
         seen = tool({"command": "insert", "path": str(path), **new})
         assert "changed by something else" in seen.text

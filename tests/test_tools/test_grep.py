@@ -15,7 +15,6 @@ from toolbench.core.state import ConversationState
 from toolbench.tools.grep import GrepAction, GrepTool
 from toolbench.tools.grep import ripgrep as engine
 from toolbench.tools.grep.judge import Judge
-from toolbench.tools.grep.processes import Processes
 from toolbench.tools.grep.translate import needed_by
 
 NOWHERE = "/nowhere"
@@ -160,9 +159,9 @@ class TestFinds:
 
     def test_directory_in_place_of_a_file(self, tmp_path):
         """What turns out not to be readable does not match."""
-        with Judge("x", Processes()) as judge:
-            assert not judge.accepts(str(tmp_path))
-            assert not judge.accepts(str(tmp_path / "gone"))
+        judge = Judge("x")
+        assert not judge.accepts(str(tmp_path))
+        assert not judge.accepts(str(tmp_path / "gone"))
 
 
 class TestRefused:
@@ -287,7 +286,7 @@ def planted(tmp_path_factory):
 def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
     """Return all files, and those ripgrep leaves for *pattern*."""
     walk = engine.Walk(root, root, links=False)
-    with engine.Ripgrep(Processes()).beside(walk, needed_by(pattern), None) as narrowed:
+    with engine.Ripgrep().beside(walk, needed_by(pattern), None) as narrowed:
         files, found = set(walk), narrowed()
     assert found is not None
     return files, found
@@ -325,8 +324,8 @@ class TestRipgrep:
         root, _, program = planted
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
         files, narrowed = narrow(root, pattern)
-        with Judge(pattern, Processes()) as judge:
-            assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
+        judge = Judge(pattern)
+        assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
 
     def test_ignored_directories_are_not_searched(self, planted, monkeypatch):
         """Directories that are left out cost nothing."""
@@ -342,9 +341,7 @@ class TestRipgrep:
         started = []
         monkeypatch.setattr(engine, "ripgrep", lambda: started.append(1) or program)
         walk = engine.Walk(root / "sub", root / "sub", links=False)
-        with engine.Ripgrep(Processes()).beside(
-            walk, needed_by("ab"), None
-        ) as narrowed:
+        with engine.Ripgrep().beside(walk, needed_by("ab"), None) as narrowed:
             assert started
             assert narrowed() == {"deep.py", "dir[1]/x{y}.txt"}
 

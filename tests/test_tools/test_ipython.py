@@ -1,3 +1,4 @@
+import gc
 import linecache
 import re
 import signal
@@ -8,10 +9,12 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from shells import new_shell
 
 from toolbench import ImageContent, TextContent, run_tool
 from toolbench.runs.run import RunCancelled
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor, IPythonTool
+from toolbench.tools.ipython.cell import run_cell
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 
@@ -189,7 +192,8 @@ class TestStopping:
     @pytest.mark.parametrize("code", STUCK)
     def test_after_the_timeout(self, cells, code):
         """Loops, sleeps and awaits end; the observation says that and why."""
-        result = cells.run(f"kept = 1\n{code}", timeout=0.1)
+        cells.run("kept = 1")
+        result = cells.run(code, timeout=0.1)
         assert (result.is_error, result.timeout) == (True, True)
         assert "interrupted after 0.1 s" in result.text
         assert "toolbench" not in result.text
@@ -294,3 +298,14 @@ class TestTool:
         subprocess.run(
             [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent
         )
+
+
+def test_an_interrupt_before_a_coroutine_begins_leaves_none_behind():
+    """One that comes between the cell's start and its first step costs no warning."""
+
+    def interrupted(coroutine):
+        raise KeyboardInterrupt
+
+    with new_shell() as shell, pytest.raises(KeyboardInterrupt):
+        run_cell(shell, "import asyncio\nawait asyncio.sleep(0)", "<cell>", interrupted)
+    gc.collect()  # a coroutine that nobody awaited would complain, which fails the test

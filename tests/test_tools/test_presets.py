@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import toolbench.tools as tools
+from toolbench.core.definition.declarations import Unusable
 from toolbench.core.registry import ToolRegistry
 from toolbench.core.state import ConversationState
-from toolbench.core.usability import Unusable
 from toolbench.tools.presets import default_tools, register_default_tools
 from toolbench.tools.web_read import WebReadTool
 
@@ -29,7 +29,7 @@ class TestNames:
         said = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout
-        assert said == "['toolbench.tools.names'] []\n"
+        assert said == "['toolbench.tools.tool_names'] []\n"
 
     @pytest.mark.parametrize(
         "stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"]

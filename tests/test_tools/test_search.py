@@ -1,16 +1,18 @@
 """What searches share: glob patterns, .gitignore rules, the walk through directories."""
 
 import os
+import re
 import subprocess
 from math import inf
 from pathlib import Path
 from shutil import which
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import (
     deepest,
     name_regex,
@@ -19,7 +21,6 @@ from toolbench.tools.search.globs import (
 )
 from toolbench.tools.search.newest import newest_first
 from toolbench.tools.search.place import split_pattern
-from toolbench.tools.search.walk import Walk
 
 PIECES = st.sampled_from(
     ["a", "b", ".", "*", "?", "[ab]", "[!a]", "\\*", " ", "#", "!"]
@@ -119,11 +120,24 @@ class TestGlobs:
 
     @given(st.text(alphabet="ab/.*?[]{},!\\-", max_size=12))
     def test_any_text_is_taken_or_refused(self, pattern):
-        """Every text is a pattern or refused; no other error comes out."""
+        """Every text is a pattern or refused with a sentence; no other error comes out.
+
+        A pattern that is taken means relative paths: never the root.
+        """
         try:
-            path_regex(pattern)
-        except RunError:
-            return
+            regex = path_regex(pattern)
+        except RunError as error:
+            assert re.search("is no glob pattern|too many choices", str(error))
+        else:
+            assert not regex.fullmatch("/")
+
+    @given(st.text(alphabet="ab.*?[]{},!-", min_size=1, max_size=12))
+    def test_a_text_with_every_sign_escaped_means_itself(self, name):
+        """A backslash before a sign takes its meaning away."""
+        escaped = re.sub(r"([^ab.])", r"\\\1", name)
+        assume(name not in (".", ".."))
+        assert path_regex(escaped).fullmatch(name)
+        assert not path_regex(escaped).fullmatch(f"{name}a")
 
     @given(
         st.sampled_from(["", "./", "**/", "./**/"]),

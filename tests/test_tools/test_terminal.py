@@ -8,12 +8,8 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from test_tools.terminal_parts import Terminal, eventually
-from toolbench import ConversationState, run_tool
 from toolbench.tools.terminal import (
-    BashTool,
     TerminalAction,
-    TerminalObservation,
-    TerminalTool,
 )
 from toolbench.tools.terminal.pty_shell import PtyShell
 
@@ -150,8 +146,20 @@ class TestUnfinished:
 
         terminal.run("true")
         monkeypatch.setattr(PtyShell, "wait", late)
-        result = terminal.run("read -p 'sure? ' answer; echo $answer", timeout=9)
+        result = terminal.run("read -p 'sure? ' answer; echo $answer")
         assert (result.text, result.timeout) == ("sure? ", False)
+
+    @pytest.mark.parametrize("command", ["cat go; echo done", "printf 'go: '; cat go"])
+    def test_with_a_timeout_are_waited_for_in_silence(self, tmp_path, command):
+        """A `timeout` is the only limit: neither silence nor an open line ends the wait."""
+        with Terminal(tmp_path, no_change_timeout_seconds=0.1) as terminal:
+            terminal.run("mkfifo go")
+            go = threading.Timer(2.0, (tmp_path / "go").write_text, ["word\n"])
+            go.start()
+            result = terminal.run(command, timeout=60)
+            go.join()
+        assert (result.exit_code, result.timeout) == (0, False)
+        assert "word" in result.text
 
     def test_refuse_another_command(self, terminal):
         """Nothing is typed at a program by mistake."""
@@ -253,7 +261,15 @@ class TestTheShell:
         terminal.run("x=1; cd /; cat", timeout=0)
         result = terminal.run("pwd; echo [$x]", reset=True)
         assert result.text == f"{tmp_path}\n[]"
-        assert terminal.run("", reset=True).text == "A new shell is ready."
+
+    @pytest.mark.parametrize("command", ["", "echo hi"])
+    def test_says_that_it_was_reset(self, terminal, command):
+        """A model reads that what ran has ended, with a command and without."""
+        terminal.run("cat", timeout=0)
+        result = terminal.run(command, reset=True)
+        assert not result.is_error
+        text = "".join(block.text for block in result.to_llm_content)
+        assert "The shell was reset: all it ran has ended. This is a new one." in text
 
     def test_cannot_be_reset_and_typed_at(self):
         """The two together mean nothing."""
@@ -308,38 +324,6 @@ class TestLongOutput:
         """Nothing is written where nothing was left out."""
         terminal.run("seq 1 100")
         assert not (tmp_path / "kept").exists()
-
-
-class TestTool:
-    def test_is_made_for_a_conversation(self, tmp_path):
-        """It starts in the working directory and keeps outputs under the other one."""
-        state = ConversationState(tmp_path, persistence_dir=tmp_path / "state")
-        [tool] = TerminalTool.create(state)
-        with tool.executor:
-            result = run_tool(tool, command="pwd; seq 1 20000")
-            assert isinstance(result, TerminalObservation)
-            assert result.text.startswith(str(tmp_path))
-            assert list((tmp_path / "state" / "terminal").iterdir())
-        assert tool.name == "terminal"
-        assert str(tmp_path) in tool.description
-
-    def test_takes_the_directory_as_the_seeds_give_it(self, tmp_path):
-        """`BashTool.create(working_dir=...)` is the same tool under its old name."""
-        [tool] = BashTool.create(working_dir=tmp_path)
-        with tool.executor:
-            assert tool({"command": "pwd"}).text == str(tmp_path)
-
-    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
-    def test_refuses_options_it_does_not_know(self):
-        """A misspelt option is no option."""
-        with pytest.raises(TypeError, match="workingdir"):
-            TerminalTool.create(workingdir="/")
-
-    def test_is_usable_where_there_is_bash(self, monkeypatch):
-        """Without bash it says what is missing."""
-        assert TerminalTool.is_usable()
-        monkeypatch.setenv("PATH", "/nowhere")
-        assert "bash" in str(TerminalTool.is_usable())
 
 
 def rendered(renderable) -> str:

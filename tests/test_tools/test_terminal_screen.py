@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.keys import is_control, key
-from toolbench.tools.terminal.screen import MARK, clean, shown
+from toolbench.tools.terminal.screen_text import MARK, clean, shown
 
 
 class TestClean:

@@ -14,6 +14,9 @@ from test_tools.terminal_parts import Terminal, alive, eventually
 from toolbench.tools.terminal import TerminalTool
 from toolbench.widgets.panel import ToolPanel
 
+# as `nohup` does: what is started ignores the hang-up of a terminal
+WITHOUT_HANG_UPS = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+
 BOMB = """
 import os
 import psutil
@@ -177,8 +180,9 @@ class TestLifeAndDeath:
         terminal.run("exit")
         assert eventually(lambda: not alive(pid))
 
+    @pytest.mark.parametrize("start", [(), WITHOUT_HANG_UPS], ids=["plain", "nohup"])
     @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-    def test_nobody_outlives_the_kernel(self, tmp_path, end):
+    def test_nobody_outlives_the_kernel(self, tmp_path, end, start):
         """A process that dies without a word takes its shells and their children along."""
         code = (
             "import sys, time\n"
@@ -190,7 +194,7 @@ class TestLifeAndDeath:
             "time.sleep(100)\n"
         )
         with subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE
+            [*start, sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE
         ) as kernel:
             assert kernel.stdout.readline() == b"ready\n"
             pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]

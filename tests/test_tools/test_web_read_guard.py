@@ -1,10 +1,16 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("html_to_markdown", reason="the extra `web` is not installed")
 
 from test_tools.web_read_site import serving
 from toolbench.tools.web_read import WebReadAction, WebReadExecutor
 from toolbench.tools.web_read.addresses import is_public
+
+CLOSED = ("::", "::ffff:0:", "64:ff9b:1::", "64:ff9b:1:2:3:4:")
+"""Prefixes of addresses that hold one of IPv4 and are of the own network, whatever it is."""
+WRAPPINGS = (*CLOSED, "::ffff:", "64:ff9b::")
 
 
 @pytest.fixture(name="site", scope="module")
@@ -61,6 +67,17 @@ class TestIsPublic:
             ),
             *("::ffff:127.0.0.1", "::ffff:a00:1", "64:ff9b::7f00:1", "2002:7f00:1::"),
             *("2001:0:4136:e378:8000:63bf:80ff:fffe", "nonsense", ""),
+            *("::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8"),
+            *(
+                "64:ff9b:1::7f00:1",
+                "64:ff9b:1::808:808",
+                "64:ff9b:1:ffff::1",
+                "fec0::1",
+            ),
+            *("192.0.0.8", "192.0.0.192"),  # Python 3.11.7 calls them global
+            *("100::1", "5f00::1", "4000::1", "2606:4700::5efe:7f00:1", "240.0.0.1"),
+            *("2606:4700::200:5efe:a00:1", "2002:a9fe:a9fe::1", "64:ff9b::a9fe:a9fe"),
+            "2002:808:808::1",  # Python 3.13 calls no such address global, 3.11.7 all
         ],
     )
     def test_says_no_to_what_is_near(self, address):
@@ -69,11 +86,24 @@ class TestIsPublic:
 
     @pytest.mark.parametrize(
         "address",
-        ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"],
+        [
+            *("8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"),
+            "2606:4700::5efe:808:808",
+        ],
     )
     def test_says_yes_to_the_open_internet(self, address):
         """Also through a translator's prefix."""
         assert is_public(address)
+
+    @given(st.ip_addresses(v=4))
+    def test_no_wrapping_opens_what_is_near(self, inner):
+        """An address that is refused is refused in every form of IPv6 that can hold it."""
+        packed = f"{int(inner) >> 16:x}:{int(inner) & 0xFFFF:x}"
+        wrapped = [f"{prefix}{inner}" for prefix in WRAPPINGS]
+        wrapped += [f"2002:{packed}::1", f"2606:4700::5efe:{packed}"]
+        if not is_public(str(inner)):
+            assert not any(map(is_public, wrapped))
+        assert not any(map(is_public, wrapped[: len(CLOSED)]))
 
 
 class TestGuard:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from toolbench.lazy import lazily
-from toolbench.tools.names import OLDER as _OLDER
-from toolbench.tools.names import STEMS as _STEMS
+from toolbench.tools.tool_names import FOR_AGENTS as _FOR_AGENTS
+from toolbench.tools.tool_names import OLDER as _OLDER
+from toolbench.tools.tool_names import STEMS as _STEMS
 
 if TYPE_CHECKING:
     from toolbench.tools.apply_patch import (
@@ -13,11 +14,23 @@ if TYPE_CHECKING:
         ApplyPatchObservation,
         ApplyPatchTool,
     )
+    from toolbench.tools.ask_human import (
+        AskHumanAction,
+        AskHumanExecutor,
+        AskHumanObservation,
+        AskHumanTool,
+    )
     from toolbench.tools.browser import (
         BrowserAction,
         BrowserExecutor,
         BrowserObservation,
         BrowserTool,
+    )
+    from toolbench.tools.edit_file import (
+        EditFileAction,
+        EditFileExecutor,
+        EditFileObservation,
+        EditFileTool,
     )
     from toolbench.tools.file_editor import (
         FileEditorAction,
@@ -44,6 +57,12 @@ if TYPE_CHECKING:
         IPythonTool,
     )
     from toolbench.tools.presets import default_tools, register_default_tools
+    from toolbench.tools.request_condensation import (
+        CondensationRequestAction,
+        CondensationRequestExecutor,
+        CondensationRequestObservation,
+        CondensationRequestTool,
+    )
     from toolbench.tools.task_tracker import (
         TaskItem,
         TaskTrackerAction,
@@ -76,7 +95,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     f"{stem}{part}": package
-    for package, stem in _STEMS.items()
+    for package, stem in (*_STEMS.items(), *_FOR_AGENTS.items())
     for part in ("Action", "Executor", "Observation", "Tool")
 }
 _HOMES |= {"TaskItem": "task_tracker", "execute_bash_tool": "presets"}
@@ -87,12 +106,24 @@ __all__ = [
     "ApplyPatchExecutor",
     "ApplyPatchObservation",
     "ApplyPatchTool",
+    "AskHumanAction",
+    "AskHumanExecutor",
+    "AskHumanObservation",
+    "AskHumanTool",
     "BashExecutor",
     "BashTool",
     "BrowserAction",
     "BrowserExecutor",
     "BrowserObservation",
     "BrowserTool",
+    "CondensationRequestAction",
+    "CondensationRequestExecutor",
+    "CondensationRequestObservation",
+    "CondensationRequestTool",
+    "EditFileAction",
+    "EditFileExecutor",
+    "EditFileObservation",
+    "EditFileTool",
     "ExecuteBashAction",
     "ExecuteBashObservation",
     "FileEditorAction",

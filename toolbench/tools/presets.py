@@ -7,7 +7,8 @@ from warnings import warn
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.registry import ToolRegistry, default_registry
 from toolbench.core.tool import ToolDefinition
-from toolbench.tools.names import OLDER, STEMS
+from toolbench.errors import did_you_mean
+from toolbench.tools.tool_names import FOR_AGENTS, OLDER, STEMS
 
 _OLDER = {
     "terminal": "execute_bash",
@@ -47,13 +48,46 @@ def default_tools(
     browser: bool = False,
     think: bool = True,
     finish: bool = True,
+    request_condensation: bool = False,
+    ask_human: bool = False,
+    edit_file: bool = False,
+    llm: Any = None,
+    **enable: bool,
 ) -> list[ToolDefinition[Any, Any]]:
     """Return a set of tools made for a conversation; each can be left out or added.
 
     One that cannot work here is left out, with a warning that says why.
     Source: the `enable_*` settings of OpenHands' function calling agent.
+
+    Args:
+        conv_state: What they are made for.
+        terminal: Runs commands.
+        file_editor: Views and edits files; `enable_llm_editor` takes its place.
+        task_tracker: Keeps a list of tasks: plan mode.
+        glob: Finds files by name.
+        grep: Finds files by text.
+        apply_patch: Applies patches.
+        ipython: Runs Python.
+        web_read: Reads pages.
+        browser: Drives a browser.
+        think: Notes thoughts.
+        finish: Ends the task.
+        request_condensation: Asks for a summary of the conversation.
+        ask_human: Asks the person.
+        edit_file: Edits files by drafts, which *llm* applies.
+        llm: The model that applies drafts, anything `as_model` takes.
+        **enable: The names of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
+            `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
+            `enable_condensation_request`, `enable_plan_mode`. They go before the others.
+
+    Raises:
+        TypeError: If there is no such switch.
+        ToolbenchError: If drafts are to be applied and there is no *llm*.
     """
-    wanted = {
+    switches = {_switch(name): is_wanted for name, is_wanted in enable.items()}
+    if switches.get("edit_file") and "file_editor" not in switches:
+        switches["file_editor"] = False  # as in OpenHands: one or the other
+    usable = {
         "terminal": terminal,
         "file_editor": file_editor,
         "task_tracker": task_tracker,
@@ -63,18 +97,53 @@ def default_tools(
         "ipython": ipython,
         "web_read": web_read,
         "browser": browser,
-    }
-    tools = [
+        "request_condensation": request_condensation,
+        "ask_human": ask_human,
+        "edit_file": edit_file,
+        "think": think,
+        "finish": finish,
+    } | switches
+    tools: list[ToolDefinition[Any, Any]] = [
         tool
-        for name, is_wanted in wanted.items()
+        for name, is_wanted in usable.items()
         if is_wanted
-        for tool in _made(name, conv_state)
+        for tool in _made(name, conv_state, llm)
     ]
-    return tools + [ThinkTool] * think + [FinishTool] * finish
+    return tools
 
 
-def _made(name: str, conv_state: Any) -> list[ToolDefinition[Any, Any]]:
+_BUILTINS: dict[str, type[ToolDefinition[Any, Any]]] = {
+    "think": ThinkTool,
+    "finish": FinishTool,
+}
+_SWITCHES = {
+    "enable_cmd": "terminal",
+    "enable_editor": "file_editor",
+    "enable_llm_editor": "edit_file",
+    "enable_jupyter": "ipython",
+    "enable_browsing": "browser",
+    "enable_plan_mode": "task_tracker",
+    "enable_condensation_request": "request_condensation",
+    "enable_think": "think",
+    "enable_finish": "finish",
+}
+"""What OpenHands calls the switches, and the tools they are of."""
+
+
+def _switch(name: str) -> str:
+    if name not in _SWITCHES:
+        near = did_you_mean(name, _SWITCHES)
+        msg = f"default_tools() has no switch {name!r}.{near}"
+        raise TypeError(msg)
+    return _SWITCHES[name]
+
+
+def _made(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, Any]]:
+    if name in _BUILTINS:
+        return list(_BUILTINS[name].create(conv_state))
     tool = _tool(name)
+    if name == "edit_file":
+        return list(tool.create(conv_state, llm=llm))
     usable = tool.is_usable()
     if not usable:
         warn(f"{tool.name} is left out: {usable}", stacklevel=4)
@@ -92,8 +161,9 @@ def _aliases(package: str) -> list[str]:
 def _tool(name: str) -> type[ToolDefinition[Any, Any]]:
     """Import the tool called *name* now, not before it is wanted."""
     module = import_module(f"toolbench.tools.{name}")
-    found: type[ToolDefinition[Any, Any]] = getattr(module, f"{STEMS[name]}Tool")
-    return found
+    stem = (STEMS | FOR_AGENTS)[name]
+    tool_class: type[ToolDefinition[Any, Any]] = getattr(module, f"{stem}Tool")
+    return tool_class
 
 
 def __getattr__(name: str) -> Any:
@@ -102,4 +172,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(msg)
     [tool] = _tool("terminal").create()
     tool.executor.close()
-    return tool.set_executor(None)  # whoever takes it sets one of their own
+    return tool.set_executor(None)  # its user sets one of their own

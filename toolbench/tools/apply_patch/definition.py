@@ -8,10 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.tools.files.diff import diff
+from toolbench.tools.files.paths import resource_of
+from toolbench.tools.files.text_diff import diff
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan", "*": "bold"}
 LETTERS = {"add": "A", "update": "M", "delete": "D"}
@@ -28,10 +29,10 @@ class ApplyPatchAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The patch, its lines coloured."""
-        shown = Text()
+        view = Text()
         for line in self.patch.splitlines():
-            shown.append(f"{line}\n", style=_STYLES.get(line[:1], "dim"))
-        return shown
+            view.append(f"{line}\n", style=_STYLES.get(line[:1], "dim"))
+        return view
 
 
 class PatchedFile(BaseModel):
@@ -70,13 +71,13 @@ class ApplyPatchObservation(Observation):
         """The changes, file by file; for an error, the text."""
         if self.is_error or self.commit is None:
             return super().visualize
-        shown = Text()
+        view = Text()
         for path, change in self.commit.changes.items():
             moved = f" -> {change.move_path}" if change.move_path else ""
-            shown.append(f"{LETTERS[change.type]} {path}{moved}\n", style="bold")
+            view.append(f"{LETTERS[change.type]} {path}{moved}\n", style="bold")
             before, after = change.old_content or "", change.new_content or ""
-            shown.append_text(diff(before, after)).append("\n")
-        return shown
+            view.append_text(diff(before, after)).append("\n")
+        return view
 
 
 _DESCRIPTION = """\
@@ -103,12 +104,19 @@ the order of the file. `*** End of File` after a part says that it ends the file
 to:` is optional.
 
 Paths are relative to {root}; others are refused. White space that differs is tolerated, and \
-counted as `fuzz`. Only text files up to 10 MB can be updated; encoding, line ends and mode \
-stay. For one small edit use file_editor."""
+counted as `fuzz`. Only text files up to 10 MB can be updated; encoding, line ends, owner, \
+group, mode, extended attributes and hard links stay. For one small edit use file_editor."""
 
 
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """Applies patches. Source of the format: OpenAI's `apply_patch`; of the names: OpenHands."""
+
+    def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
+        """The files of the patch: calls that change one of them run in order."""
+        files_in = getattr(self.executor, "files_in", None)
+        if files_in is None:  # an executor of another library
+            return DeclaredResources(declared=False)
+        return DeclaredResources(tuple(map(resource_of, files_in(action.patch))))
 
     @classmethod
     def create(

@@ -1,8 +1,9 @@
 """The patch tool at work: read the patch, work everything out, then change all files together."""
 
-import os
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from threading import Lock
+from stat import S_ISLNK
 from typing import Any, NamedTuple
 
 from toolbench.core.executor import ToolExecutor
@@ -13,13 +14,17 @@ from toolbench.tools.apply_patch.definition import (
     Commit,
     PatchedFile,
 )
-from toolbench.tools.apply_patch.merge import merge
 from toolbench.tools.apply_patch.patch import FilePatch, parse
-from toolbench.tools.failure import RunError, count, readable
+from toolbench.tools.apply_patch.patch_merge import merge
+from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files import disk
+from toolbench.tools.files.entry import Entry
+from toolbench.tools.files.locks import held
 from toolbench.tools.files.paths import Places, check_path, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode
 from toolbench.tools.files.together import FileChange, change_together
+from toolbench.tools.undisturbed import undisturbed
+from toolbench.wording import counted
 
 
 class _Planned(NamedTuple):
@@ -29,38 +34,57 @@ class _Planned(NamedTuple):
 
 
 class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
-    """Applies patches inside one directory, one at a time."""
+    """Applies patches inside one directory."""
 
     def __init__(
         self, conv_state: Any = None, *, workspace_root: str | Path | None = None
     ) -> None:
-        """Change files in the working directory of *conv_state*, or in *workspace_root*."""
+        """Change files in the working directory of *conv_state*, or in *workspace_root*.
+
+        A path in the place of *conv_state* is the *workspace_root*.
+        """
         working_dir = working_dir_of(conv_state, workspace_root)
         self._places = Places(working_dir, working_dir)
         self.root = working_dir
-        self._lock = Lock()
 
     def __call__(
         self, action: ApplyPatchAction, conversation: Any = None
     ) -> ApplyPatchObservation:
         """Apply the patch of *action*, or say why nothing was changed."""
         try:
-            with self._lock:
-                return self._apply(action.patch)
+            # A patch that was begun is applied, or taken back, to the end.
+            return undisturbed(partial(self._apply, action.patch), lambda: None)
         except RunError as failure:
             message = str(failure)
         return ApplyPatchObservation.from_text(message, is_error=True, message=message)
 
+    def files_in(self, patch: str) -> list[Path]:
+        """Return the files that *patch* names, as paths; none if it is no patch."""
+        try:
+            files = parse(patch)
+        except RunError:  # the call will say so
+            return []
+        names = [name for f in files for name in (f.path, f.move_to) if name]
+        return [self.root / name for name in names]
+
     def _apply(self, patch: str) -> ApplyPatchObservation:
         files = parse(patch)
-        plans = [self._planned(file) for file in files]
-        changes = [change for plan in plans for change in plan.changes]
-        _check_different(changes)
-        change_together(changes)
+        with ExitStack() as closing, ExitStack() as undo:
+            entries = [self._entries(file, closing, undo) for file in files]
+            paths = [entry.path for pair in entries for entry in pair if entry]
+            with held(*paths):
+                plans = [
+                    self._planned(file, *pair)
+                    for file, pair in zip(files, entries, strict=True)
+                ]
+                changes = [change for plan in plans for change in plan.changes]
+                _check_different(changes)
+                change_together(changes)
+            undo.pop_all()
         fuzz = sum(plan.fuzz for plan in plans)
         lines = ["Applied the patch."]
         if fuzz:
-            lines[0] += f" Fitted only loosely: {count(fuzz, 'line')}. Check them."
+            lines[0] += f" Fitted only loosely: {counted(fuzz, 'line')}. Check them."
         lines += [_line(file) for file in files]
         message = "\n".join(lines)
         summary = {f.path: p.summary for f, p in zip(files, plans, strict=True)}
@@ -68,49 +92,72 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
             message, message=message, fuzz=fuzz, commit=Commit(changes=summary)
         )
 
-    def _planned(self, file: FilePatch) -> _Planned:
-        path = self._path(file.path)
+    def _entries(
+        self, file: FilePatch, closing: ExitStack, undo: ExitStack
+    ) -> tuple[Entry, Entry | None]:
+        """Where *file* is, and where it will be if it is moved; new directories are made."""
+        is_new = file.kind == "add"
+        updates = file.kind == "update" and not file.move_to
+        entry = self._entry(file.path, follow=updates, make=is_new)
+        closing.enter_context(entry)
+        undo.callback(entry.unmake)
+        if not is_new and entry.stat() is None:
+            raise self._places.missing(entry.raw_path)
+        if not file.move_to:
+            return entry, None
+        target = self._entry(file.move_to, follow=False, make=True)
+        closing.enter_context(target)
+        undo.callback(target.unmake)
+        return entry, target
+
+    def _entry(self, name: str, *, follow: bool, make: bool) -> Entry:
+        check_path(name)
+        path = self.root / name
+        try:
+            return self._places.entry(path, follow=follow, make=make)
+        except FileNotFoundError:
+            raise self._places.missing(path) from None
+        except OSError as error:
+            raise run_error(error, f"write {readable(str(path))}") from None
+
+    def _planned(self, file: FilePatch, entry: Entry, target: Entry | None) -> _Planned:
         if file.kind == "add":
-            return self._added(file, path)
-        if not path.exists():
-            raise self._places.missing(path)
-        if path.is_symlink() and (file.kind == "delete" or file.move_to):
+            return self._added(file, entry)
+        if (info := entry.stat()) is not None and S_ISLNK(info.st_mode):
             msg = f"{file.path} is a symbolic link; nothing was changed. Name the file it leads to."
             raise RunError(msg)
-        return (
-            self._deleted(path) if file.kind == "delete" else self._updated(file, path)
-        )
+        if file.kind == "delete":
+            return self._deleted(entry)
+        return self._updated(file, entry, target)
 
-    def _added(self, file: FilePatch, path: Path) -> _Planned:
+    def _added(self, file: FilePatch, entry: Entry) -> _Planned:
         text = "".join(f"{line}\n" for part in file.parts for _, line in part.lines)
-        _check_free(file.path, path)
-        change = FileChange(path, TextFile().encode(text), None, path)
+        _check_free(file.path, entry)
+        change = FileChange(entry, TextFile().encode(text), None, entry)
         return _Planned([change], PatchedFile(type="add", new_content=text))
 
-    def _deleted(self, path: Path) -> _Planned:
-        found = disk.read(path)
+    def _deleted(self, entry: Entry) -> _Planned:
+        file = disk.read(entry)
         try:
-            old = readable(decode(found.data).text)
+            old = readable(decode(file.data).text)
         except BinaryError:
             old = None
-        change = FileChange(path, None, found.stamp, path)
+        change = FileChange(entry, None, file.stamp, entry)
         return _Planned([change], PatchedFile(type="delete", old_content=old))
 
-    def _updated(self, file: FilePatch, path: Path) -> _Planned:
-        path = Path(os.path.realpath(path))
-        found = disk.read(path)
+    def _updated(self, file: FilePatch, entry: Entry, target: Entry | None) -> _Planned:
+        content = disk.read(entry)
         try:
-            old = decode(found.data)
+            old = decode(content.data)
         except BinaryError:
             msg = f"{file.path} is a binary file; nothing was changed. Patches are for text."
             raise RunError(msg) from None
         text, fuzz = merge(file.path, old, file.parts)
-        changes = [FileChange(path, old.encode(text), found.stamp, path)]
-        if file.move_to:
-            target = self._path(file.move_to)
+        changes = [FileChange(entry, old.encode(text), content.stamp, entry)]
+        if target is not None and file.move_to:
             _check_free(file.move_to, target)
-            gone = FileChange(path, None, found.stamp, path)
-            changes = [FileChange(target, old.encode(text), None, path), gone]
+            removal = FileChange(entry, None, content.stamp, entry)
+            changes = [FileChange(target, old.encode(text), None, entry), removal]
         summary = PatchedFile(
             type="update",
             old_content=readable(old.text),
@@ -119,22 +166,15 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         )
         return _Planned(changes, summary, fuzz)
 
-    def _path(self, named: str) -> Path:
-        """Return where *named* is, the links above it followed."""
-        check_path(named)
-        path = self.root / named
-        self._places.check_inside(path)
-        return Path(os.path.realpath(path.parent), path.name)
 
-
-def _check_free(named: str, path: Path) -> None:
-    if os.path.lexists(path):
-        msg = f"{named} exists already; nothing was changed. Update it, or choose another path."
+def _check_free(path: str, entry: Entry) -> None:
+    if entry.stat() is not None:
+        msg = f"{path} exists already; nothing was changed. Update it, or choose another path."
         raise RunError(msg)
 
 
 def _check_different(changes: list[FileChange]) -> None:
-    paths = [change.path for change in changes]
+    paths = [change.entry.path for change in changes]
     for path in paths:
         if paths.count(path) > 1:
             msg = f"The patch names {readable(str(path))} twice; nothing was changed. Put all its parts under one heading."

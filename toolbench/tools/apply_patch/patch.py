@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _END_OF_FILE = "*** End of File"
@@ -127,7 +127,7 @@ def _check(file: FilePatch) -> None:
 
 
 def _wrong(number: int, line: str, why: str) -> RunError:
-    shown = line if len(line) <= 80 else f"{line[:80]}..."
+    excerpt = line if len(line) <= 80 else f"{line[:80]}..."
     return RunError(
-        f"Line {number} of the patch, {shown!r}: {why}. Nothing was changed."
+        f"Line {number} of the patch, {excerpt!r}: {why}. Nothing was changed."
     )

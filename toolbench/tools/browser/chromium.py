@@ -15,13 +15,15 @@ _DOWNLOADED = (".cache/ms-playwright", "Library/Caches/ms-playwright")
 def find_chromium() -> str | None:
     """Return the path of a Chromium or Chrome that is installed, or None."""
     for name in _NAMES:
-        if found := shutil.which(name):
-            return found
+        if program := shutil.which(name):
+            return program
     return next((path for path in _APPLICATIONS if Path(path).exists()), None)
 
 
 def playwright_has_one() -> bool:
     """Tell whether Playwright has downloaded a Chromium of its own."""
-    given = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    places = [Path(given)] if given else [Path.home() / place for place in _DOWNLOADED]
+    folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    places = (
+        [Path(folder)] if folder else [Path.home() / place for place in _DOWNLOADED]
+    )
     return any(list(place.glob("chromium-*")) for place in places)

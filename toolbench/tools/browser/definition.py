@@ -1,4 +1,4 @@
-"""The browser as a tool: what goes in, what comes out, what a model is told."""
+"""The browser as a tool: its action, its observation, its description."""
 
 import inspect
 from collections.abc import Sequence
@@ -9,13 +9,12 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.usability import Unusable
 from toolbench.tools.browser.chromium import find_chromium, playwright_has_one
-from toolbench.tools.browser.functions import FUNCTIONS
-from toolbench.tools.browser.script import signature_of
+from toolbench.tools.browser.page_functions import FUNCTIONS
+from toolbench.tools.browser.page_script import signature_of
 
 
 def _reference() -> str:

@@ -8,15 +8,15 @@ from typing import Any
 
 from playwright.async_api import Error
 
+from toolbench.core.background_loop import portal
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.portal import portal
+from toolbench.tools.browser.browser_session import Session, State, said
 from toolbench.tools.browser.definition import BrowserAction, BrowserObservation
-from toolbench.tools.browser.script import Step, parse
-from toolbench.tools.browser.session import Session, State, said
-from toolbench.tools.failure import RunError
+from toolbench.tools.browser.page_script import Step, parse
+from toolbench.tools.failure_sentence import RunError
 
-_SHOWN = 30_000  # characters of a snapshot
+_MAX_SNAPSHOT = 30_000  # characters of a snapshot
 _CLOSING = 15.0  # seconds a browser has to close
 
 
@@ -132,9 +132,11 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
 
 def _content(state: State, error: str | None) -> list[Content]:
     snapshot = state.snapshot
-    if len(snapshot) > _SHOWN:
-        missing = len(snapshot) - _SHOWN
-        snapshot = f"{snapshot[:_SHOWN]}\n[… {missing:,} more characters: scroll …]"
+    if len(snapshot) > _MAX_SNAPSHOT:
+        missing = len(snapshot) - _MAX_SNAPSHOT
+        snapshot = (
+            f"{snapshot[:_MAX_SNAPSHOT]}\n[… {missing:,} more characters: scroll …]"
+        )
     lines = [*([error] if error else []), *state.notes]
     lines += [f"Page: {state.title}", f"URL: {state.url}", "", snapshot or "(empty)"]
     content: list[Content] = [TextContent(text="\n".join(lines))]

@@ -8,10 +8,11 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.tools.files.diff import diff
+from toolbench.tools.files.paths import resource_of
+from toolbench.tools.files.text_diff import diff
 
 Command = Literal["view", "create", "str_replace", "insert", "undo_edit"]
 
@@ -52,15 +53,15 @@ class FileEditorAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The command and its path; for `str_replace`, what would change."""
-        shown = Text.assemble((self.command, "bold"), " ", (self.path, "cyan"))
+        view = Text.assemble((self.command, "bold"), " ", (self.path, "cyan"))
         if self.view_range:
-            shown.append(f" lines {self.view_range[0]} to {self.view_range[1]}")
+            view.append(f" lines {self.view_range[0]} to {self.view_range[1]}")
         if self.insert_line is not None:
-            shown.append(f" after line {self.insert_line}")
+            view.append(f" after line {self.insert_line}")
         before, after = self.old_str or "", self.new_str or self.file_text or ""
         if before or after:
-            shown.append("\n").append_text(diff(before, after))
-        return shown
+            view.append("\n").append_text(diff(before, after))
+        return view
 
 
 class FileEditorObservation(Observation):
@@ -104,7 +105,8 @@ to be unique.
 
 Limits: paths are absolute. Files over 10 MB and binary files are refused. A view is cut in \
 the middle at about 16,000 characters and says which lines are missing. Encoding, byte order \
-mark, line ends and file mode stay as they are. A failed edit changes nothing.
+mark, line ends, owner, group, mode, extended attributes and hard links stay as they are. A \
+failed edit changes nothing.
 
 Do not use it to run programs, to search many files, or to move and delete files.
 
@@ -117,6 +119,13 @@ Examples:
 
 class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
+
+    def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
+        """The file: calls of one file run in order, whichever editors they are of.
+
+        Source: OpenHands SDK, `FileEditorTool`.
+        """
+        return DeclaredResources((resource_of(action.path),))
 
     @classmethod
     def create(

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolbench.tools.failure import RunError, count
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.file_editor.excerpt import around, line_count, offset_of
 from toolbench.tools.files.textfile import TextFile
+from toolbench.wording import counted
 
 _AROUND = 4  # lines shown before and after a change
 _MAX_NAMED = 100  # line numbers named when a text occurs too often
@@ -46,15 +47,17 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
     if old == new:
         msg = "old_str and new_str are the same, so nothing would change. Give another new_str."
         raise RunError(msg)
-    for wanted, note in _readings(old):
-        at = file.text.find(wanted)
+    for old_text, note in _readings(old):
+        at = file.text.find(old_text)
         if at >= 0:
-            _check_unique(file.text, wanted, at)
-            crlf = "\r\n" in wanted or file.newline == "\r\n"
-            put = _crlf(new) if crlf else new
-            changed = file.text.replace(wanted, put, 1)  # one copy of a large text
+            _check_unique(file.text, old_text, at)
+            crlf = "\r\n" in old_text or file.newline == "\r\n"
+            inserted = _crlf(new) if crlf else new
+            changed = file.text.replace(
+                old_text, inserted, 1
+            )  # one copy of a large text
             line = file.text.count("\n", 0, at) + 1
-            return Change(changed, at, at + len(put), line, note)
+            return Change(changed, at, at + len(inserted), line, note)
     msg = (
         "old_str does not occur in the file; nothing was changed. View the file and copy the "
         "text exactly, white space included and line numbers not."
@@ -70,7 +73,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
     """
     text, total = file.text, line_count(file.text)
     if line > total:
-        msg = f"There is no line {line}: the file has {count(total, 'line')}. Give an insert_line from 0 to {total}."
+        msg = f"There is no line {line}: the file has {counted(total, 'line')}. Give an insert_line from 0 to {total}."
         raise RunError(msg)
     at = offset_of(text, line + 1)
     unfinished = at == len(text) and text and not text.endswith("\n")
@@ -97,18 +100,18 @@ def _crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _check_unique(text: str, wanted: str, at: int) -> None:
+def _check_unique(text: str, old_text: str, at: int) -> None:
     lines: list[int] = []
     number, start = 1, 0
     while at >= 0 and len(lines) <= _MAX_NAMED:
         number += text.count("\n", start, at)
         lines.append(number)
-        start, at = at, text.find(wanted, at + 1)
+        start, at = at, text.find(old_text, at + 1)
     if len(lines) > 1:
-        named = ", ".join(map(str, lines[:_MAX_NAMED]))
+        numbers = ", ".join(map(str, lines[:_MAX_NAMED]))
         more = " and more" if len(lines) > _MAX_NAMED else ""
         msg = (
-            f"old_str occurs more than once, in lines {named}{more}; nothing was changed. "
+            f"old_str occurs more than once, in lines {numbers}{more}; nothing was changed. "
             "Add the lines before or after the one you mean."
         )
         raise RunError(msg)

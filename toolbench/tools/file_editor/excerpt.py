@@ -17,12 +17,12 @@ def offset_of(text: str, line: int, start: int = 0) -> int:
 
     Whole stretches are counted, not split: a search through 10 MB takes a few milliseconds.
     """
-    wanted = line - 1
-    while wanted and start < len(text):
-        found = text.count("\n", start, start + _STEP)
-        if found >= wanted:
-            return _forward(text, start, wanted)
-        wanted, start = wanted - found, start + _STEP
+    lines_left = line - 1
+    while lines_left and start < len(text):
+        newlines = text.count("\n", start, start + _STEP)
+        if newlines >= lines_left:
+            return _forward(text, start, lines_left)
+        lines_left, start = lines_left - newlines, start + _STEP
     return min(start, len(text))
 
 
@@ -33,8 +33,8 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
         begin = text.rfind("\n", 0, begin - 1) + 1
         first -= 1
     stop = _forward(text, end, lines + 1)
-    shown = line_count(text[begin:stop])
-    return excerpt(text, begin, stop, first, shown)
+    line_total = line_count(text[begin:stop])
+    return excerpt(text, begin, stop, first, line_total)
 
 
 def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:

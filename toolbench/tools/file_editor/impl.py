@@ -1,32 +1,35 @@
 """The file editor at work: find the file, change its text, write it back."""
 
-import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
+from toolbench.core.coercion.coercion import contents_of
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.results import contents_of
-from toolbench.tools.failure import RunError, count, readable, run_error
+from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.file_editor.definition import (
     FileEditorAction,
     FileEditorObservation,
 )
+from toolbench.tools.file_editor.edit_history import Edit, History
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
 from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
-from toolbench.tools.file_editor.history import Edit, History
-from toolbench.tools.file_editor.listing import listing
+from toolbench.tools.file_editor.folder_listing import listing
 from toolbench.tools.files import disk
+from toolbench.tools.files.entry import Entry
+from toolbench.tools.files.locks import held
 from toolbench.tools.files.paths import Places, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode
+from toolbench.tools.undisturbed import undisturbed
+from toolbench.wording import counted
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
-    """Runs the commands of the file editor, one at a time, and remembers its edits."""
+    """Runs the commands of the file editor, one edit of a file at a time, and remembers edits."""
 
     def __init__(
         self,
@@ -34,11 +37,15 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Work for *conv_state*, in the whole file system or only inside *workspace_root*."""
+        """Work for *conv_state*, in the whole file system or only inside *workspace_root*.
+
+        A path in the place of *conv_state* is the *workspace_root*.
+        """
+        if isinstance(conv_state, str | Path):
+            conv_state, workspace_root = None, workspace_root or conv_state
         working_dir = working_dir_of(conv_state, workspace_root)
         self.places = Places(working_dir, working_dir if workspace_root else None)
         self._history = History()
-        self._lock = Lock()  # what is read must not change before it is written
         self._commands: dict[
             str, Callable[[FileEditorAction], FileEditorObservation]
         ] = {
@@ -53,9 +60,15 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         self, action: FileEditorAction, conversation: Any = None
     ) -> FileEditorObservation:
         """Run the command of *action*."""
+        return self._told(action, partial(self._commands[action.command], action))
+
+    def _told(
+        self, action: FileEditorAction, work: Callable[[], FileEditorObservation]
+    ) -> FileEditorObservation:
+        """Return what *work* for *action* gives, or the sentence that says why it cannot be done."""
         try:
-            with self._lock:
-                return self._commands[action.command](action)
+            # An edit that was begun is ended, and a file that cannot be read holds nothing up.
+            return undisturbed(work, lambda: None)
         except RunError as failure:
             sentence = str(failure)
         except OSError as error:
@@ -64,16 +77,30 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             sentence, is_error=True, command=action.command, path=readable(action.path)
         )
 
+    def undoes(self, action: FileEditorAction) -> bool:
+        """Tell whether *action* is an edit, which can be taken back."""
+        return action.command in ("create", "str_replace", "insert")
+
+    def undo(self, action: FileEditorAction) -> FileEditorObservation:
+        """Take back what *action* itself did, if nothing edited its file since."""
+        return self.take_back(action.path, action)
+
+    def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
+        """Take back the edit of the file at *path* that *asked_by* asked for, if it was the last."""
+        undo = FileEditorAction(command="undo_edit", path=path)
+        return self._told(undo, partial(self._undo, undo, asked_by))
+
     # --- looking ------------------------------------------------------------------
 
     def _view(self, action: FileEditorAction) -> FileEditorObservation:
-        path = self._existing(action)
-        if path.is_dir():
-            if action.view_range:
-                msg = f"{action.path} is a directory: leave out view_range, or give a file."
-                raise RunError(msg)
-            return _shown(action, listing(path))
-        snapshot = disk.read(path)
+        with self._existing(action) as entry:
+            path = entry.raw_path
+            if entry.is_directory():
+                if action.view_range:
+                    msg = f"{action.path} is a directory: leave out view_range, or give a file."
+                    raise RunError(msg)
+                return _shown(action, listing(entry))
+            snapshot = disk.read(entry)
         if path.suffix.lower() in _IMAGES and (image := _image(snapshot.data)):
             text = TextContent(text=f"The image {readable(str(path))}:")
             return FileEditorObservation(
@@ -81,31 +108,60 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             )
         return _shown(action, _numbered(action, _text(path, snapshot.data)))
 
-    def _existing(self, action: FileEditorAction) -> Path:
+    def exists(self, action: FileEditorAction) -> bool:
+        """Tell whether there is something at the path of *action*."""
+        try:
+            with self.places.entry(self.places.absolute(action.path)) as entry:
+                return entry.stat() is not None
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def read(self, action: FileEditorAction) -> TextFile:
+        """Return the text of the file of *action*, whose command is one that edits.
+
+        Raises:
+            RunError: If there is no such file, or it is no text.
+        """
+        with self._existing(action) as entry:
+            return _text(entry.raw_path, disk.read(entry).data)
+
+    def _existing(self, action: FileEditorAction) -> Entry:
         path = self.places.absolute(action.path)
         try:
-            path.stat()
+            entry = self.places.entry(path)
         except (FileNotFoundError, NotADirectoryError):
             raise self.places.missing(path) from None
-        if path.is_dir() and action.command != "view":
+        if entry.stat() is None:
+            entry.close()
+            raise self.places.missing(path)
+        if entry.is_directory() and action.command != "view":
+            entry.close()
             msg = f"{action.path} is a directory, which only `view` can take. Give the path of a file."
             raise RunError(msg)
-        return path
+        return entry
 
     # --- changing -----------------------------------------------------------------
 
-    def _create(self, action: FileEditorAction) -> FileEditorObservation:
+    def create(
+        self, action: FileEditorAction, asked_by: object
+    ) -> FileEditorObservation:
+        """Create the file of *action*; *asked_by* takes it back by `take_back`."""
+        return self._told(action, partial(self._create, action, asked_by))
+
+    def _create(
+        self, action: FileEditorAction, asked_by: object = None
+    ) -> FileEditorObservation:
         path = self.places.absolute(action.path)
         if action.file_text is None:
             msg = "`create` needs `file_text`: call it again with the text of the file."
             raise RunError(msg)
-        if os.path.lexists(path):
-            msg = f"{action.path} exists already. Change it with str_replace or insert, or choose another path."
-            raise RunError(msg)
         data = TextFile().encode(action.file_text)
-        stamp = disk.write(path, data, None)
-        self._history.add(Edit(_real(path), None, None, stamp))
-        lines = count(line_count(action.file_text), "line")
+        try:
+            with self.places.entry(path, follow=False, make=True) as entry:
+                self._write_new(entry, data, asked_by or action)
+        except OSError as error:
+            raise run_error(error, f"write {readable(action.path)}") from None
+        lines = counted(line_count(action.file_text), "line")
         return FileEditorObservation.from_text(
             f"Created {action.path} ({lines}).",
             command="create",
@@ -114,6 +170,18 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             new_content=action.file_text,
         )
 
+    def _write_new(self, entry: Entry, data: bytes, asked_by: object) -> None:
+        with held(entry.path):
+            if entry.stat() is not None:
+                msg = f"{readable(str(entry.raw_path))} exists already. Change it with str_replace or insert, or choose another path."
+                raise RunError(msg)
+            try:
+                stamp = disk.write(entry, data, None)
+            except BaseException:  # also an interrupt: no new folder is left behind
+                entry.unmake()
+                raise
+            self._history.add(Edit(entry.path, None, None, stamp, asked_by))
+
     def _str_replace(self, action: FileEditorAction) -> FileEditorObservation:
         old, new = action.old_str, action.new_str or ""
         if old is None:
@@ -121,41 +189,71 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 "`str_replace` needs `old_str`: call it again with the text to replace."
             )
             raise RunError(msg)
-        return self._edit(action, lambda text: replacement(text, old, new))
+        return self.edit(action, lambda text: replacement(text, old, new))
 
     def _insert(self, action: FileEditorAction) -> FileEditorObservation:
         line, new = action.insert_line, action.new_str
         if line is None or new is None:
             msg = "`insert` needs `insert_line` and `new_str`: call it again with both."
             raise RunError(msg)
-        return self._edit(action, lambda text: insertion(text, line, new))
+        return self.edit(action, lambda text: insertion(text, line, new))
 
-    def _edit(
-        self, action: FileEditorAction, change: Callable[[TextFile], Change]
+    def edit(
+        self,
+        action: FileEditorAction,
+        change: Callable[[TextFile], Change],
+        asked_by: object = None,
     ) -> FileEditorObservation:
-        path = self._existing(action)
-        snapshot = disk.read(path)
-        file = _text(path, snapshot.data)
-        made = change(file)
-        stamp = disk.write(path, file.encode(made.text), snapshot.stamp)
-        self._history.add(Edit(_real(path), snapshot.data, snapshot.stamp, stamp))
-        text = f"Edited {action.path}{made.note}:\n{made.surroundings}"
-        return self._changed(action, file, made.text, text)
+        """Write what *change* makes of the file of *action*, and remember the edit.
 
-    def _undo(self, action: FileEditorAction) -> FileEditorObservation:
+        Args:
+            action: Says which file.
+            change: Makes the new text.
+            asked_by: Who takes it back by `take_back`; *action* if left out.
+
+        Raises:
+            RunError: If there is no such file, or *change* raises it; nothing is changed then.
+        """
+        with self._existing(action) as entry, held(entry.path):
+            disk_file = disk.read(entry)
+            file = _text(entry.raw_path, disk_file.data)
+            edited = change(file)
+            stamp = disk.write(entry, file.encode(edited.text), disk_file.stamp)
+            before, stamp_before = disk_file.data, disk_file.stamp
+            self._history.add(
+                Edit(entry.path, before, stamp_before, stamp, asked_by or action)
+            )
+        text = f"Edited {action.path}{edited.note}:\n{edited.surroundings}"
+        return self._changed(action, file, edited.text, text)
+
+    def _undo(
+        self, action: FileEditorAction, asked_by: object = None
+    ) -> FileEditorObservation:
         path = self.places.absolute(action.path)
-        edit = self._history.last(_real(path))
+        with self.places.entry(path) as entry, held(entry.path):
+            return self._taken_back(action, entry, asked_by)
+
+    def _taken_back(
+        self, action: FileEditorAction, entry: Entry, asked_by: object
+    ) -> FileEditorObservation:
+        edit = self._history.last(entry.path)
         if edit is None:
             msg = f"There is no edit of {action.path} to take back: this editor made none, or forgot it."
             raise RunError(msg)
-        if disk.Stamp.of(edit.path) != edit.left:
+        if asked_by is not None and edit.action != asked_by:
+            msg = (
+                f"The last edit of {action.path} is another one: this one was taken back already, "
+                "or was followed by others; nothing was undone."
+            )
+            raise RunError(msg)
+        if disk.Stamp.of(entry) != edit.left:
             msg = (
                 f"{action.path} was changed by something else since the last edit, and that would "
                 "be lost; nothing was undone. View it, then edit it as it is now."
             )
             raise RunError(msg)
-        now = _text(path, disk.read(edit.path).data)
-        stamp = disk.put_back(edit.path, edit.before, edit.left)
+        now = _text(entry.raw_path, disk.read(entry).data)
+        stamp = disk.put_back(entry, edit.before, edit.left)
         self._history.forget(edit, stamp)
         if edit.before is None:
             text = f"Took back the last edit: {action.path} is removed again."
@@ -176,22 +274,18 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
-
-
 def _text(path: Path, data: bytes) -> TextFile:
     try:
         return decode(data)
     except BinaryError:
-        msg = f"{readable(str(path))} is a binary file ({count(len(data), 'byte')}), not text. Use another tool for it."
+        msg = f"{readable(str(path))} is a binary file ({counted(len(data), 'byte')}), not text. Use another tool for it."
         raise RunError(msg) from None
 
 
 def _image(data: bytes) -> ImageContent | None:
     """Return *data* as an image; `None` if only its name says it is one."""
-    found = contents_of(data)[0]
-    return found if isinstance(found, ImageContent) else None
+    block = contents_of(data)[0]
+    return block if isinstance(block, ImageContent) else None
 
 
 def _numbered(action: FileEditorAction, file: TextFile) -> str:
@@ -202,11 +296,11 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
         return f"{action.path} is empty."
     if not 1 <= first <= min(last, total):
         msg = (
-            f"view_range {action.view_range} does not fit: the file has {count(total, 'line')}. "
+            f"view_range {action.view_range} does not fit: the file has {counted(total, 'line')}. "
             "Give [first, last] counted from 1, last -1 for the end."
         )
         raise RunError(msg)
-    head = f"{action.path}, {count(total, 'line')}{file.traits}"
+    head = f"{action.path}, {counted(total, 'line')}{file.traits}"
     if last > total:
         head += f" (there are no lines after {total})"
     start = offset_of(file.text, first)

@@ -2,13 +2,14 @@
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from toolbench.tools.failure import RunError, count, readable, run_error
+from toolbench.tools.failure_sentence import RunError, readable, run_error
+from toolbench.tools.files.entry import Entry
+from toolbench.tools.files.likeness import UnlikeError, make_alike
+from toolbench.wording import counted
 
 MAX_BYTES = 10 * 1024 * 1024
 """The largest file that is read or written."""
@@ -24,17 +25,15 @@ class Stamp:
     modified: int
 
     @classmethod
-    def of(cls, path: Path) -> "Stamp | None":
-        """Return the stamp of the file at *path*, `None` if there is none."""
-        try:
-            return cls.from_stat(path.stat())
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+    def of(cls, entry: Entry) -> "Stamp | None":
+        """Return the stamp of the file at *entry*, `None` if there is none."""
+        info = entry.stat()
+        return None if info is None else cls.from_stat(info)
 
     @classmethod
-    def from_stat(cls, found: os.stat_result) -> "Stamp":
+    def from_stat(cls, info: os.stat_result) -> "Stamp":
         """Return the stamp in what `stat` found."""
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,120 +41,230 @@ class Snapshot:
     """The bytes of a file, and its stamp from before they were read."""
 
     data: bytes
-    stamp: Stamp | None
+    stamp: Stamp
 
 
-def read(path: Path) -> Snapshot:
-    """Return what the file at *path* holds.
+def read(entry: Entry) -> Snapshot:
+    """Return what the file at *entry* holds. Never waits for a device or a pipe.
 
     Raises:
         RunError: If it cannot be read, is no regular file, or is larger than MAX_BYTES.
     """
+    path = readable(str(entry.raw_path))
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # a pipe or device might never end
-            msg = f"{readable(str(path))} is no regular file: only those can be read."
-            raise RunError(msg)
-        if found.st_size > MAX_BYTES:
-            msg = (
-                f"{readable(str(path))} is too large: {found.st_size / 1024**2:.1f} MB, and the "
-                f"limit is {MAX_BYTES // 1024**2} MB. Work on a part of it with another tool."
-            )
-            raise RunError(msg)
-        return Snapshot(path.read_bytes(), Stamp.from_stat(found))
+        _check_regular(entry.stat(), path)  # opening a device may do something
+        with entry.opened(os.O_RDONLY) as file:
+            info = os.fstat(file)
+            _check_regular(info, path)
+            return Snapshot(_all_of(file, path), Stamp.from_stat(info))
+    except BlockingIOError:
+        msg = f"{path} has nothing to read now and may never have: it is no ordinary file."
+        raise RunError(msg) from None
     except OSError as error:
-        raise run_error(error, f"read {readable(str(path))}") from None
+        raise run_error(error, f"read {path}") from None
 
 
-def write(path: Path, data: bytes, expected: Stamp | None) -> Stamp | None:
-    """Make the file at *path* hold *data*, all at once or not at all; return its new stamp.
+def _check_regular(info: os.stat_result | None, path: str) -> None:
+    if info is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if not stat.S_ISREG(info.st_mode):  # a pipe or device might never end
+        msg = f"{path} is no regular file: only those can be read."
+        raise RunError(msg)
+    _check_size(info.st_size, path)
 
-    The bytes go to a new file beside it, which then takes its name and its mode. Whoever
-    looks sees the old file or the new one, and a link stays a link.
+
+def _check_size(size: int, path: str) -> None:
+    if size > MAX_BYTES:
+        msg = (
+            f"{path} is too large: {size / 1024**2:.1f} MB, and the "
+            f"limit is {MAX_BYTES // 1024**2} MB. Work on a part of it with another tool."
+        )
+        raise RunError(msg)
+
+
+def _all_of(file: int, path: str) -> bytes:
+    """Read to the end. The files of /proc do not say how long they are, and some have none."""
+    parts, size = [], 0
+    while part := os.read(file, MAX_BYTES + 1 - size):
+        parts.append(part)
+        size += len(part)
+        _check_size(size, path)
+    return b"".join(parts)
+
+
+def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
+    """Make the file at *entry* hold *data*, all or nothing; return its new stamp.
+
+    The bytes go to a new file beside it with the same owner, group, mode and attributes,
+    which then takes its name. A reader sees the old file or the new one. A file that
+    has other names too, or whose likeness this user cannot give, is written where it is: it
+    stays what it is, but a reader may see half of it meanwhile. If this process is
+    killed in the middle of that, the old text is in a file `.toolbench-...` beside it.
 
     Args:
-        path: The file, or a link to it; missing directories are made.
+        entry: The file.
         data: What it will hold.
         expected: Its stamp when it was read; `None` if it must not exist yet.
 
     Raises:
         RunError: If it cannot be written, or was changed since it was read.
     """
-    if len(data) > MAX_BYTES:
-        msg = f"Nothing was written: {count(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
-        raise RunError(msg)
-    target = Path(os.path.realpath(path))
-    beside = beside_of(target)
+    check_size(data)
+    path = readable(str(entry.raw_path))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            check_writable(target)
-            fill(beside, data, like=target)
-            check_unchanged(target, expected)
-            beside.replace(target)
-        except BaseException:  # an interrupt too leaves no half file behind
-            beside.unlink(missing_ok=True)
-            raise
+        check_writable(entry)
+        with entry.beside() as beside:
+            try:
+                is_alike = fill(beside, data, like=entry)
+                check_unchanged(entry, expected)
+                if is_alike:
+                    put_in_place(beside, entry, is_new=expected is None)
+                else:
+                    write_in_place(entry, data, beside)
+            finally:  # no half file is left behind
+                with suppress(OSError):  # the file itself is written, or is as it was
+                    beside.unlink(missing_ok=True)
+        return Stamp.of(entry)
     except OSError as error:
-        raise run_error(error, f"write {readable(str(path))}") from None
-    return Stamp.of(target)
+        raise run_error(error, f"write {path}") from None
 
 
-def put_back(path: Path, data: bytes | None, expected: Stamp | None) -> Stamp | None:
-    """Make the file at *path* hold *data* as `write` does, or be gone if that is `None`.
+def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp | None:
+    """Make the file at *entry* hold *data* as `write` does, or be gone if that is `None`.
 
     Raises:
         RunError: As `write`.
     """
     if data is not None:
-        return write(path, data, expected)
-    check_unchanged(path, expected)
-    path.unlink()
+        return write(entry, data, expected)
+    check_unchanged(entry, expected)
+    entry.unlink()
     return None
 
 
-def beside_of(target: Path) -> Path:
-    """Return a free, hidden, short name in the directory of *target*."""
-    return target.with_name(f".toolbench-{secrets.token_hex(8)}")
+def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
+    """Write *data* to the new file *beside*, like that at *like* if there is one.
+
+    Returns:
+        Whether it can take the place of that: it has the same owner, group, mode and
+        attributes, and that has no other name.
+    """
+    info = like.stat()
+    mode = (
+        0o666 if info is None else 0o600
+    )  # never open to more people than the old one
+    with beside.opened(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) as file:
+        _write_all(file, data)
+        if info is None:
+            return True
+        try:
+            with like.opened(os.O_RDONLY) as old:
+                make_alike(file, old)
+        except UnlikeError:
+            return False
+    return info.st_nlink == 1
 
 
-def fill(beside: Path, data: bytes, *, like: Path) -> None:
-    """Write *data* to the new file *beside*, with the owner and mode of *like* if that exists."""
+def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
+    """Give the file *beside* the name *entry*; if *is_new*, over nothing that is there.
+
+    Raises:
+        OSError: If it cannot have the name.
+    """
+    if is_new:
+        try:
+            beside.link(entry)
+        except FileExistsError:
+            check_unchanged(entry, None)
+            raise
+        except OSError:  # a file system without hard links
+            beside.replace(entry)
+    else:
+        beside.replace(entry)
+
+
+def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
+    """Make the file at *entry* hold *data* without replacing it; *beside* keeps the old text.
+
+    Raises:
+        OSError: If it cannot; the file holds what it held.
+        RunError: The same, and that could not be put back: *beside* has it then.
+    """
+    with entry.opened(os.O_RDWR) as file:
+        old = _all_of(file, readable(str(entry.raw_path)))
+        with beside.opened(os.O_WRONLY | os.O_TRUNC) as target:
+            _write_all(target, old)
+        try:
+            _overwrite(file, data)
+        except BaseException:  # also an interrupt: the file is not left half written
+            _restore(file, old, entry, beside)
+            raise
+
+
+def _restore(file: int, old: bytes, entry: Entry, beside: Entry) -> None:
     try:
-        old = like.stat()
-    except FileNotFoundError:
-        old = None
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    mode = 0o666 if old is None else 0o600  # never open to more people than the old one
-    with os.fdopen(os.open(beside, flags, mode), "wb") as file:
-        file.write(data)
-    if old is None:
-        return
-    if hasattr(os, "chown") and old.st_uid != os.geteuid():
-        with suppress(PermissionError):  # only root can: else it becomes ours
-            os.chown(beside, old.st_uid, old.st_gid)
-    beside.chmod(stat.S_IMODE(old.st_mode))
+        _overwrite(file, old)
+    except OSError as error:
+        rescued = entry.beside()
+        beside.replace(rescued)
+        msg = (
+            f"{readable(str(entry.raw_path))} could be written only in part, and not put back "
+            f"({error.strerror}). All that it held is in {readable(str(rescued.path))}."
+        )
+        raise RunError(msg) from None
 
 
-def check_writable(target: Path) -> None:
-    """Check that *target* may be written if it exists: a rename would not ask for that.
+def _overwrite(file: int, data: bytes) -> None:
+    size = os.fstat(file).st_size
+    if len(data) > size and hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file, size, len(data) - size)  # is there room?
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+    os.lseek(file, 0, os.SEEK_SET)
+    _write_all(file, data)
+    os.ftruncate(file, len(data))
+
+
+def _write_all(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def check_size(data: bytes) -> None:
+    """Check that *data* is not more than a file may hold.
+
+    Raises:
+        RunError: If it is.
+    """
+    if len(data) > MAX_BYTES:
+        msg = f"Nothing was written: {counted(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
+        raise RunError(msg)
+
+
+def check_writable(entry: Entry) -> None:
+    """Check that *entry* may be written if it exists: a rename would not ask for that.
 
     Raises:
         PermissionError: If it may not.
     """
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    if entry.stat() is not None and not os.access(
+        entry.name, os.W_OK, dir_fd=entry.directory
+    ):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry.path))
 
 
-def check_unchanged(target: Path, expected: Stamp | None) -> None:
-    """Check that the file at *target* still has the stamp *expected*; `None`: is not there.
+def check_unchanged(entry: Entry, expected: Stamp | None) -> None:
+    """Check that the file at *entry* still has the stamp *expected*; `None`: is not there.
 
     Raises:
         RunError: If it does not.
     """
-    if Stamp.of(target) != expected:
+    if Stamp.of(entry) != expected:
         msg = (
-            f"{readable(str(target))} was changed by something else meanwhile; nothing was "
+            f"{readable(str(entry.path))} was changed by something else meanwhile; nothing was "
             "written. View it again, then repeat the edit."
         )
         raise RunError(msg)

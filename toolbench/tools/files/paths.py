@@ -6,14 +6,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from toolbench.tools.failure import RunError, readable
+from toolbench.tools.failure_sentence import RunError, readable, run_error
+from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_of
 
 
-def working_dir_of(conv_state: Any, given: str | Path | None = None) -> Path:
-    """Return the directory tools work in: *given*, else the state's, else the current one."""
-    if given is None and conv_state is not None:
-        given = conv_state.workspace.working_dir
-    return Path(given or ".").absolute()
+def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
+    """Return the directory tools work in: *folder*, else the state's, else the current one.
+
+    A path may stand in the place of a state, as the OpenHands SDK's executors take it.
+    """
+    if folder is None and isinstance(conv_state, str | Path):
+        folder = conv_state
+    elif folder is None and conv_state is not None:
+        folder = conv_state.workspace.working_dir
+    return Path(folder or ".").absolute()
 
 
 def check_path(path: str) -> None:
@@ -31,6 +37,14 @@ def check_path(path: str) -> None:
         raise RunError(msg)
 
 
+def resource_of(path: str | Path) -> str:
+    """Return the name of the file at *path* among `DeclaredResources`, its links followed."""
+    try:
+        return f"file:{os.path.realpath(path)}"
+    except (OSError, ValueError):  # no path: the call will say so
+        return f"file:{path}"
+
+
 class Places:
     """Paths as seen from a working directory, and confined to a root if there is one."""
 
@@ -43,52 +57,68 @@ class Places:
         """Return *path*, which must be absolute.
 
         Raises:
-            RunError: If it is relative, outside the root, or no path at all.
+            RunError: If it is relative, or no path at all.
         """
         check_path(path)
-        asked = Path(path)
-        if not asked.is_absolute():
-            msg = f"{path!r} is not an absolute path.{self._instead(asked)}"
+        absolute = Path(path)
+        if not absolute.is_absolute():
+            msg = f"{path!r} is not an absolute path.{self._instead(absolute)}"
             raise RunError(msg)
-        self.check_inside(asked)
-        return asked
+        return absolute
 
-    def check_inside(self, path: Path) -> None:
-        """Refuse *path* if its links lead out of the root.
+    def entry(self, path: Path, *, follow: bool = True, make: bool = False) -> Entry:
+        """Return the place that *path* leads to; see `Entry.find`. It is to be closed.
 
         Raises:
-            RunError: If they do.
+            RunError: If it is outside the root; nothing outside it was made or opened.
+            OSError: If a directory on the way is missing or cannot be searched.
         """
-        real = Path(os.path.realpath(path))
-        if self.root is not None and not real.is_relative_to(self.root):
+        try:
+            return Entry.find(path, root=self._root(), follow=follow, make=make)
+        except OutsideError:
             msg = (
                 f"{readable(str(path))} is outside the workspace. "
                 f"Give a path inside {readable(str(self.root))}."
             )
-            raise RunError(msg)
+            raise RunError(msg) from None
+
+    def _root(self) -> Identity | None:
+        if self.root is None:
+            return None
+        try:
+            return identity_of(self.root.stat())
+        except OSError as error:
+            raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
         """Return what to say of *path*, which does not exist: with what may have been meant."""
         near = [
-            readable(str(found))
-            for found in (self.working_dir / str(path).lstrip("/"), *_namesakes(path))
-            if found != path and os.path.lexists(found)
+            readable(str(candidate))
+            for candidate in (
+                self.working_dir / str(path).lstrip("/"),
+                *self._namesakes(path),
+            )
+            if candidate != path and os.path.lexists(candidate)
         ]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         hint = hint or " View the directory above it to see what is there."
         return RunError(f"{readable(str(path))} does not exist.{hint}")
 
-    def _instead(self, asked: Path) -> str:
-        candidate = self.working_dir / os.path.expanduser(asked)  # noqa: PTH111 - Path's raises for ~nobody
+    def _instead(self, path: Path) -> str:
+        candidate = self.working_dir / os.path.expanduser(path)  # noqa: PTH111 - Path's raises for ~nobody
         if candidate.exists():
             return f" Did you mean {readable(str(candidate))!r}?"
         return f" Paths begin with /: the working directory is {readable(str(self.working_dir))!r}."
 
-
-def _namesakes(path: Path) -> Iterator[Path]:
-    try:
-        names = [entry.name for entry in path.parent.iterdir()]
-    except OSError:
-        return
-    for name in get_close_matches(path.name, names, n=2, cutoff=0.75):
-        yield path.parent / name
+    def _namesakes(self, path: Path) -> Iterator[Path]:
+        try:
+            with (
+                self.entry(path.parent) as entry,
+                entry.opened_directory() as parent,
+                os.scandir(parent) as entries,
+            ):
+                names = [one.name for one in entries]
+        except (OSError, RunError):
+            return
+        for name in get_close_matches(path.name, names, n=2, cutoff=0.75):
+            yield path.parent / name

@@ -4,7 +4,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),

@@ -1,25 +1,32 @@
 """Change several files, all of them or none."""
 
-import os
-import shutil
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from toolbench.tools.failure import readable, run_error
+from toolbench.tools.failure_sentence import readable, run_error
 from toolbench.tools.files import disk
+from toolbench.tools.files.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
     """What a file will hold, `None`: it will be gone; and its stamp, `None`: it is not there."""
 
-    path: Path
+    entry: Entry
     data: bytes | None
     expected: disk.Stamp | None
-    like: Path
-    """The file whose owner and mode it gets."""
+    like: Entry
+    """The file whose owner, group, mode and attributes it gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """The new text of a file, written beside its place."""
+
+    beside: Entry
+    is_alike: bool
+    """Whether it can take that place; else the file is written where it is."""
 
 
 def change_together(changes: Sequence[FileChange]) -> None:
@@ -30,55 +37,65 @@ def change_together(changes: Sequence[FileChange]) -> None:
     Raises:
         RunError: If a file cannot be written, or was changed since it was read.
     """
-    path = Path()
+    path = ""
     done = ExitStack()
     try:
-        with ExitStack() as undo:
+        with ExitStack() as closing, ExitStack() as undo:
             staged = []
             for change in changes:
-                path = change.path
-                staged.append(_staged(change, undo))
-            for change, beside in zip(changes, staged, strict=True):
-                path = change.path
-                disk.check_unchanged(path, change.expected)
-                _swap(change, beside, undo, done)
+                path = readable(str(change.entry.raw_path))
+                staged.append(_staged(change, undo, closing))
+            for change, new in zip(changes, staged, strict=True):
+                path = readable(str(change.entry.raw_path))
+                disk.check_unchanged(change.entry, change.expected)
+                spare = closing.enter_context(change.entry.beside())
+                _swap(change, new, spare, undo, done)
             undo.pop_all()
+            with suppress(OSError):  # all is changed; only something old is left
+                done.close()
     except OSError as error:
-        msg = f"write {readable(str(path))}"
-        raise run_error(error, msg) from None
-    done.close()
+        raise run_error(error, f"write {path}") from None
 
 
-def _staged(change: FileChange, undo: ExitStack) -> Path | None:
-    """Write the new file beside its place, and return where."""
+def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
+    """Write the new text beside its place, and return where."""
     if change.data is None:
         return None
-    for directory in reversed(change.path.parents):
-        if not directory.exists():
-            directory.mkdir()
-            undo.callback(directory.rmdir)
-    beside = disk.beside_of(change.path)
+    beside = closing.enter_context(change.entry.beside())
     undo.callback(beside.unlink, missing_ok=True)
-    disk.check_writable(change.path)
-    disk.fill(beside, change.data, like=change.like)
-    return beside
+    disk.check_size(change.data)
+    disk.check_writable(change.entry)
+    is_alike = disk.fill(beside, change.data, like=change.like)
+    return _Staged(beside, is_alike or change.expected is None)
 
 
 def _swap(
-    change: FileChange, beside: Path | None, undo: ExitStack, done: ExitStack
+    change: FileChange,
+    new: _Staged | None,
+    spare: Entry,
+    undo: ExitStack,
+    done: ExitStack,
 ) -> None:
-    """Put the new file in its place; the old one is kept until all are done."""
+    """Put the new file in its place; the old one is at *spare* until all are done."""
+    entry = change.entry
+    if new is not None and not new.is_alike and change.data is not None:
+        old = disk.read(entry).data
+        disk.write_in_place(entry, change.data, new.beside)
+        undo.callback(disk.write_in_place, entry, old, new.beside)
+        done.callback(new.beside.unlink)
+        return
     if change.expected is None:
-        undo.callback(change.path.unlink, missing_ok=True)
+        undo.callback(entry.unlink, missing_ok=True)
     else:
-        kept = disk.beside_of(change.path)
+        done.callback(spare.unlink, missing_ok=True)
+        undo.callback(spare.unlink, missing_ok=True)
         try:
-            os.link(change.path, kept)
+            entry.link(spare)
         except OSError:  # a file system without hard links
-            shutil.copy2(change.path, kept)
-        done.callback(kept.unlink, missing_ok=True)
-        undo.callback(kept.replace, change.path)
-    if beside is None:
-        change.path.unlink()
+            disk.fill(spare, disk.read(entry).data, like=entry)
+        undo.callback(spare.replace, entry)
+    if new is None:
+        entry.unlink()
     else:
-        beside.replace(change.path)
+        disk.put_in_place(new.beside, entry, is_new=change.expected is None)
+        done.callback(new.beside.unlink, missing_ok=True)

@@ -8,7 +8,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -27,8 +27,8 @@ class GlobAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The pattern, and where."""
-        shown = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
-        return shown.append(f" in {self.path}") if self.path else shown
+        view = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
+        return view.append(f" in {self.path}") if self.path else view
 
 
 class GlobObservation(Observation):
@@ -74,12 +74,19 @@ class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
         Args:
             conv_state: Its working directory is searched when a call gives no path.
             working_dir: The directory to search instead.
+
+        Raises:
+            ValueError: If there is no such directory.
         """
         from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             GlobExecutor,
         )
+        from toolbench.tools.search.place import (  # noqa: PLC0415 - as above
+            check_working_dir,
+        )
 
         executor = GlobExecutor(conv_state, working_dir=working_dir)
+        check_working_dir(executor.working_dir)
         where = f"\n\nThe working directory is {executor.working_dir}."
         return [
             cls(

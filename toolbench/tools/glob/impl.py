@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.tools.failure import RunError, readable
+from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.glob.definition import GlobAction, GlobObservation
+from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import (
     deepest,
     name_regex,
@@ -17,7 +18,6 @@ from toolbench.tools.search.globs import (
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest_first, report
 from toolbench.tools.search.place import place_of, split_pattern
-from toolbench.tools.search.walk import Walk
 
 
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
@@ -59,26 +59,26 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         walk = Walk(
             base,
             top,
-            wanted=path_regex(pattern.rest),
-            named=name_regex(pattern.rest),
+            only_path=path_regex(pattern.rest),
+            only_name=name_regex(pattern.rest),
             hidden=names_hidden(pattern.rest),
             deepest=deepest(pattern.rest),
             stopped=stopped,
         )
-        found = list(islice(newest_first(walk.prefix, walk), CAP + 1))
+        matches = list(islice(newest_first(walk.prefix, walk), CAP + 1))
         if stopped():
             raise interrupted()
         more = f"[There are more than these {CAP}: narrow the pattern to see others.]"
         text = report(
-            found[:CAP],
+            matches[:CAP],
             none=f"No file in {readable(str(top))} matches {action.pattern!r}.",
-            more=more if len(found) > CAP else "",
-            unreadable=walk.unreadable,
+            more=more if len(matches) > CAP else "",
+            directories=walk.unreadable,
         )
         return GlobObservation.from_text(
             text,
-            files=[readable(file) for file in found[:CAP]],
+            files=[readable(file) for file in matches[:CAP]],
             pattern=readable(action.pattern),
             search_path=readable(str(top)),
-            truncated=len(found) > CAP,
+            truncated=len(matches) > CAP,
         )

@@ -8,7 +8,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -32,11 +32,11 @@ class GrepAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The pattern, and where."""
-        shown = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
+        view = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
         for word, value in (("in", self.path), ("of", self.include)):
             if value:
-                shown.append(f" {word} {value}")
-        return shown
+                view.append(f" {word} {value}")
+        return view
 
 
 class GrepObservation(Observation):
@@ -88,12 +88,19 @@ class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
         Args:
             conv_state: Its working directory is searched when a call gives no path.
             working_dir: The directory to search instead.
+
+        Raises:
+            ValueError: If there is no such directory.
         """
         from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             GrepExecutor,
         )
+        from toolbench.tools.search.place import (  # noqa: PLC0415 - as above
+            check_working_dir,
+        )
 
         executor = GrepExecutor(conv_state, working_dir=working_dir)
+        check_working_dir(executor.working_dir)
         return [
             cls(
                 description=_DESCRIPTION.format(working_dir=executor.working_dir),

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.tools.failure import RunError, readable
+from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.grep.definition import GrepAction, GrepObservation
 from toolbench.tools.grep.judge import Judge
-from toolbench.tools.grep.processes import Processes
 from toolbench.tools.grep.ripgrep import Ripgrep
+from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import names_hidden, path_regex
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest_first, report
 from toolbench.tools.search.place import place_of
-from toolbench.tools.search.walk import Walk
 
 
 class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
@@ -28,8 +27,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         """Search the working directory of *conv_state*, or *working_dir*, by default."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
-        self._processes = Processes()
-        self._ripgrep = Ripgrep(self._processes)
+        self._ripgrep = Ripgrep()
 
     def __call__(self, action: GrepAction, conversation: Any = None) -> GrepObservation:
         """Return the files in which the pattern of *action* matches."""
@@ -47,31 +45,32 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     def interrupt(self) -> None:
         """Stop the searches under way."""
         self._interrupts.add()
-        self._processes.stop()
+        self._ripgrep.stop()
 
     def _search(self, action: GrepAction) -> GrepObservation:
         stopped = self._interrupts.since_now()
-        with Judge(action.pattern, self._processes, stopped) as judge:
-            place = place_of(action.path, self.working_dir)
-            found, unreadable = self._found(judge, place, action.include, stopped)
+        judge = Judge(action.pattern, stopped)
+        place = place_of(action.path, self.working_dir)
+        matches, directories = self._found(judge, place, action.include, stopped)
         if stopped():
             raise interrupted()
         where = readable(str(place))
         of = f", in files that match {action.include!r}" if action.include else ""
         more = f"[More files match than these {CAP}: narrow pattern, path or include.]"
         text = report(
-            found[:CAP],
+            matches[:CAP],
             none=f"No line matches {action.pattern!r} in {where}{of}.",
-            more=more if len(found) > CAP else "",
-            unreadable=unreadable,
+            more=more if len(matches) > CAP else "",
+            directories=directories,
+            unread=judge.unread,
         )
         return GrepObservation.from_text(
             text,
-            matches=[readable(file) for file in found[:CAP]],
+            matches=[readable(file) for file in matches[:CAP]],
             pattern=readable(action.pattern),
             search_path=where,
             include_pattern=action.include and readable(action.include),
-            truncated=len(found) > CAP,
+            truncated=len(matches) > CAP,
         )
 
     def _found(
@@ -81,13 +80,13 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         include: str | None,
         stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
-        """Return the newest files that match, one above the cap, and how much was unreadable."""
+        """Return the newest files that match, one above the cap, and how many directories were not read."""
         if place.is_file():
             return [path for path in (str(place),) if judge.accepts(path)], 0
         walk = Walk(
             place,
             place,
-            wanted=path_regex(include) if include else None,
+            only_path=path_regex(include) if include else None,
             hidden=names_hidden(include or ""),
             links=False,
             stopped=stopped,

@@ -4,40 +4,44 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import takewhile
 from threading import Lock
-from typing import Self
+from typing import TYPE_CHECKING
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.disk import MAX_BYTES
-from toolbench.tools.grep.cost import guessed
-from toolbench.tools.grep.processes import Processes
-from toolbench.tools.grep.slow import SlowSearch
 from toolbench.tools.grep.translate import needed_by
+from toolbench.tools.search.interrupts import interrupted
+
+if TYPE_CHECKING:
+    import regex
 
 _SNIFFED = 8 * 1024  # a NUL in so many first characters makes a file binary
 _BLOCK = 64 * 1024
-_QUICK = 50_000_000  # steps: some seconds at worst, in which no other thread gets on
-_NO_LINE_END = re.compile(r"\\[^nx]|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt at a line
+_QUICK = 10_000_000  # steps, which take a fraction of a second at worst
+_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each may try every length
+_NESTED = re.compile(r"\)\s*[*+{]|\(\?\w*x")  # or verbose: comments may come between
+_SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_NO_LINE_END = re.compile(rf"\\[^nx]|{_SET}", re.DOTALL)
+_DIFFERENT = re.compile(
+    rf"\\.|{_SET}|(?P<brace>\{{)(?!(?:\d+(?:,\d*)?|,\d*)\}})", re.DOTALL
+)
 _compiling = Lock()  # warning filters belong to the whole process
 
 
 class Judge:
-    """A regular expression, asked of one file after the other; then it is closed."""
+    """A regular expression, asked of one file after the other."""
 
     def __init__(
-        self,
-        pattern: str,
-        processes: Processes,
-        stopped: Callable[[], bool] = lambda: False,
+        self, pattern: str, stopped: Callable[[], bool] = lambda: False
     ) -> None:
         """Compile *pattern*, which is to match within a line, whatever the case.
 
         Args:
             pattern: The regular expression.
-            processes: Where the process is to be found that searches what may take long.
             stopped: Tells whether to give up.
 
         Raises:
@@ -46,21 +50,15 @@ class Judge:
         if re.search(r"\n|\\n|\\x0[aA]", _NO_LINE_END.sub("", pattern)):
             msg = f"{pattern!r} reaches over a line end, but lines are searched one by one. Look for a part that is in one line."
             raise RunError(msg)
-        self._line = _compiled(pattern, re.IGNORECASE)
+        self._pattern = pattern
+        self._regex = _compiled(pattern)
         self.needed = needed_by(pattern)
         """What a file must hold; `None` if only a look at each line can tell."""
-        if self.needed:  # then no line matches if a block of lines does not
-            self._block = _compiled(pattern, re.IGNORECASE | re.MULTILINE)
-        self._cost = self.needed.cost if self.needed else guessed(pattern)
-        self._steps = cache(self._cost.steps)
+        self.unread = 0
+        """How many files the disk would not give."""
         self._stopped = stopped
-        self._slow = SlowSearch(pattern, processes)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._slow.close()
+        choices = len(_CHOICE.findall(pattern))
+        self._short = 0 if _NESTED.search(pattern) else _QUICK ** (1 / (choices + 1))
 
     def accepts(self, path: str) -> bool:
         """Tell whether a line of the file at *path* matches; not in binary or unreadable ones.
@@ -72,7 +70,10 @@ class Judge:
             file = os.open(
                 path, os.O_RDONLY
             )  # half the time of Path.open, for every file
+        except FileNotFoundError:  # it is gone since it was listed
+            return False
         except OSError:
+            self.unread += 1
             return False
         try:
             start = os.read(file, _BLOCK)
@@ -88,7 +89,10 @@ class Judge:
                 return self._in_lines(start)
             blocks = filter(self._may_be_in, _whole_lines(file, start))
             return any(map(self._in_lines, blocks))
-        except OSError:  # a directory, or a disk that fails
+        except IsADirectoryError:
+            return False
+        except OSError:
+            self.unread += 1
             return False
         finally:
             os.close(file)
@@ -115,21 +119,45 @@ class Judge:
         if not text:
             return False
         text = text.removesuffix("\n")
-        steps = self._steps(len(text))
-        if steps > _QUICK:
-            lengths = [*map(len, text.split("\n"))]
-            if self._steps(max(lengths)) > _QUICK:
-                return self._slow.finds(text)
-            if not self._cost.crosses:
-                steps = sum(map(self._steps, lengths))
-        if self.needed and steps <= _QUICK:
-            found = self._block.search(text)
-            if found is None or "\n" not in found.group():
-                return found is not None
-        lines: Iterable[str] = text.split("\n")
-        if steps > _QUICK:
-            lines = takewhile(lambda _: not self._stopped(), lines)
-        return any(map(self._line.search, lines))
+        if self.needed:  # then no line matches if the block of lines does not
+            with suppress(TimeoutError):  # each line by itself may be quick
+                match = self._attempt(text, _PATIENCE[0])
+                if match is None or "\n" not in match.group():
+                    return match is not None
+        going_on = takewhile(lambda _: not self._stopped(), text.split("\n"))
+        return any(map(self._in_line, going_on))
+
+    def _attempt(self, text: str, seconds: float) -> "regex.Match[str] | None":
+        """Search *text* without holding up other threads.
+
+        Raises:
+            TimeoutError: If it takes more than *seconds* of the CPU.
+        """
+        return self._regex.search(text, timeout=seconds, concurrent=True)
+
+    def _in_line(self, line: str) -> bool:
+        """Tell whether *line* matches.
+
+        An interrupt is looked for between the attempts, of which the first are short. Where
+        nothing can take long there is no time limit: it triples the cost of a short line.
+
+        Raises:
+            RunError: If that takes too long, or was interrupted.
+        """
+        if len(line) < self._short:
+            return self._regex.search(line) is not None
+        for seconds in _PATIENCE:
+            try:
+                return self._attempt(line, seconds) is not None
+            except TimeoutError:
+                if self._stopped():
+                    raise interrupted() from None
+        msg = (
+            f"{self._pattern!r} took more than {_PATIENCE[-1]:g} s on one line. Avoid repeats "
+            "that can match the same text in many ways, as in (a+)+ or .*.*, or narrow path "
+            "or include."
+        )
+        raise RunError(msg)
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
@@ -142,14 +170,31 @@ def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
     yield data
 
 
-def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+def _compiled(pattern: str) -> "regex.Pattern[str]":
+    """Return *pattern*, in the syntax of `re`, for an engine that can be stopped.
+
+    Raises:
+        RunError: If it is no regular expression.
+    """
+    import regex  # noqa: PLC0415 - 50 ms, which only a search is worth
+
     try:
         with _compiling, warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of syntax yet to come
-            return re.compile(pattern, flags)
-    except (re.error, OverflowError, RecursionError) as error:
+            warnings.simplefilter("ignore")  # of syntax yet to come, and of old syntax
+            re.compile(pattern, re.IGNORECASE)  # `regex` takes more than that
+            flags = regex.IGNORECASE | regex.MULTILINE | regex.VERSION0
+            return regex.compile(_DIFFERENT.sub(_as_in_re, pattern), flags)
+    except (re.error, regex.error, OverflowError, RecursionError) as error:
         msg = (
             f"{pattern!r} is not a valid regular expression: {error}. Put a backslash before "
             "each of ( ) [ ] { } * + ? that is meant as it stands."
         )
         raise RunError(msg) from None
+
+
+def _as_in_re(part: re.Match[str]) -> str:
+    """Keep `regex` from what it alone reads in it: `{e<=1}` as fuzzy, `[[:alpha:]]` as a class."""
+    text = part[0]
+    if part["brace"]:
+        return r"\{"
+    return text[0] + text[1:].replace("[", r"\[") if text[0] == "[" else text

@@ -5,13 +5,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from selectors import EVENT_READ, PollSelector
 from shutil import which
+from threading import Lock
+from time import monotonic
 
-from toolbench.tools.grep.processes import Process, Processes
+from toolbench.core.process_guard import guarded_quickly
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.grep.translate import Needed
-from toolbench.tools.search.walk import Walk
+from toolbench.tools.search.folder_walk import Walk
 
 _OPTIONS = (
     "--no-config",
@@ -22,9 +26,17 @@ _OPTIONS = (
     "--ignore-case",
     "--files-with-matches",
     "--null",
+    "--regex-size-limit=10M",
+    "--dfa-size-limit=100M",  # it has 1 GB by default
 )
 _SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # means the same to ripgrep
 _MOST_GLOBS = 500
+_PATIENCE = 60.0  # seconds, once nothing else is left to wait for
+_MOST_OUTPUT = 100_000_000  # bytes of paths
+_CHUNK = 1 << 16
+_MOST_MEMORY = 1_000_000_000  # bytes: it holds a line as a whole, however long it is
+
+_Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
@@ -33,11 +45,18 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """Runs ripgrep, as one of the processes that can be stopped."""
+    """Runs ripgrep: it can be stopped, has a limit of time and memory, and ends with us."""
 
-    def __init__(self, processes: Processes) -> None:
-        """Run it as one of *processes*."""
-        self._processes = processes
+    def __init__(self) -> None:
+        """Begin without any under way."""
+        self._running: set[_Process] = set()
+        self._lock = Lock()
+
+    def stop(self) -> None:
+        """Kill all that are under way."""
+        with self._lock:
+            for process in self._running:
+                process.kill()
 
     @contextmanager
     def beside(
@@ -53,24 +72,24 @@ class Ripgrep:
         Yields:
             What to call when the walk has ended. It returns all files that hold what is
             needed, perhaps ignored ones too, as the walk names them; `None` if ripgrep is
-            not there or cannot tell.
+            not there or cannot tell. It raises RunError if that takes too long.
         """
         process = None if walk.has_rules else self._start(walk, needed, include)
 
-        def found() -> set[str] | None:
+        def names() -> set[str] | None:
             nonlocal process
             process = process or self._start(walk, needed, include)
             return None if process is None else _files(process)
 
         try:
-            yield found
+            yield names
         finally:
             if process is not None:
-                self._processes.end(process)
+                self._end(process)
 
     def _start(
         self, walk: Walk, needed: Needed | None, include: str | None
-    ) -> Process | None:
+    ) -> _Process | None:
         program = ripgrep()
         if program is None or needed is None:
             return None
@@ -78,22 +97,75 @@ class Ripgrep:
         globs += [f"!/{_literal(path)}" for path in walk.ignored[:_MOST_GLOBS]]
         arguments = [f"--glob={glob}" for glob in globs if glob.isprintable()]
         arguments += ["--hidden", "--glob=!.git"] if walk.hidden else []
+        arguments = [*_OPTIONS, *arguments, "-e", needed.regex, "--", "./"]
         try:
-            return self._processes.start(  # no argument is an option
-                [program, *_OPTIONS, *arguments, "-e", needed.regex, "--", "./"],
+            process = subprocess.Popen(  # noqa: S603 - no shell; no argument is an option
+                guarded_quickly(program, arguments),
                 cwd=walk.base,
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         except OSError:
             return None
+        _limit_memory(process)
+        with self._lock:
+            self._running.add(process)
+        if walk.is_stopped:  # too early for `stop` to see it
+            process.kill()
+        return process
+
+    def _end(self, process: _Process) -> None:
+        with self._lock:
+            self._running.discard(process)
+        process.kill()
+        with process:  # waits, and closes the pipes
+            pass
 
 
-def _files(process: Process) -> set[str] | None:
-    output, complaints = process.communicate()
-    if complaints:
+def _limit_memory(process: _Process) -> None:
+    """Let *process* fail rather than take all the memory there is, where the system can."""
+    with suppress(ImportError, AttributeError, OSError):  # Windows, macOS, it has ended
+        import resource  # noqa: PLC0415 - not there on Windows
+
+        limits = (_MOST_MEMORY, _MOST_MEMORY)
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, limits)
+
+
+def _files(process: _Process) -> set[str] | None:
+    """Return the paths that *process* prints; `None` if they are not all there are.
+
+    Raises:
+        RunError: If that takes too long.
+    """
+    output = _output(process)
+    if output is None:
         return None
     return {os.fsdecode(path[2:]) for path in output.split(b"\0") if path}
+
+
+def _output(process: _Process) -> bytes | None:
+    """Return all that *process* prints; `None` if it is too much, it complains or was killed."""
+    if process.stdout is None or process.stderr is None:
+        return None
+    output = bytearray()
+    end = monotonic() + _PATIENCE
+    with (
+        PollSelector() as selector
+    ):  # takes no descriptor, and no thread that may find no memory
+        selector.register(process.stdout, EVENT_READ)
+        while len(output) <= _MOST_OUTPUT:
+            if not selector.select(max(0, end - monotonic())):
+                process.kill()
+                msg = f"ripgrep took more than {_PATIENCE:g} s. Narrow path or include."
+                raise RunError(msg)
+            data = os.read(process.stdout.fileno(), _CHUNK)
+            if not data:
+                break
+            output += data
+    if len(output) > _MOST_OUTPUT or process.stderr.read(1):
+        return None
+    return bytes(output) if process.wait() >= 0 else None
 
 
 def _literal(path: str) -> str:

@@ -9,8 +9,6 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from toolbench.tools.grep.cost import Cost, cost_of
-
 _TOKEN = re.compile(
     r"""(?P<quantifier>(?:[*+?]|\{(?:\d+(?:,\d*)?|,\d*)\})\??(?!\+))
     |(?P<open>\((?:\?:|\?P<\w+>|(?!\?)))
@@ -70,8 +68,6 @@ class Needed:
     """Whether the literal is the whole pattern."""
     rarest: bytes
     """The byte of the literal that is likely in the fewest files."""
-    cost: Cost
-    """How long a search may take."""
 
     def may_be_in(self, data: bytes) -> bool:
         """Tell whether the pattern may match in a file that holds *data*."""
@@ -95,13 +91,11 @@ def needed_by(pattern: str) -> Needed | None:
         tokens.append(token)
         at = token.end()
     literal = _literal(tokens)
-    regexes = [*map(_translated, tokens)]
     rarest = max(
         (literal[n : n + 1] for n in range(len(literal))), key=_rarity, default=b""
     )
     is_all = 0 < len(literal) == len(tokens)
-    cost = cost_of(tokens, regexes)
-    return Needed("".join(regexes), literal, is_all, rarest, cost)
+    return Needed("".join(map(_translated, tokens)), literal, is_all, rarest)
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:

@@ -1,6 +1,5 @@
 """Break off what a thread is doing, from another thread, with KeyboardInterrupt."""
 
-import ctypes
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-_SOON = 100_000  # rounds of a loop; an interrupt that was sent comes with the first
+from toolbench.runs.cancellation.async_exception import raise_in, receive
 
 
 class Breaker:
@@ -19,6 +18,7 @@ class Breaker:
         """Nothing is under way."""
         self._lock = threading.Lock()
         self._thread: int | None = None
+        self._struck = False
         self._future: Future[Any] | None = None
         self.reason = ""
         """Why the work was broken off; empty if it was not."""
@@ -59,9 +59,9 @@ class Breaker:
         while self._thread is not None:
             with suppress(KeyboardInterrupt), self._lock:
                 timer.cancel()
-                if self.reason:
-                    for _ in range(_SOON):
-                        pass
+                if self._struck:
+                    self._struck = False
+                    receive(partial(self._strike, threading.get_ident()))
                 if signal.getsignal(signal.SIGINT) is self._signalled:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
                 self._thread = None
@@ -72,7 +72,7 @@ class Breaker:
             self._future = future
         try:
             return future.result()
-        except BaseException:  # an interrupt too: nobody waits for it any more
+        except BaseException:  # an interrupt too: no caller waits for it any more
             future.cancel()
             raise
         finally:
@@ -87,12 +87,18 @@ class Breaker:
             self.reason = self.reason or reason
             if self._future is not None:
                 self._future.cancel()
-            elif self._is_signalled():
-                signal.pthread_kill(self._thread, signal.SIGINT)  # also out of a sleep
             else:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._thread), ctypes.py_object(KeyboardInterrupt)
-                )
+                self._struck = True
+                self._strike(self._thread)
+
+    def _strike(self, thread: int) -> None:
+        """Raise KeyboardInterrupt in *thread*."""
+        if not self._is_signalled():
+            raise_in(thread, KeyboardInterrupt)
+        elif thread == threading.get_ident():
+            signal.raise_signal(signal.SIGINT)
+        else:
+            signal.pthread_kill(thread, signal.SIGINT)  # also out of a sleep
 
     def _is_signalled(self) -> bool:
         """Whether a SIGINT would raise KeyboardInterrupt in the thread."""

@@ -26,7 +26,7 @@ def new_name(numbers: Iterator[int]) -> str:
 
 
 def forget(names: Iterable[str]) -> None:
-    """Forget the lines of the cells called *names*, whose code nobody can run any more."""
+    """Forget the source lines of the cells *names*, whose code cannot run any more."""
     for name in names:
         linecache.cache.pop(name, None)
 
@@ -61,7 +61,12 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
         shell.events.trigger("pre_execute")
         try:
             if any(compiled.co_flags & inspect.CO_COROUTINE for compiled in codes):
-                value = wait(_evaluate_async(shell, codes))
+                coroutine = _evaluate_async(shell, codes)
+                try:
+                    value = wait(coroutine)
+                finally:
+                    if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+                        coroutine.close()  # an interrupt came before it began
             else:
                 value = [_evaluate(shell, compiled) for compiled in codes][-1]
         finally:
@@ -92,6 +97,6 @@ def explain(error: BaseException, name: str) -> str:
         trace = trace.tb_next
     if trace is None or isinstance(error, UsageError):
         return "".join(traceback.format_exception_only(error)).rstrip()
-    told = traceback.TracebackException(type(error), error, trace)
-    told.stack[:] = [at for at in told.stack if at.filename != breaker.__file__]
-    return "".join(told.format()).rstrip()
+    report = traceback.TracebackException(type(error), error, trace)
+    report.stack[:] = [at for at in report.stack if at.filename != breaker.__file__]
+    return "".join(report.format()).rstrip()

@@ -1,4 +1,4 @@
-"""Python cells as a tool: what goes in, what comes out, what a model is told."""
+"""Python cells as a tool: its action, its observation, its description."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -7,7 +7,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -30,11 +30,11 @@ class IPythonAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The code, line by line after a prompt."""
-        shown = Text()
+        view = Text()
         for number, line in enumerate(self.code.splitlines() or [""]):
-            shown.append("\n" if number else "")
-            shown.append("... " if number else ">>> ", style="bold green").append(line)
-        return shown
+            view.append("\n" if number else "")
+            view.append("... " if number else ">>> ", style="bold green").append(line)
+        return view
 
 
 class IPythonObservation(Observation):
@@ -62,7 +62,7 @@ call that blocks outside Python ends first.
 
 Use it to compute, to look at data and to try out a library. Do not use it for long shell \
 work, which belongs to a terminal, nor expect its variables in a terminal. `input()` has \
-nobody to answer it.
+no person to answer it.
 
 Examples:
 {"code": "import math\\nmath.comb(49, 6)"}

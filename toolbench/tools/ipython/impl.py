@@ -6,15 +6,15 @@ from itertools import count
 from threading import RLock
 from typing import Any, Literal
 
+from toolbench.core.background_loop import Portal
 from toolbench.core.content import TextContent
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.portal import Portal
 from toolbench.runs.run import RunCancelled
 from toolbench.runs.shell import running_shell
 from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.capture import captured
 from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell
-from toolbench.tools.ipython.content import contents
+from toolbench.tools.ipython.cell_content import contents
 from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
 from toolbench.tools.ipython.shells import FreshShell
 
@@ -53,14 +53,14 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
             name = new_name(self._numbers)
             self._names.append(name)
             with captured(shell) as output:
-                error, said = self._run(shell, action, name, output)
+                error, text = self._run(shell, action, name, output)
             blocks = contents(output.parts)
         if error is None:
             return IPythonObservation(
                 content=blocks or [TextContent(text="Done. Nothing to show.")]
             )
         return IPythonObservation(
-            content=[*blocks, TextContent(text=("\n" if blocks else "") + said)],
+            content=[*blocks, TextContent(text=("\n" if blocks else "") + text)],
             is_error=True,
             error=type(error).__name__,
             timeout=self._breaker.reason == "timeout",
@@ -76,7 +76,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
                 if value is not None:
                     bundle, _ = shell.display_formatter.format(value)
                     if bundle:
-                        output.show(bundle)
+                        output.display(bundle)
         except RunCancelled:
             raise
         except KeyboardInterrupt as error:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import inf
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 _HIDDEN = re.compile(r"(?:^|[/{,])\.(?![./]|$)")
@@ -99,13 +99,13 @@ def _choices(pattern: str) -> list[str]:
             case "}" if depth == 1:
                 ends = pairwise([*cuts, at])
                 inner = [pattern[a + 1 : b] + pattern[at + 1 :] for a, b in ends]
-                found = [pattern[: cuts[0]] + c for i in inner for c in _choices(i)]
-                if len(found) > _MAX_CHOICES:
+                choices = [pattern[: cuts[0]] + c for i in inner for c in _choices(i)]
+                if len(choices) > _MAX_CHOICES:
                     msg = (
                         f"The braces of {pattern!r} leave too many choices. Use fewer."
                     )
                     raise RunError(msg)
-                return found
+                return choices
             case "}" if depth:
                 depth -= 1
         at += 1

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 
 class Interrupts:
-    """Counts interrupts; whoever began before the last one has been interrupted."""
+    """Counts interrupts; work that began before the last one is interrupted."""
 
     def __init__(self) -> None:
         """Begin without any."""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop
 
-from toolbench.tools.failure import readable
+from toolbench.tools.failure_sentence import readable
 
 CAP = 100
 """How many files a search returns."""
@@ -24,17 +24,22 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
         yield heappop(heap)[1]
 
 
-def report(files: list[str], *, none: str, more: str, unreadable: int) -> str:
+def report(
+    files: list[str], *, none: str, more: str, directories: int, unread: int = 0
+) -> str:
     """Return what a model reads: *files* a line each, and what it should know of the rest.
 
     Args:
         files: The files found.
         none: What to say if there are none.
         more: What to say if there are more, else empty.
-        unreadable: How many directories could not be read.
+        directories: How many directories could not be read.
+        unread: How many files could not.
     """
     lines = [readable(file) for file in files] or [none]
     lines += [more] if more else []
-    if unreadable:
-        lines.append(f"[Directories that could not be read: {unreadable:,}.]")
+    if directories:
+        lines.append(f"[Directories that could not be read: {directories:,}.]")
+    if unread:
+        lines.append(f"[Files that could not be read: {unread:,}.]")
     return "\n".join(lines)

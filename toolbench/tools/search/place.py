@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from toolbench.tools.failure import RunError, readable
+from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.search.globs import is_magic
 
 
@@ -32,11 +32,27 @@ def place_of(path: str | None, working_dir: Path) -> Path:
     Raises:
         RunError: If it does not exist.
     """
-    asked = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
-    if "\0" in asked or not (found := working_dir / asked).exists():
+    path_text = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
+    if "\0" in path_text or not (candidate := working_dir / path_text).exists():
+        begin = readable(str(working_dir))
+        place = path if path is not None else begin
         msg = (
-            f"{path!r} is not a valid directory: there is no such path. Give an absolute one; "
-            f"without a path the search begins in {readable(str(working_dir))!r}."
+            f"{place!r} is not a valid directory: there is no such path. Give an absolute one; "
+            f"without a path the search begins in {begin!r}."
         )
         raise RunError(msg)
-    return found.resolve()
+    return candidate.resolve()
+
+
+def check_working_dir(working_dir: Path) -> None:
+    """Check that there is a directory to search when a call names none.
+
+    Raises:
+        ValueError: If *working_dir* is none. The reference SDK raises that too.
+    """
+    if not working_dir.is_dir():
+        msg = (
+            f"{readable(str(working_dir))!r} is not a valid directory to search. Create it, "
+            "or give another working_dir."
+        )
+        raise ValueError(msg)

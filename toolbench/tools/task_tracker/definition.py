@@ -8,9 +8,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.tools.files.paths import resource_of
 
 _ALIASES = {
     "to_do": "todo",
@@ -83,21 +84,21 @@ class TaskTrackerObservation(Observation):
 def summary(tasks: Sequence[TaskItem]) -> str:
     """`3 tasks: 1 done, 1 in progress, 1 to do`."""
     states = [task.status for task in tasks]
-    named = {"done": "done", "in_progress": "in progress", "todo": "to do"}
-    parts = [f"{states.count(s)} {n}" for s, n in named.items() if s in states]
+    labels = {"done": "done", "in_progress": "in progress", "todo": "to do"}
+    parts = [f"{states.count(s)} {n}" for s, n in labels.items() if s in states]
     return f"{len(tasks)} task{'s' * (len(tasks) != 1)}: {', '.join(parts) or 'none'}"
 
 
 def checklist(tasks: Sequence[TaskItem]) -> Text:
     """Return *tasks* for a person, a line each, notes below."""
-    shown = Text()
+    view = Text()
     for number, task in enumerate(tasks, 1):
-        shown.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
+        view.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
         if task.notes:
             notes = task.notes.replace("\n", "\n      ")
-            shown.append(f"      {notes}\n", style="italic dim")
-    shown.rstrip()
-    return shown
+            view.append(f"      {notes}\n", style="italic dim")
+    view.rstrip()
+    return view
 
 
 _DESCRIPTION = """\
@@ -122,6 +123,14 @@ Example:
 
 class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation]):
     """Shows and replaces a list of tasks. Source of the names: OpenHands, `task_tracker`."""
+
+    def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
+        """The list: calls that use one run in order."""
+        file = getattr(self.executor, "file", None)
+        name = (
+            f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
+        )
+        return DeclaredResources((name,))
 
     @classmethod
     def create(

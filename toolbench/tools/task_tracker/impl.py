@@ -1,6 +1,8 @@
 """The task tracker at work: the list in memory, or in TASKS.json."""
 
+import os
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -10,9 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.validation import pydantic_problems
-from toolbench.tools.failure import RunError, run_error
+from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.tools.failure_sentence import RunError, run_error
 from toolbench.tools.files import disk
+from toolbench.tools.files.entry import Entry
+from toolbench.tools.files.locks import held
 from toolbench.tools.task_tracker.definition import (
     Command,
     TaskItem,
@@ -20,6 +24,7 @@ from toolbench.tools.task_tracker.definition import (
     TaskTrackerObservation,
     summary,
 )
+from toolbench.tools.undisturbed import undisturbed
 
 _TASKS = TypeAdapter(list[TaskItem])
 _MARKS = {"todo": " ", "in_progress": ">", "done": "x"}
@@ -36,7 +41,10 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
         """Keep the list in `TASKS.json` in *save_dir*, or in memory."""
-        self._file = None if save_dir is None else Path(save_dir) / "TASKS.json"
+        self.file: Path | None = None
+        """Where the list is kept; None: in memory."""
+        if save_dir is not None:
+            self.file = Path(save_dir).absolute() / "TASKS.json"
         self._tasks: list[TaskItem] = []
         self._lock = Lock()
 
@@ -46,21 +54,25 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         """Show the list, or replace it."""
         command = action.command
         try:
-            with self._lock:
-                note = self._view() if command == "view" else self._plan(action)
-                tasks = self._tasks
+            note, tasks = undisturbed(partial(self._carry_out, action), lambda: None)
         except RunError as failure:
             return _failed(command, failure)
         except OSError as error:
-            return _failed(command, run_error(error, f"{command} {self._file}"))
+            return _failed(command, run_error(error, f"{command} {self.file}"))
         return TaskTrackerObservation.from_text(
             note + _listed(tasks), command=command, task_list=tasks
         )
 
+    def _carry_out(self, action: TaskTrackerAction) -> tuple[str, list[TaskItem]]:
+        files = [Path(os.path.realpath(self.file))] if self.file is not None else []
+        with self._lock, held(*files):
+            note = self._view() if action.command == "view" else self._plan(action)
+            return note, self._tasks
+
     def _view(self) -> str:
-        if self._file is None:
+        if self.file is None:
             return ""
-        self._tasks, _, note = _load(self._file)
+        self._tasks, _, note = _load(self.file)
         return note
 
     def _plan(self, action: TaskTrackerAction) -> str:
@@ -68,9 +80,10 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
             msg = "`plan` needs `task_list`: call it again with all tasks, or [] to clear the list."
             raise RunError(msg)
         data, note = _dumped(action.task_list), ""
-        if self._file is not None:
-            _, stamp, note = _load(self._file)
-            disk.write(self._file, data, stamp)
+        if self.file is not None:
+            _, stamp, note = _load(self.file)
+            with Entry.find(self.file, make=True) as entry:
+                disk.write(entry, data, stamp)
         self._tasks = action.task_list
         return note + "Saved. "
 
@@ -96,11 +109,15 @@ def _load(file: Path) -> _Loaded:
         RunError: If it cannot be read.
         OSError: If it cannot be renamed.
     """
-    if disk.Stamp.of(file) is None:
-        return _Loaded([])
-    found = disk.read(file)
     try:
-        return _Loaded(_TASKS.validate_json(found.data), found.stamp)
+        with Entry.find(file) as entry:
+            if entry.stat() is None:
+                return _Loaded([])
+            content = disk.read(entry)
+    except FileNotFoundError:  # the directory
+        return _Loaded([])
+    try:
+        return _Loaded(_TASKS.validate_json(content.data), content.stamp)
     except ValidationError as error:
         aside = _set_aside(file)
         why = pydantic_problems(error)[0]

@@ -8,13 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from toolbench.redaction.redactor import Redactor, Stream
+
 HALF = 15_000  # bytes kept of either end of an output: a model reads no more
 
 _LATELY = 1 << 17  # bytes of the file that are searched for noise
 _NOTHING = re.compile(rb"(?!)")
 
 
-class Kept(NamedTuple):
+class Excerpt(NamedTuple):
     """What there is of a stream: its first part, how much was dropped, its last part."""
 
     head: bytes
@@ -31,6 +33,7 @@ class HeadAndTail:
         *,
         half: int = HALF,
         noise: re.Pattern[bytes] = _NOTHING,
+        secrets: Stream | None = None,
     ) -> None:
         """Hold nothing yet.
 
@@ -39,9 +42,11 @@ class HeadAndTail:
                 taken before the end.
             half: How many bytes to keep of either end.
             noise: What has no place in the file; `tidy` takes out what came in pieces.
+            secrets: Replaces those that must neither be shown nor kept.
         """
         self._half = half
         self._noise = noise
+        self._secrets = secrets or Redactor().stream()
         self._file = file
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
@@ -61,6 +66,11 @@ class HeadAndTail:
         """Take *data*, at least one byte."""
         self.last = data
         self.total += len(data)
+        self._add(self._secrets.feed_data(data))
+
+    def _add(self, data: bytes) -> None:
+        if not data:
+            return
         if self._out is not None:
             self._save([data])
         room = self._half - len(self._head)
@@ -75,9 +85,9 @@ class HeadAndTail:
 
     def _drop(self) -> None:
         self._open()
-        gone = self._tail.popleft()
-        self._tail_size -= len(gone)
-        self._dropped += len(gone)
+        oldest = self._tail.popleft()
+        self._tail_size -= len(oldest)
+        self._dropped += len(oldest)
 
     def _open(self) -> None:
         if self._file is None or self.saved is not None:
@@ -102,22 +112,23 @@ class HeadAndTail:
                 self.saved.unlink(missing_ok=True)
             self._file = self.saved = None
 
-    def take(self) -> Kept:
+    def take(self) -> Excerpt:
         """Return what came since the last time, and go on with empty hands."""
         tail = b"".join(self._tail)
         surplus = max(0, len(tail) - self._half)
         if surplus:
             self._open()
-        kept = Kept(bytes(self._head), self._dropped + surplus, tail[surplus:])
+        output = Excerpt(bytes(self._head), self._dropped + surplus, tail[surplus:])
         self._clear()
-        return kept
+        return output
 
     def keep_on(self) -> None:
         """Note that more will come after what is taken next: it all goes to the file."""
         self._open()
 
     def tidy(self) -> None:
-        """Take the noise that came lately out of the file."""
+        """Note that the output has ended: take the noise that came lately out of the file."""
+        self._add(self._secrets.flush_data())
         if self._out is None:
             return
         with suppress(OSError):  # then the file keeps it
@@ -131,7 +142,8 @@ class HeadAndTail:
                 self._save([clean])
 
     def close(self) -> None:
-        """Close the file."""
+        """Note that nothing more comes, and close the file."""
+        self._add(self._secrets.flush_data())
         if self._out is not None:
             self._out.close()
             self._out = None

@@ -1,4 +1,4 @@
-"""The terminal as a tool: what goes in, what comes out, what a model is told."""
+"""The terminal as a tool: its action, its observation, its description."""
 
 import os
 import shutil
@@ -10,11 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.annotations import ToolAnnotations
 from toolbench.core.content import Content, TextContent
+from toolbench.core.definition.declarations import (
+    DeclaredResources,
+    ToolAnnotations,
+    Unusable,
+)
 from toolbench.core.schema import Action, Observation
+from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.usability import Unusable
 
 SILENCE = 30.0  # seconds without output after which a call returns
 RUNNING = -1  # exit code of a command that has not ended
@@ -37,8 +41,9 @@ class TerminalAction(Action):
         default=None,
         ge=0,
         description=(
-            "Seconds to wait at most, output or not. The command goes on when they are "
-            f"over. Without it, {SILENCE:g} seconds of silence end the wait."
+            "Seconds to wait at most, output or not; silence and prompts do not end the "
+            "wait sooner. The command goes on when they are over. Without it, "
+            f"{SILENCE:g} seconds of silence end the wait, or what looks like a prompt."
         ),
     )
     reset: bool = Field(
@@ -56,11 +61,11 @@ class TerminalAction(Action):
     @property
     def visualize(self) -> RenderableType:
         """The command after a prompt, as in a terminal."""
-        shown = Text()
+        view = Text()
         if self.reset:
-            shown.append("reset\n", style="yellow")
-        shown.append("> " if self.is_input else "$ ", style="bold green")
-        return shown.append(self.command or "(wait)")
+            view.append("reset\n", style="yellow")
+        view.append("> " if self.is_input else "$ ", style="bold green")
+        return view.append(self.command or "(wait)")
 
 
 class CmdOutputMetadata(BaseModel):
@@ -105,32 +110,30 @@ class TerminalObservation(Observation):
     @property
     def to_llm_content(self) -> Sequence[Content]:
         """The output between what is to be said before and after it."""
-        said = [TextContent(text=self.metadata.prefix + "\n")] * bool(
+        prefix = [TextContent(text=self.metadata.prefix + "\n")] * bool(
             self.metadata.prefix
         )
         last = [TextContent(text="\n" + self.metadata.suffix)] * bool(
             self.metadata.suffix
         )
         head = [TextContent(text=self.ERROR_MESSAGE_HEADER)] * self.is_error
-        return [*head, *said, *self.content, *last]
+        return [*head, *prefix, *self.content, *last]
 
     @property
     def visualize(self) -> RenderableType:
         """The output, and in grey how it ended; never read as markup."""
-        shown = Text()
+        view = Text()
         if self.is_error:
-            shown.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+            view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
         if self.metadata.prefix:
-            shown.append(self.metadata.prefix + "\n", style="bright_black")
-        shown.append(self.text)
+            view.append(self.metadata.prefix + "\n", style="bright_black")
+        view.append(self.text)
         if self.metadata.suffix:
             if self.text and not self.text.endswith("\n"):
-                shown.append("\n")
+                view.append("\n")
             failed = self.exit_code not in (0, RUNNING, None)
-            shown.append(
-                self.metadata.suffix, style="red" if failed else "bright_black"
-            )
-        return shown
+            view.append(self.metadata.suffix, style="red" if failed else "bright_black")
+        return view
 
 
 _DESCRIPTION = f"""\
@@ -138,8 +141,9 @@ Runs bash commands in one shell that stays: the directory, variables, functions 
 background jobs of one call are there in the next.
 
 - A call returns when the command ends, with its output, exit code and directory. It returns \
-earlier, and the command goes on, after {SILENCE:g} seconds without output, after `timeout` \
-seconds, or when a prompt seems to wait for an answer; the exit code is then -1.
+earlier, and the command goes on, after `timeout` seconds; or, without a `timeout`, after \
+{SILENCE:g} seconds without output or when a prompt seems to wait for an answer. The exit code \
+is then -1.
 - While a command runs no other is accepted. Wait on with an empty `command`, answer with \
 `is_input`: text (Enter is added), or a key: C-c to interrupt, C-d for end of input, C-z to \
 suspend, UP, DOWN, LEFT, RIGHT, TAB, ESC, ENTER, BS. C-c, C-d and C-z need no `is_input`.
@@ -175,6 +179,10 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
             return Unusable("The terminal needs bash, and there is none on the PATH.")
         return True
 
+    def declared_resources(self, action: TerminalAction) -> DeclaredResources:
+        """The shell: calls take turns. Source: OpenHands SDK, `TerminalTool`."""
+        return DeclaredResources(("terminal:session",))
+
     @classmethod
     def create(
         cls,
@@ -186,18 +194,22 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return the tool; its shell starts with the first command.
 
         Args:
-            conv_state: Whose working directory the shell starts in, and under whose
-                persistence directory long outputs are kept whole.
+            conv_state: Whose working directory the shell starts in, whose secrets commands
+                can name, and under whose persistence directory long outputs are kept whole.
             working_dir: Where to start instead.
             **params: What `TerminalExecutor` takes beside it.
+
+        Raises:
+            ValueError: If a parameter is none that this terminal can have.
         """
         from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             TerminalExecutor,
         )
 
         workspace = getattr(conv_state, "workspace", None)
-        if kept := getattr(conv_state, "persistence_dir", None):
-            params.setdefault("full_output_save_dir", Path(kept) / "terminal")
+        if folder := getattr(conv_state, "persistence_dir", None):
+            params.setdefault("full_output_save_dir", Path(folder) / "terminal")
+        params.setdefault("secrets", secrets_of(conv_state))
         executor = TerminalExecutor(
             working_dir or getattr(workspace, "working_dir", None), **params
         )

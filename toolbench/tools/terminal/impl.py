@@ -4,14 +4,18 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import count
+from math import inf
 from pathlib import Path
 from secrets import token_hex
-from threading import Event, Lock
+from shutil import which
+from threading import Lock
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
-from toolbench.tools.failure import RunError, readable
+from toolbench.redaction.secrets import Secrets, SecretValue
+from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
 from toolbench.tools.terminal.definition import (
     RUNNING,
@@ -20,12 +24,31 @@ from toolbench.tools.terminal.definition import (
     TerminalObservation,
 )
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
+from toolbench.tools.terminal.launch import (
+    check_environment,
+    check_reference_parameters,
+)
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
-from toolbench.tools.terminal.screen import MARK
+from toolbench.tools.terminal.screen_text import MARK
+from toolbench.tools.terminal.variables import LentSecrets
+from toolbench.tools.undisturbed import in_background, undisturbed
 
-_START = 0.05  # seconds a command has to begin, or a key pressed next would miss it
+_START = 0.05  # seconds a program has to start, or a key pressed next would miss it
 _GRACE = 0.5  # seconds for each way of stopping a command
+_WAS_RESET = "[The shell was reset: all it ran has ended. This is a new one.]"
+
+
+class _Call:
+    """One call of the terminal."""
+
+    def __init__(self, action: TerminalAction, conversation: Any) -> None:
+        self.action = action
+        self.conversation = conversation
+        self.stopped = False
+        """Whether what it waits for shall stop."""
+        self.abandoned = False
+        """Whether no caller waits for its observation any more."""
 
 
 class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
@@ -36,70 +59,112 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         working_dir: str | Path | None = None,
         *,
         env: Mapping[str, str] | None = None,
-        no_change_timeout_seconds: float = SILENCE,
+        no_change_timeout_seconds: float | None = None,
         max_processes: int | None = None,
         full_output_save_dir: str | Path | None = None,
+        shell_path: str | Path | None = None,
+        username: str | None = None,
+        terminal_type: str | None = None,
+        secrets: Mapping[str, SecretValue] | None = None,
     ) -> None:
         """Prepare a shell; it starts with the first command.
 
         Args:
             working_dir: Where it starts; the current directory if left out.
             env: Variables beside those of this process.
-            no_change_timeout_seconds: Seconds without output after which a call returns.
+            no_change_timeout_seconds: Seconds without output after which a call without a
+                `timeout` returns; 30 if left out.
             max_processes: How many processes the user may have, as `ulimit -u`; stops a
                 fork bomb, but not for root.
             full_output_save_dir: Where to keep whole what is too long to show.
+            shell_path: The bash to run, instead of the first on the PATH.
+            username: The user that runs the shell: only the user of this process is possible.
+            terminal_type: `subprocess`; there is no other.
+            secrets: Secrets by name, beside those of the conversation of a call. A command
+                that names one has it as a variable; it is masked in all output.
+
+        Raises:
+            ValueError: If one of them asks for what there cannot be.
         """
+        check_reference_parameters(username, terminal_type)
         save_dir = full_output_save_dir and str(Path(full_output_save_dir).absolute())
+        silence = no_change_timeout_seconds
         self.setting = Setting(
             working_dir=str(working_dir or Path.cwd()),
-            silence=no_change_timeout_seconds,
+            silence=SILENCE if silence is None else silence,
             save_dir=save_dir or None,
         )
         self._env = dict(env or {})
+        check_environment(self._env)
+        self._bash = _program(shell_path)
         self._max_processes = max_processes
+        self._secrets = LentSecrets(Secrets(secrets))
         self._name = token_hex(4)
         self._numbers = count(1)
         self._shell: PtyShell | None = None
         self._command: str | None = None
-        self._untold = False  # whether it may have ended without anybody being told
+        self._untold = False  # whether it may have ended unnoticed
         self._busy = Lock()
-        self._interrupted = Event()
+        self._call: _Call | None = None
 
     def __call__(
         self, action: TerminalAction, conversation: Any = None
     ) -> TerminalObservation:
-        """Do what *action* says and wait until there is something to tell."""
-        with self._busy:
-            self._interrupted.clear()
-            try:
-                return self._act(action)
-            except RunError as failure:
-                return TerminalObservation.from_text(
-                    str(failure),
-                    is_error=True,
-                    command=readable(action.command) or None,
-                )
-            except BaseException:  # also Kernel > Interrupt: the command shall stop too
-                if self._shell is not None and not self._shell.settled:
-                    self._shell.press(INTERRUPT)
-                raise
+        """Do what *action* says and wait until there is something to tell.
+
+        An exception that ends the wait, as Kernel > Interrupt does, stops the command too; the
+        next call, with an empty command, tells how it ended.
+        """
+        call = _Call(action, conversation)
+        try:
+            return undisturbed(
+                partial(self._carry_out, call), partial(self._abandon, call)
+            )
+        except RunError as failure:
+            return TerminalObservation.from_text(
+                str(failure), is_error=True, command=readable(action.command) or None
+            )
 
     def interrupt(self) -> None:
         """Stop the command that a call waits for: by C-c, then by force."""
-        self._interrupted.set()
-        if (shell := self._shell) is not None:
-            shell.look_up()
+        if (call := self._call) is not None:
+            call.stopped = True
+            in_background(self._look_up)
 
     def close(self) -> None:
         """End the shell and everything it started."""
         self.interrupt()
+        undisturbed(self._drop_when_free, lambda: None)
+
+    # --- from call to call ------------------------------------------------------------
+
+    def _carry_out(self, call: _Call) -> TerminalObservation:
+        """Do what *call* asks for, after the calls before it."""
+        with self._busy:
+            _check_wanted(call)
+            self._call = call
+            try:
+                return self._act(call)
+            finally:
+                self._call = None
+
+    def _abandon(self, call: _Call) -> None:
+        call.abandoned = call.stopped = True
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Have the call that waits look whether to stop."""
+        if (shell := self._shell) is not None:
+            shell.look_up()
+
+    def _drop_when_free(self) -> None:
         with self._busy:
             self._drop()
 
     # --- what an action can mean ------------------------------------------------------
 
-    def _act(self, action: TerminalAction) -> TerminalObservation:
+    def _act(self, call: _Call) -> TerminalObservation:
+        action = call.action
         if self._closed:
             msg = "This terminal is closed. Create the tool again."
             raise RunError(msg)
@@ -107,45 +172,49 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             self._drop()
             if not action.command:
                 self._opened()
-                return TerminalObservation.from_text("A new shell is ready.")
+                return TerminalObservation.from_text(_WAS_RESET[1:-1])
         shell = self._shell
         if shell is not None and (
             not shell.settled
             or (self._untold and not action.command and not action.is_input)
         ):
-            return self._go_on(shell, action)
+            return self._go_on(shell, call)
         if action.is_input or is_control(action.command):
             msg = (
                 f"Nothing is running that {action.command!r} could be typed at. "
                 "Run a command first, without is_input."
             )
             raise RunError(msg)
-        return self._run(action) if action.command.strip() else self._between(shell)
+        return self._run(call) if action.command.strip() else self._between(shell)
 
-    def _run(self, action: TerminalAction) -> TerminalObservation:
+    def _run(self, call: _Call) -> TerminalObservation:
+        action = call.action
         if "\0" in action.command:
             msg = "A command holds no NUL character. Write it as printf '\\0'."
             raise RunError(msg)
         _encoded(action.command)
-        earlier = self._earlier()
+        variables = self._secrets.named_in(action.command, call.conversation)
+        earlier = _WAS_RESET if action.reset else self._earlier()
         shell = self._opened()
-        shell.send(action.command.replace("\r\n", "\n"), self._new_output())
+        command = action.command.replace("\r\n", "\n")
         self._command, self._untold = action.command, True
-        return self._waited(shell, action, earlier)
+        shell.send(command, self._new_output(), variables)
+        return self._waited(shell, call, earlier)
 
     def _earlier(self) -> str:
         """What there is to tell of the time before a new command."""
         if self._shell is None:
             return ""
         look = self._shell.look()
-        told = text_of(look)
+        text = text_of(look)
         if self._untold:
             code = look.exit_code if look.ended is None else look.ended.exit_code
-            return f"[{self._command!r} ended meanwhile with exit code {code}.]\n{told}"
-        return f"[From background jobs, before this command:]\n{told}" if told else ""
+            return f"[{self._command!r} ended meanwhile with exit code {code}.]\n{text}"
+        return f"[From background jobs, before this command:]\n{text}" if text else ""
 
-    def _go_on(self, shell: PtyShell, action: TerminalAction) -> TerminalObservation:
+    def _go_on(self, shell: PtyShell, call: _Call) -> TerminalObservation:
         """Wait for the command that runs, or type at it."""
+        action = call.action
         pressed = key(action.command)
         if action.command and not action.is_input and pressed is None:
             msg = f"{self._command!r} is still running. {WHAT_TO_DO}"
@@ -158,7 +227,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if pressed == INTERRUPT:
             shell.wait(timeout=_GRACE, silence=_GRACE)
             shell.ask_again()
-        return self._waited(shell, action, f"[More of {self._command!r}:]")
+        return self._waited(shell, call, f"[More of {self._command!r}:]")
 
     def _between(self, shell: PtyShell | None) -> TerminalObservation:
         text = text_of(shell.look()) if shell is not None else ""
@@ -169,19 +238,19 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
 
     # --- the shell --------------------------------------------------------------------
 
-    def _waited(
-        self, shell: PtyShell, action: TerminalAction, prefix: str
-    ) -> TerminalObservation:
+    def _waited(self, shell: PtyShell, call: _Call, prefix: str) -> TerminalObservation:
+        action = call.action
         timeout = None if action.timeout is None else max(action.timeout, _START)
         pause = shell.wait(
-            silence=self.setting.silence,
+            silence=self.setting.silence if timeout is None else inf,
             timeout=timeout,
-            prompts=action.command != "",
-            stop=self._interrupted,
+            prompts=action.command != "" and timeout is None,
+            stop=lambda: call.stopped,
         )
         if pause == "stopped":
             pause = _stop(shell)
-        told = observe(
+        _check_wanted(call)  # else who asks next is told
+        observation = observe(
             shell,
             pause,
             command=self._command,
@@ -189,8 +258,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             setting=self.setting,
             prefix=prefix,
         )
-        self._untold = told.exit_code == RUNNING
-        return told
+        self._untold = observation.exit_code == RUNNING
+        return observation
 
     def _opened(self) -> PtyShell:
         if self._shell is not None and self._shell.exit_code is not None:
@@ -200,6 +269,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 self._shell = PtyShell(
                     self.setting.working_dir,
                     self._env,
+                    bash=self._bash,
                     max_processes=self._max_processes,
                 )
             except OSError as error:
@@ -215,10 +285,28 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _new_output(self) -> HeadAndTail:
+        secrets = self._secrets.stream()
         if self.setting.save_dir is None:
-            return HeadAndTail()
+            return HeadAndTail(secrets=secrets)
         name = f"output_{self._name}_{next(self._numbers)}.txt"
-        return HeadAndTail(Path(self.setting.save_dir) / name, noise=MARK)
+        return HeadAndTail(
+            Path(self.setting.save_dir) / name, noise=MARK, secrets=secrets
+        )
+
+
+def _program(shell_path: str | Path | None) -> str:
+    if shell_path is None:
+        return "bash"
+    if (program := which(shell_path)) is None:
+        msg = f"shell_path: {str(shell_path)!r} is no program. Give the path of a bash."
+        raise ValueError(msg)
+    return program
+
+
+def _check_wanted(call: _Call) -> None:
+    if call.abandoned:
+        msg = "No caller waits for this call any more."  # so it is not read either
+        raise RunError(msg)
 
 
 def _encoded(text: str) -> bytes:
@@ -235,6 +323,8 @@ def _stop(shell: PtyShell) -> Pause:
     """Stop what runs: C-c, then the program by force, then the shell."""
     ways = (
         lambda: shell.press(INTERRUPT),
+        shell.ask_again,
+        shell.start_afresh,
         shell.ask_again,
         lambda: _kill(shell.foreground),
         lambda: _kill(shell.pid),

@@ -2,7 +2,7 @@
 
 import re
 
-_NAMED = {
+_KEY_CODES = {
     "BS": b"\x7f",
     "DEL": b"\x1b[3~",
     "DOWN": b"\x1b[B",
@@ -31,9 +31,9 @@ def key(name: str) -> bytes | None:
     control = _CONTROL.fullmatch(name)
     if control is not None:
         return bytes([ord(control[1].upper()) & 0x1F])
-    return _NAMED.get(name)
+    return _KEY_CODES.get(name)
 
 
 def is_control(name: str) -> bool:
-    """Tell whether *name* can only mean a key: `C-c` is no command anybody has."""
+    """Tell whether *name* can only mean a key: `C-c` is no command."""
     return _CONTROL.fullmatch(name) is not None

@@ -1,17 +1,22 @@
 """Start bash on a pseudo-terminal, and end it with everything it started."""
 
+import errno
 import fcntl
+import getpass
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import termios
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import psutil
+
+from toolbench.core.process_guard import death_signal, default_hang_up
+from toolbench.errors import indefinite
 
 RECORDS = 198  # in the shell: where it reports how commands ended
 SCREEN = 199  # in the shell: the terminal, wherever its standard output goes
@@ -36,7 +41,7 @@ _UNWANTED = (
     "PROMPT_COMMAND",
     "PS1",
 )
-_WANTED = {
+_SETTINGS = {
     "GIT_PAGER": "cat",
     "HISTFILE": "/dev/null",
     "MANPAGER": "cat",
@@ -62,27 +67,34 @@ class Launched:
 
 
 def launch(
-    working_dir: str, env: Mapping[str, str], max_processes: int | None
+    working_dir: str, env: Mapping[str, str], *, bash: str, max_processes: int | None
 ) -> Launched:
     """Start a shell in *working_dir*.
 
     Its death is bound to that of the calling *thread* where the system can do so.
 
     Raises:
-        OSError: If there is no bash, no such directory, or no pseudo-terminal left.
+        OSError: If there is no bash, no such directory, or no pseudo-terminal or descriptor
+            left.
     """
-    screen, keyboard = os.openpty()
-    commands_read, commands = os.pipe()
-    records, pipe_end = os.pipe()
-    records_write = fcntl.fcntl(pipe_end, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
-    os.close(pipe_end)
-    size = struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0)
-    fcntl.ioctl(keyboard, termios.TIOCSWINSZ, size)
-    os.set_blocking(screen, False)
-    limit = "" if max_processes is None else str(max_processes)
-    tty = os.ttyname(keyboard)
-    command = [*_dying_with_us(), "bash", "--norc", "--noprofile", "-c", _LAUNCH]
-    try:
+    with ExitStack() as ours, ExitStack() as theirs:
+        screen, keyboard = _kept(ours, *os.openpty())
+        commands_read, commands = os.pipe()
+        _kept(theirs, commands_read)
+        _kept(ours, commands)
+        records, pipe_end = os.pipe()
+        _kept(theirs, pipe_end)
+        _kept(ours, records)
+        records_write = _moved(pipe_end)
+        _kept(theirs, records_write)
+        size = struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0)
+        fcntl.ioctl(keyboard, termios.TIOCSWINSZ, size)
+        os.set_blocking(screen, False)
+        limit = "" if max_processes is None else str(max_processes)
+        tty = os.ttyname(keyboard)
+        # a hang-up for the shell if we are killed and something holds our terminal open
+        prefix = [*death_signal("HUP"), *default_hang_up()]
+        command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
         process = subprocess.Popen(  # noqa: S603 - running commands is what it is for
             [*command, "bash", tty, str(records_write), limit],
             stdin=commands_read,
@@ -93,25 +105,80 @@ def launch(
             env=_environment(env),
             start_new_session=True,
         )
-    except OSError:
-        for descriptor in (screen, keyboard, commands, records):
-            os.close(descriptor)
-        raise
-    finally:
-        os.close(commands_read)
-        os.close(records_write)
+        ours.pop_all()
     return Launched(process, commands, records, screen, keyboard)
 
 
-def _dying_with_us() -> list[str]:
-    """Linux: a hang-up for the shell if we are killed and something holds our terminal open."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "HUP", "--"] if setpriv else []
+def _moved(descriptor: int) -> int:
+    """Return a copy of *descriptor* that is none of those the shell uses."""
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # the limit is lower than the number asked for
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from None
+        raise
+
+
+def _kept(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
+    """Have *stack* close *descriptors*, and return them."""
+    for descriptor in descriptors:
+        stack.callback(os.close, descriptor)
+    return descriptors
+
+
+def check_environment(env: Mapping[Any, Any]) -> None:
+    """Check that *env* can be variables of a process.
+
+    Raises:
+        ValueError: If a name or a text cannot; no text is shown, it may be secret.
+    """
+    for name, text in env.items():
+        if not isinstance(name, str) or not name or "=" in name or not _fits(name):
+            msg = f"env: {name!r} is no name of a variable: give one without = and NUL."
+            raise ValueError(msg)
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            msg = f"env: {name} is text, not {indefinite(kind)}: write it in quotes."
+            raise ValueError(msg)  # noqa: TRY004 - the type of a part of the value
+        if not _fits(text):
+            msg = f"env: {name} holds a NUL or half a character, which no variable can."
+            raise ValueError(msg)
+
+
+def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
+    """Check what the OpenHands SDK's terminal takes and this one has no choice in."""
+    if username is not None and username != (name := current_username()):
+        msg = (
+            f"username: the shell runs as {name!r}, who runs this process, and not as "
+            f"{username!r}: leave username out."
+        )
+        raise ValueError(msg)
+    if terminal_type not in (None, "subprocess"):
+        msg = (
+            f"terminal_type: {terminal_type!r} is not here; the terminal is always a bash on "
+            "a pseudo-terminal, 'subprocess': leave terminal_type out."
+        )
+        raise ValueError(msg)
+
+
+def current_username() -> str | None:
+    """Return the name of who runs this process; None if the user has none, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return None
+
+
+def _fits(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
     inherited = {k: v for k, v in os.environ.items() if k not in _UNWANTED}
-    return {**inherited, **_WANTED, **env}
+    return {**inherited, **_SETTINGS, **env}
 
 
 def tidy(keyboard: int) -> None:
@@ -137,15 +204,15 @@ def end_session(leader: int) -> None:
 
 
 def _members(leader: int) -> list[psutil.Process]:
-    found = {}
+    processes = {}
     with suppress(psutil.NoSuchProcess):
         shell = psutil.Process(leader)
-        found = {p.pid: p for p in [*shell.children(recursive=True), shell]}
+        processes = {p.pid: p for p in [*shell.children(recursive=True), shell]}
     for pid in psutil.pids():
         with suppress(OSError, psutil.NoSuchProcess):
-            if pid not in found and os.getsid(pid) == leader:
-                found[pid] = psutil.Process(pid)
-    return list(found.values())
+            if pid not in processes and os.getsid(pid) == leader:
+                processes[pid] = psutil.Process(pid)
+    return list(processes.values())
 
 
 def _signal(process: psutil.Process, number: int) -> None:

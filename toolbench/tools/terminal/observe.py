@@ -1,6 +1,5 @@
 """What a shell has to show -> the observation, with the sentences a model goes on by."""
 
-import getpass
 import socket
 from dataclasses import dataclass
 
@@ -10,9 +9,10 @@ from toolbench.tools.terminal.definition import (
     CmdOutputMetadata,
     TerminalObservation,
 )
-from toolbench.tools.terminal.protocol import Ended
+from toolbench.tools.terminal.launch import current_username
 from toolbench.tools.terminal.pty_shell import Look, Pause, PtyShell
-from toolbench.tools.terminal.screen import shown
+from toolbench.tools.terminal.screen_text import shown
+from toolbench.tools.terminal.shell_protocol import Ended
 
 WHAT_TO_DO = (
     "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
@@ -56,7 +56,7 @@ def observe(
     metadata = CmdOutputMetadata(
         exit_code=code,
         pid=shell.foreground if code == RUNNING else place.job,
-        username=_username(),
+        username=current_username(),
         hostname=socket.gethostname(),
         working_dir=where,
         py_interpreter_path=place.python or None,
@@ -75,7 +75,7 @@ def observe(
 
 def text_of(look: Look) -> str:
     """Return what was printed, as a model reads it."""
-    return shown(look.kept, f" All of it is in {look.file}." if look.file else "")
+    return shown(look.output, f" All of it is in {look.file}." if look.file else "")
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
@@ -103,10 +103,3 @@ def _suffix(
         "prompt": "and its last line is open, as if it waited for an answer",
     }.get(pause, "though it was told to stop")
     return f"Still running, process group {shell.foreground}, {why}. {WHAT_TO_DO}"
-
-
-def _username() -> str | None:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container whose user has no name
-        return None

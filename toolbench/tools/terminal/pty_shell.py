@@ -1,26 +1,35 @@
 """One bash that stays: commands go in, what they print and how they end comes out."""
 
+import errno
 import os
+import re
 import selectors
-from collections.abc import Mapping
+import signal
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from threading import Condition, Event, Thread
+from threading import Condition, Thread
 from time import monotonic
 from typing import Literal, NamedTuple
 
-from toolbench.tools.terminal import protocol
-from toolbench.tools.terminal.buffer import HeadAndTail, Kept
+from toolbench.tools.terminal import shell_protocol
+from toolbench.tools.terminal.buffer import Excerpt, HeadAndTail
+from toolbench.tools.terminal.keys import INTERRUPT
 from toolbench.tools.terminal.launch import Launched, end_session, launch, tidy
-from toolbench.tools.terminal.screen import clean
+from toolbench.tools.terminal.screen_text import clean
+from toolbench.tools.terminal.shell_descriptors import close_all, ready, selector
 
 _CHUNK = 1 << 16
-_MARK = len(protocol.mark(token_hex(8)))
-_NEVER = Event()  # is never set
+_MARK = len(shell_protocol.mark(token_hex(8)))
 _PATIENCE = 20.0  # seconds a shell has to start on a machine under load
 _PROMPT = 1.5  # seconds of silence after a line without an end
 _LAST_WORDS = 0.05  # seconds they may take to arrive from a shell that died
+_BEGINNING = 5.0  # seconds a shell under load may take to read a command
+_SETTLING = 1.0  # seconds it may take to answer once an interrupt is over
+_TRIES = 5
+_COMPLAINT = re.compile(r"\s*(bash: syntax error near unexpected token .*)?\s*")
 
 Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped"]
 
@@ -28,22 +37,23 @@ Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped"]
 class Look(NamedTuple):
     """How things stood at one moment."""
 
-    kept: Kept
+    output: Excerpt
     """What was printed since the last look."""
     file: Path | None
     """What has all the output of the command, if it was needed."""
-    ended: protocol.Ended | None
+    ended: shell_protocol.Ended | None
     exit_code: int | None
 
 
 class PtyShell:
-    """A shell; what it prints is read as it comes, whether anybody waits or not."""
+    """A shell; its output is read as it comes, also while no command runs."""
 
     def __init__(
         self,
         working_dir: str,
         env: Mapping[str, str],
         *,
+        bash: str = "bash",
         max_processes: int | None = None,
     ) -> None:
         """Start it.
@@ -51,35 +61,47 @@ class PtyShell:
         Args:
             working_dir: Where it starts.
             env: Variables beside those of this process.
+            bash: The program: a name on the PATH, or a path.
             max_processes: How many processes the user may have, as `ulimit -u`.
 
         Raises:
             OSError: If it cannot be started.
         """
-        self.ended: protocol.Ended | None = None
+        self.ended: shell_protocol.Ended | None = None
         """How the newest command ended; None while it runs."""
         self.exit_code: int | None = None
         """How the shell itself ended; None while it lives."""
-        self.place = protocol.Ended(0, working_dir, "", -1)
+        self.place = shell_protocol.Ended(0, working_dir, "", -1)
         """How the last command that ended did, and where that left the shell."""
         self.output = HeadAndTail()
         self._news = Condition()
-        self._records = protocol.Records()
+        self._records = shell_protocol.Records()
         self._token = ""
+        self._begun = False
+        self._interrupted = False
         self._recent = b""
         self._last_output = 0.0
         self._total_at_input = 0
         self._closing = False
         self._wake_read, self._wake = os.pipe()
-        self._launched = self._start(working_dir, env, max_processes)
-        self._reader = Thread(target=self._read, name="toolbench-terminal", daemon=True)
-        self._reader.start()
-        self.send(protocol.SETUP, HeadAndTail())
-        if self.wait(silence=_PATIENCE) != "finished":
-            said = clean(self.look().kept.head).strip()
+        self._reader: Thread | None = None
+        try:
+            self._launched = self._start(
+                lambda: launch(working_dir, env, bash=bash, max_processes=max_processes)
+            )
+        except BaseException:  # also an interrupt: its pipe is closed
+            close_all(self._wake_read, self._wake)
+            raise
+        try:
+            self._reader = _started(self._read, "toolbench-terminal")
+            self.send(shell_protocol.SETUP, HeadAndTail())
+            if self.wait(silence=_PATIENCE) != "finished":
+                text = clean(self.look().output.head).strip()
+                msg = f"{bash} did not start: {text or 'it says nothing'}"
+                raise OSError(msg)
+        except BaseException:  # also an interrupt: no shell is left behind
             self.close()
-            msg = f"bash did not start: {said or 'it says nothing'}"
-            raise OSError(msg)
+            raise
         self.look()  # the first prompt
 
     @property
@@ -102,20 +124,71 @@ class PtyShell:
 
     # --- acting on it -----------------------------------------------------------------
 
-    def send(self, command: str, output: HeadAndTail) -> None:
-        """Have *command* run; what it prints goes to *output*. The one before has ended."""
+    def send(
+        self,
+        command: str,
+        output: HeadAndTail,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Have *command* run, and wait until it begins. The one before has ended.
+
+        Args:
+            command: What to run.
+            output: Where what it prints goes to.
+            variables: What to set and export before.
+        """
+        tidy(self._launched.keyboard)
+        if self._interrupted:
+            self._absorb_interrupt(output)
+        self._expect(output)
+        self._say(shell_protocol.run(command, self._token, variables or {}))
+        self._say(shell_protocol.report(self._token))
+        with self._news:  # what is pressed sooner hits the shell while it reads
+            self._news.wait_for(lambda: self._begun or self.settled, _BEGINNING)
+
+    def _expect(self, output: HeadAndTail) -> None:
+        """Have a new token, under which the shell will report; what it prints goes to *output*."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
+            self._begun = False
             self._last_output = monotonic()
             self.output.close()
             self.output, self._total_at_input = output, output.total
-        tidy(self._launched.keyboard)
-        self._say(protocol.run(command) + protocol.report(self._token))
+
+    def _absorb_interrupt(self, output: HeadAndTail) -> None:
+        """Have the shell report something that may be lost, until it does.
+
+        A C-c may have been late for the command it was meant for. It hits this, not half of
+        the next command. What bash says of that is dropped; all else goes to *output*.
+        """
+        for _ in range(_TRIES):
+            aside = HeadAndTail()
+            self._expect(aside)
+            self._say(shell_protocol.report(self._token))
+            pause = self.wait(silence=_SETTLING, timeout=_SETTLING)
+            leftover = aside.take()
+            if not _COMPLAINT.fullmatch(clean(leftover.head)):
+                output.write(leftover.head + leftover.tail)
+            if pause in ("finished", "died"):
+                break
+        self._interrupted = False
 
     def ask_again(self) -> None:
         """Have a shell that is idle report once more: a C-c may have cost it the request."""
-        if not self.settled and self.foreground == self.pid:
-            self._say(protocol.report(self._token))
+        if self._is_idle:
+            self._say(shell_protocol.report(self._token))
+
+    def start_afresh(self) -> None:
+        """Have a shell that is idle forget half a line: a C-c may have cost it the other half."""
+        if self._is_idle:
+            self._interrupted = True
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGINT)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether a command has not ended, and yet no program runs; builtins look the same."""
+        return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
         data = lines.encode("utf-8", "surrogateescape")
@@ -129,13 +202,14 @@ class PtyShell:
         """Type *data*; return whether the program took it all within *patience* seconds."""
         screen = self._launched.screen
         end = monotonic() + patience
+        self._interrupted |= INTERRUPT in data
         with self._news:
             self._total_at_input = self.output.total
         while data:
             try:
                 data = data[os.write(screen, data) :]
             except BlockingIOError:
-                if not _ready(screen, selectors.EVENT_WRITE, end - monotonic()):
+                if not ready(screen, selectors.EVENT_WRITE, end - monotonic()):
                     return False
             except OSError:  # the terminal is gone
                 return False
@@ -146,8 +220,8 @@ class PtyShell:
         with self._news:
             if not self.settled:
                 self.output.keep_on()
-            kept, file = self.output.take(), self.output.saved
-            return Look(kept, file, self.ended, self.exit_code)
+            output, file = self.output.take(), self.output.saved
+            return Look(output, file, self.ended, self.exit_code)
 
     def look_up(self) -> None:
         """Have who waits look whether to stop, from any thread."""
@@ -162,7 +236,7 @@ class PtyShell:
         silence: float,
         timeout: float | None = None,
         prompts: bool = False,
-        stop: Event = _NEVER,
+        stop: Callable[[], bool] = lambda: False,
     ) -> Pause:
         """Wait until the command ends, or there is a reason to wait no longer.
 
@@ -170,13 +244,13 @@ class PtyShell:
             silence: Seconds without output after which to give up.
             timeout: Seconds to wait at most.
             prompts: Give up sooner if a line without an end is left standing.
-            stop: Give up once it is set; tell by `look_up`.
+            stop: Give up once it says so; tell by `look_up`.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
         with self._news:
             while not self.settled:
-                if stop.is_set():
+                if stop():
                     return "stopped"
                 now = monotonic()
                 quiet_since = max(begun, self._last_output)
@@ -200,45 +274,38 @@ class PtyShell:
 
     # --- reading what it says ---------------------------------------------------------
 
-    def _start(
-        self, working_dir: str, env: Mapping[str, str], max_processes: int | None
-    ) -> Launched:
+    def _start(self, begin: Callable[[], Launched]) -> Launched:
         """Start it in a thread that lives as long as it does, as its death hangs on it."""
-        outcome: list[Launched | OSError] = []
-        started = Event()
+        outcome: Future[Launched] = Future()
 
         def live() -> None:
             try:
-                launched = launch(working_dir, env, max_processes)
-                outcome.append(launched)
-            except OSError as error:
-                outcome.append(error)
+                launched = begin()
+            except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+                outcome.set_exception(error)
                 return
-            finally:
-                started.set()
+            outcome.set_result(launched)
             launched.process.wait()
             os.write(self._wake, b"!")
 
-        self._keeper = Thread(target=live, name="toolbench-shell", daemon=True)
-        self._keeper.start()
-        started.wait()
-        if isinstance(outcome[0], OSError):
-            os.close(self._wake_read)
-            os.close(self._wake)
-            raise outcome[0]
-        return outcome[0]
+        self._keeper = _started(live, "toolbench-shell")
+        try:
+            return outcome.result()
+        finally:
+            if outcome.exception() is not None:
+                self._keeper.join()
 
     def _read(self) -> None:
         screen, records = self._launched.screen, self._launched.records
-        with selectors.DefaultSelector() as selector:
+        with selector() as readable:
             for descriptor in (screen, records, self._wake_read):
-                selector.register(descriptor, selectors.EVENT_READ)
+                readable.register(descriptor, selectors.EVENT_READ)
             while True:
-                ready = {key.fd for key, _ in selector.select()}
+                ready = {key.fd for key, _ in readable.select()}
                 if screen in ready:
                     self._hear()
                 if records in ready and not self._hear_record():
-                    selector.unregister(records)
+                    readable.unregister(records)
                 if self._wake_read in ready:
                     break
         self._bury()
@@ -266,8 +333,11 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """See whether both the mark and the record of the command have come."""
-        if self.ended is None and protocol.mark(self._token) in self._recent:
+        """See whether the command begins; or whether both its mark and its record have come."""
+        if not self._begun and self._records.begun(self._token):
+            self._begun = True
+            self._news.notify_all()
+        if self.ended is None and shell_protocol.mark(self._token) in self._recent:
             self.ended = self._records.take(self._token)
             if self.ended is not None:
                 self.place = self.ended
@@ -278,7 +348,7 @@ class PtyShell:
         """Hear the last words of a shell that died, and tell."""
         if not self._closing:
             end_session(self.pid)
-        while _ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
+        while ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
             if not self._hear():
                 break
         code = self._launched.process.returncode
@@ -290,17 +360,30 @@ class PtyShell:
     def close(self) -> None:
         """End the shell and everything it started. Once is enough."""
         self._closing = True
-        if self.exit_code is None:
-            end_session(self.pid)
-        self._keeper.join()
-        self._reader.join()
-        launched = self._launched
-        ours = (launched.commands, launched.records, launched.screen, launched.keyboard)
-        for descriptor in (*ours, self._wake_read, self._wake):
-            os.close(descriptor)
+        try:
+            if self.exit_code is None:
+                end_session(self.pid)
+        finally:
+            self._keeper.join()
+            if self._reader is not None:
+                self._reader.join()
+            launched = self._launched
+            close_all(
+                *(launched.commands, launched.records),
+                *(launched.screen, launched.keyboard),
+                *(self._wake_read, self._wake),
+            )
 
 
-def _ready(descriptor: int, event: int, seconds: float) -> bool:
-    with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, event)
-        return bool(selector.select(max(0.0, seconds)))
+def _started(work: Callable[[], object], name: str) -> Thread:
+    """Do *work* in a daemon thread.
+
+    Raises:
+        OSError: If the system has no thread left.
+    """
+    thread = Thread(target=work, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, str(error)) from None
+    return thread

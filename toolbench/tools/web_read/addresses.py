@@ -1,16 +1,26 @@
-"""Which network addresses may be connected to: public ones, unless told otherwise."""
+"""The network addresses that may be connected to: public ones, unless others are allowed."""
 
 import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All that is handed out of IPv6: what is outside is this machine, this network or nothing."""
+_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
+"""For protocols, and one cloud's metadata; Python 3.11 before 3.11.9 calls most of it global."""
+_SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
+"""Out of use (RFC 7526); whether it is global depends on the Python."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = (
+    0x0000_5EFE,
+    0x0200_5EFE,
+)  # the third quarter of an address that ends in IPv4
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -19,10 +29,10 @@ async def resolve(host: str, port: int) -> list[str]:
     Raises:
         OSError: If the name is not known.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(
+    addresses = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM
     )
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in addresses))
 
 
 def is_public(address: str) -> bool:
@@ -31,21 +41,37 @@ def is_public(address: str) -> bool:
         outer = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(ip.is_global and not ip.is_multicast for ip in _meant(outer))
+    return all(map(_is_open, _meant(outer)))
+
+
+def _is_open(ip: IP) -> bool:
+    """Whether *ip* itself, not what is written inside it, is one of the open internet."""
+    if isinstance(ip, ipaddress.IPv6Address) and ip not in _UNICAST:
+        return False
+    if ip in _PROTOCOLS or ip in _SIXTOFOUR:
+        return False
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
 def _meant(ip: IP) -> Iterator[IP]:
-    """What connecting to *ip* can lead to: itself, and IPv4 addresses inside it."""
+    """What connecting to *ip* can lead to: itself, and IPv4 addresses inside it.
+
+    Only two prefixes stand for IPv4 addresses of the open internet: those of mapped addresses
+    (RFC 4291) and of the public translator (RFC 6052). There the inner address is all that
+    counts. The others that hold one (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are of no
+    network but the own one, and so not open themselves.
+    """
     if isinstance(ip, ipaddress.IPv4Address):
         yield ip
         return
-    inner = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
-    if ip in _NAT64:
-        inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
-    found = [one for one in inner if one is not None]
-    yield from found
-    if ip.ipv4_mapped is None and ip not in _NAT64:
-        yield ip
+    last = ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+    if ip.ipv4_mapped is not None or ip in _NAT64:
+        yield last
+        return
+    yield ip
+    yield from ip.teredo or ()
+    if int(ip) >> 32 & 0xFFFF_FFFF in _ISATAP:
+        yield last
 
 
 async def allowed(

@@ -36,8 +36,8 @@ def decode(data: bytes, declared: str | None) -> str:
 
 
 def _said(pattern: re.Pattern[bytes], data: bytes) -> str | None:
-    found = pattern.search(data[:_LOOK])
-    return found[1].decode("ascii") if found else None
+    match = pattern.search(data[:_LOOK])
+    return match[1].decode("ascii") if match else None
 
 
 def _known(name: str) -> str | None:

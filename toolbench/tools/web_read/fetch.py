@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.web_read.addresses import Resolver, allowed, resolve
 
 MAX_BYTES = 5_000_000

@@ -4,20 +4,20 @@ from concurrent.futures import CancelledError, Future
 from threading import Lock
 from typing import Any
 
+from toolbench.core.background_loop import portal
+from toolbench.core.coercion.coercion import contents_of
 from toolbench.core.content import Content
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.portal import portal
-from toolbench.core.results import contents_of
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.web_read.addresses import Resolver, resolve
 from toolbench.tools.web_read.charset import decode
 from toolbench.tools.web_read.definition import (
-    SHOWN,
+    PAGE_SIZE,
     WebReadAction,
     WebReadObservation,
 )
 from toolbench.tools.web_read.fetch import MAX_BYTES, Fetched, fetch, status_line
-from toolbench.tools.web_read.page import Page, read_page
+from toolbench.tools.web_read.markdown_page import Page, read_page
 
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql")
@@ -75,8 +75,8 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             msg = (
                 f"The server answered {status_line(fetched.status)}. Check the address."
             )
-            said = f"{msg}\n\n{page.text[:_ERROR_SHOWN]}".strip()
-            return _told(fetched, contents_of(said), page.title, is_error=True)
+            text = f"{msg}\n\n{page.text[:_ERROR_SHOWN]}".strip()
+            return _told(fetched, contents_of(text), page.title, is_error=True)
         return _part(fetched, page, action.start)
 
     def _fetched(self, url: str) -> Fetched:
@@ -95,7 +95,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             msg = f"{url!r} took longer than {self._timeout:g} s. Try another page."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # does nothing unless somebody gave up
+            future.cancel()  # does nothing unless the caller gave up
             with self._lock:
                 self._under_way.discard(future)
 
@@ -136,7 +136,7 @@ def _image(fetched: Fetched) -> list[Content]:
 
 
 def _part(fetched: Fetched, page: Page, start: int) -> WebReadObservation:
-    text, whole = page.text[start : start + SHOWN], len(page.text)
+    text, whole = page.text[start : start + PAGE_SIZE], len(page.text)
     if start and start >= whole:
         msg = f"The page has {whole:,} characters, so none from {start:,} on."
         raise RunError(msg)

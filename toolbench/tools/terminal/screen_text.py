@@ -2,7 +2,7 @@
 
 import re
 
-from toolbench.tools.terminal.buffer import Kept
+from toolbench.tools.terminal.buffer import Excerpt
 
 MARK = re.compile(rb"\x1e[0-9a-f]{16}\x1e")
 
@@ -40,7 +40,7 @@ def _overwritten(line: str) -> str:
     """Return what is left to see of *line* after all moves back and erasures in it."""
     if _MOVE.search(line) is None:
         return line
-    seen, at = "", 0
+    screen_line, at = "", 0
     for part in _MOVE.split(line):
         match part:
             case "\r":
@@ -48,27 +48,31 @@ def _overwritten(line: str) -> str:
             case "\b":
                 at = max(0, at - 1)
             case "\x18":
-                seen = seen[:at]
+                screen_line = screen_line[:at]
             case _:
-                seen = seen[:at].ljust(at) + part + seen[at + len(part) :]
+                screen_line = (
+                    screen_line[:at].ljust(at) + part + screen_line[at + len(part) :]
+                )
                 at += len(part)
-    return seen
+    return screen_line
 
 
-def shown(kept: Kept, where: str) -> str:
+def shown(output: Excerpt, where: str) -> str:
     """Return what a reader gets of an output, cut at line ends if something was dropped.
 
     Args:
-        kept: The output.
+        output: The output.
         where: What to say of where the rest is.
     """
-    if not kept.dropped:
-        return clean(kept.head + kept.tail).rstrip("\n")
-    head, tail = kept.head, kept.tail
+    if not output.dropped:
+        return clean(output.head + output.tail).rstrip("\n")
+    head, tail = output.head, output.tail
     if (end := head.rfind(b"\n") + 1) > len(head) // 2:
         head = head[:end]
     if 0 <= (start := tail.find(b"\n")) < len(tail) // 2:
         tail = tail[start + 1 :]
-    missing = kept.dropped + len(kept.head) - len(head) + len(kept.tail) - len(tail)
+    missing = (
+        output.dropped + len(output.head) - len(head) + len(output.tail) - len(tail)
+    )
     note = f"[… {missing:,} bytes are left out here.{where} …]"
     return f"{clean(head).rstrip()}\n{note}\n{clean(tail)}".rstrip("\n")

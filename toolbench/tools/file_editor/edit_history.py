@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 
 from toolbench.tools.files.disk import Stamp
 
@@ -17,8 +18,10 @@ class Edit:
 
     path: Path
     before: bytes | None
-    found: Stamp | None
+    stamp_before: Stamp | None
     left: Stamp | None
+    action: object = None
+    """What asked for it."""
 
 
 class History:
@@ -27,27 +30,37 @@ class History:
     def __init__(self) -> None:
         """Begin without edits."""
         self._edits: list[Edit] = []
+        self._lock = Lock()
 
     def add(self, edit: Edit) -> None:
         """Remember *edit*, and forget the oldest ones that are too many or too much."""
-        self._edits.append(edit)
-        of_file = [e for e in self._edits if e.path == edit.path]
-        for old in of_file[:-DEPTH]:
-            self._edits.remove(old)
-        while sum(len(e.before or b"") for e in self._edits) > MAX_BYTES:
-            del self._edits[0]
+        with self._lock:
+            self._edits.append(edit)
+            of_file = [e for e in self._edits if e.path == edit.path]
+            for old in of_file[:-DEPTH]:
+                self._edits.remove(old)
+            while sum(len(e.before or b"") for e in self._edits) > MAX_BYTES:
+                del self._edits[0]
 
     def last(self, path: Path) -> Edit | None:
         """Return the last edit of *path*, if one is remembered."""
+        with self._lock:
+            return self._last(path)
+
+    def _last(self, path: Path) -> Edit | None:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
         """Drop *edit*, which was taken back and left the file with *stamp*.
 
-        The edit before it can be taken back next, if nobody else wrote between the two.
+        The edit before it can be taken back next, if no other program wrote between the two.
         """
-        self._edits.remove(edit)
-        previous = self.last(edit.path)
-        if previous is not None and previous.left == edit.found:
-            at = self._edits.index(previous)
-            self._edits[at] = replace(previous, left=stamp)
+        with self._lock:
+            if (
+                edit in self._edits
+            ):  # unless edits of other files were too much meanwhile
+                self._edits.remove(edit)
+            previous = self._last(edit.path)
+            if previous is not None and previous.left == edit.stamp_before:
+                at = self._edits.index(previous)
+                self._edits[at] = replace(previous, left=stamp)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from toolbench.tools.apply_patch.patch import Part
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.textfile import TextFile
 
 _READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
@@ -47,9 +47,9 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
         is_open = part.headings and not part.ends_file
         return at if is_open else len(bare) - (bare[-1] == "")
     for reading in _READINGS:
-        found = _find([*map(reading, bare)], [*map(reading, part.old)], at, part)
-        if found is not None:
-            return found
+        index = _find([*map(reading, bare)], [*map(reading, part.old)], at, part)
+        if index is not None:
+            return index
     raise _missing(path, bare, part, at)
 
 

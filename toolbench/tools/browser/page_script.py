@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from toolbench.core.validation import pydantic_problems
 from toolbench.errors import did_you_mean
-from toolbench.tools.browser.functions import FUNCTIONS, Function
-from toolbench.tools.failure import RunError
+from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.tools.browser.page_functions import FUNCTIONS, Function
+from toolbench.tools.failure_sentence import RunError
 
 _LONGEST = 100_000  # characters of code: more is no list of clicks
 
@@ -52,9 +52,9 @@ def parse(code: str) -> list[Step]:
 def signature_of(function: Function) -> str:
     """Return how *function* is called: `click(bid: str, button: ... = 'left')`."""
     signature = inspect.signature(function)
-    shown = [p for p in signature.parameters.values() if p.name != "page"]
+    visible = [p for p in signature.parameters.values() if p.name != "page"]
     parameters = signature.replace(
-        parameters=shown, return_annotation=inspect.Signature.empty
+        parameters=visible, return_annotation=inspect.Signature.empty
     )
     return f"{function.__name__}{parameters}".replace("typing.", "")
 
@@ -73,11 +73,15 @@ def _step(statement: ast.stmt) -> Step:
     function = FUNCTIONS[name]
     try:
         positional = [ast.literal_eval(argument) for argument in call.args]
-        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg}
-        if len(named) != len(call.keywords):
+        keywords = {
+            str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg
+        }
+        if len(keywords) != len(call.keywords):
             msg = "** is not understood"
             raise ValueError(msg)
-        bound = inspect.signature(function).bind(None, *positional, **named).arguments
+        bound = (
+            inspect.signature(function).bind(None, *positional, **keywords).arguments
+        )
         bound.pop("page")
         fields = _shape(function).model_validate(bound)
     except ValidationError as error:

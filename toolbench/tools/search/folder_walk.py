@@ -27,8 +27,8 @@ class Walk:
         base: Path,
         top: Path,
         *,
-        wanted: re.Pattern[str] | None = None,
-        named: re.Pattern[str] | None = None,
+        only_path: re.Pattern[str] | None = None,
+        only_name: re.Pattern[str] | None = None,
         hidden: bool = False,
         links: bool = True,
         deepest: float = inf,
@@ -39,8 +39,8 @@ class Walk:
         Args:
             base: Where to begin, links resolved; it may itself be hidden or ignored.
             top: Up to where .gitignore files hold, outside a repository.
-            wanted: What the paths of the files match fully; all files if left out.
-            named: What their names match fully, if that says it all: looked at instead.
+            only_path: What the paths of the files match fully; all files if left out.
+            only_name: What their names match fully, if that says it all: looked at instead.
             hidden: Whether to visit what begins with a dot; `.git` is never visited.
             links: Whether links to files count as files.
             deepest: How many directories may stand between *base* and a file.
@@ -51,8 +51,8 @@ class Walk:
         parts = base.relative_to(self._origin).parts
         self._start = "".join(f"{part}/" for part in parts)
         self._rules = tuple(rules_above(self._origin, parts))
-        regex, self._by_name = named or wanted, named is not None
-        self._wanted = regex.fullmatch if regex is not None else None
+        regex, self._by_name = only_name or only_path, only_name is not None
+        self._matches = regex.fullmatch if regex is not None else None
         self.hidden = hidden
         self._links = links
         self._deepest = deepest
@@ -68,12 +68,17 @@ class Walk:
         return bool(self._rules) or (self.base / ".gitignore").exists()
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether it is to end."""
+        return self._stopped()
+
+    @property
     def prefix(self) -> str:
         """What makes the paths absolute."""
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
-        begin, wanted, by_name = len(self._start), self._wanted, self._by_name
+        begin, only_path, by_name = len(self._start), self._matches, self._by_name
         stack: list[tuple[str, _Rules]] = [(self._start, self._rules)]
         while stack and not self._stopped():
             below, rules = stack.pop()
@@ -88,7 +93,7 @@ class Walk:
                     continue
                 is_directory = entry.is_dir(follow_symlinks=False)
                 looked_at = name if by_name else inside + name
-                if wanted and not is_directory and not wanted(looked_at):
+                if only_path and not is_directory and not only_path(looked_at):
                     continue
                 path = inside + name
                 if rules and is_ignored(rules, name, below + name, is_directory):
@@ -102,8 +107,8 @@ class Walk:
     def _entries(self, below: str) -> list[os.DirEntry[str]]:
         directory = f"{self._origin}/{below}"
         try:
-            with os.scandir(directory) as found:
-                entries = list(found)
+            with os.scandir(directory) as scan:
+                entries = list(scan)
         except FileNotFoundError:
             return []
         except OSError:

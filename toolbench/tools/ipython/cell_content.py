@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.tools.ipython.capture import Part
 from toolbench.tools.terminal.buffer import HeadAndTail
-from toolbench.tools.terminal.screen import shown
+from toolbench.tools.terminal.screen_text import shown
 
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")

@@ -17,14 +17,14 @@ _Change = tuple[str, int, int, int, int]
 
 def diff(old: str, new: str) -> Text:
     """Return what changed from *old* to *new*: line numbers, `-` and `+`, context around."""
-    shown = Text()
+    view = Text()
     for index, (sign, number, line) in enumerate(_lines(_split(old), _split(new))):
         if index == MAX_LINES:
-            shown.append("… more changes are not shown", style="dim")
+            view.append("… more changes are not shown", style="dim")
             break
-        shown.append(f"{number:6} {sign} {line}\n", style=_STYLES[sign])
-    shown.rstrip()
-    return shown
+        view.append(f"{number:6} {sign} {line}\n", style=_STYLES[sign])
+    view.rstrip()
+    return view
 
 
 def _split(text: str) -> list[str]:

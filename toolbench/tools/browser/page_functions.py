@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from toolbench.tools.failure import RunError
+from toolbench.tools.failure_sentence import RunError
 
 Button = Literal["left", "middle", "right"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
@@ -100,7 +100,7 @@ async def click(
     page: Any,
     bid: str,
     button: Button = "left",
-    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; nobody changes it
+    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; it is never changed
 ) -> None:
     """Click an element.
 
@@ -114,7 +114,7 @@ async def dblclick(
     page: Any,
     bid: str,
     button: Button = "left",
-    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; nobody changes it
+    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; it is never changed
 ) -> None:
     """Click an element twice.
 
@@ -178,9 +178,9 @@ async def upload_file(page: Any, bid: str, file: str | list[str]) -> None:
     if await element.evaluate("e => e.matches('input[type=file]')"):
         await element.set_input_files(files)
         return
-    async with page.expect_file_chooser() as asked:
+    async with page.expect_file_chooser() as chooser:
         await element.click()
-    await (await asked.value).set_files(files)
+    await (await chooser.value).set_files(files)
 
 
 Function = Callable[..., Awaitable[None]]

@@ -13,6 +13,13 @@ STEMS = {
 }
 """What the classes of each package begin with, in the order the tools are offered."""
 
+FOR_AGENTS = {
+    "ask_human": "AskHuman",
+    "edit_file": "EditFile",
+    "request_condensation": "CondensationRequest",
+}
+"""The same for tools that are of use in a conversation with a model only."""
+
 OLDER = {
     "BashExecutor": "TerminalExecutor",
     "BashTool": "TerminalTool",

@@ -37,8 +37,3 @@ def readable(text: str) -> str:
         escaped = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
         return escaped.encode(errors="backslashreplace").decode()
     return text
-
-
-def count(number: int, noun: str) -> str:
-    """`1 line`, `2,000 lines`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

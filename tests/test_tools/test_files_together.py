@@ -1,0 +1,206 @@
+"""Editors that work on the same files at once lose nothing, and wait for nobody needlessly."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from toolbench import ConversationState
+from toolbench.runs.parallel import run_tools
+from toolbench.tools import ApplyPatchTool, FileEditorTool, TaskTrackerTool
+from toolbench.tools.apply_patch import ApplyPatchExecutor
+from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.file_editor import FileEditorExecutor
+from toolbench.tools.files import disk
+from toolbench.tools.files.locks import held
+from toolbench.tools.files.paths import Places
+from toolbench.tools.task_tracker import TaskTrackerExecutor
+
+LINES = 8
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("".join(f"line {n}\n" for n in range(LINES)))
+    return path
+
+
+def edits(path: Path) -> list:
+    """An edit of every line, each by an editor of its own; some through another name."""
+    link = path.with_name("link")
+    link.symlink_to(path)
+    return [
+        (
+            FileEditorTool.create()[0],
+            {
+                "command": "str_replace",
+                "path": str(link if n % 2 else path),
+                "old_str": f"line {n}\n",
+                "new_str": f"LINE {n}\n",
+            },
+        )
+        for n in range(LINES)
+    ]
+
+
+class TestOneFile:
+    def test_edited_side_by_side_gets_every_edit(self, path):
+        """What several editors do to one file at once is all done, however often."""
+        calls = edits(path)
+        before = path.read_text()
+        for _ in range(20):
+            path.write_text(before)
+            with ThreadPoolExecutor(LINES) as pool:
+                seen = list(pool.map(lambda call: call[0](call[1]), calls))
+            assert [one.text for one in seen if one.is_error] == []
+            assert path.read_text() == before.upper()
+
+    def test_calls_of_one_file_run_in_order(self, path):
+        """`run_tools` sees by the declared file that calls belong one after another."""
+        [editor] = FileEditorTool.create()
+        [patcher] = ApplyPatchTool.create(workspace_root=path.parent)
+        patch = "*** Begin Patch\n*** Update File: file\n@@\n-line 0\n+patched\n*** End Patch"
+        text = {"path": str(path), "old_str": "patched", "new_str": "edited"}
+        seen = run_tools(
+            [
+                (patcher, {"patch": patch}),
+                (editor, {"command": "str_replace", **text}),
+                (editor, {"command": "view", "path": str(path)}),
+            ]
+        )
+        assert [one.text for one in seen if one.is_error] == []
+        assert "edited" in seen[-1].text
+
+    def test_declared_is_the_same_by_every_name(self, path, tmp_path):
+        """A file has one name as a resource: the real one."""
+        link = tmp_path / "link"
+        link.symlink_to(path)
+        [editor] = FileEditorTool.create()
+        [patcher] = ApplyPatchTool.create(workspace_root=tmp_path)
+        [tracker] = TaskTrackerTool.create(save_dir=tmp_path)
+        patch = "*** Begin Patch\n*** Update File: link\n*** Move to: new\n@@\n-a\n+b\n*** End Patch"
+        for tool, arguments, names in (
+            (editor, {"command": "view", "path": str(path)}, ["file"]),
+            (editor, {"command": "view", "path": str(link)}, ["file"]),
+            (patcher, {"patch": patch}, ["file", "new"]),
+            (patcher, {"patch": "no patch"}, []),
+            (tracker, {"command": "view"}, ["TASKS.json"]),
+        ):
+            resources = tool.declared_resources(tool.action_from_arguments(arguments))
+            assert resources.declared
+            assert list(resources.keys) == [f"file:{tmp_path / name}" for name in names]
+
+
+class TestOneEditor:
+    def test_edits_a_file_while_another_is_busy(self, path, tmp_path):
+        """An edit waits for edits of its own file, and for no other."""
+        [editor] = FileEditorTool.create()
+        [patcher] = ApplyPatchTool.create(workspace_root=tmp_path)
+        create = {"command": "create", "file_text": "x\n"}
+        with ThreadPoolExecutor(1) as pool, held(path):
+            waiting = pool.submit(editor, edit_of_line_0(path))
+            for name in "ab":
+                assert not editor({"path": str(tmp_path / name), **create}).is_error
+            assert not editor({"command": "view", "path": str(path)}).is_error
+            patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
+            assert not patcher({"patch": patch}).is_error
+            assert not waiting.done()
+        assert not waiting.result().is_error
+
+    @pytest.mark.parametrize(
+        "name", ["/dev/zero", "/dev/tty", "/proc/kmsg", "/proc/self/pagemap"]
+    )
+    def test_is_held_up_by_no_device(self, name):
+        """What never ends or never begins is refused in a sentence."""
+        if not os.access(name, os.R_OK):
+            pytest.skip(f"{name} cannot be read here")
+        [editor] = FileEditorTool.create()
+        seen = editor({"command": "view", "path": name})
+        assert seen.is_error
+        assert seen.text.count("\n") <= 1
+        assert name in seen.text
+
+
+def edit_of_line_0(path: Path) -> dict:
+    text = {"old_str": "line 0", "new_str": "LINE 0"}
+    return {"command": "str_replace", "path": str(path), **text}
+
+
+class TestRoot:
+    def test_no_moment_lets_a_link_lead_out(self, tmp_path):
+        """Whenever a directory is swapped for a link, nothing outside is read, made or changed."""
+        root, outside = tmp_path / "root", tmp_path / "outside"
+        real, link = root / "d", root / "link"
+        for directory in (outside, root, real):
+            directory.mkdir()
+            (directory / "file").write_text(f"in {directory.name}")
+        link.symlink_to(outside)
+        places = Places(root, root)
+
+        def swap() -> None:
+            real.rename(root / "moved")
+            link.rename(real)
+
+        def swap_back() -> None:
+            if real.is_symlink():
+                real.rename(link)
+                (root / "moved").rename(real)
+
+        def read_and_write() -> bytes | None:
+            with suppress(OSError, RunError), places.entry(real / "file") as entry:
+                found = disk.read(entry)
+                disk.write(entry, b"in d", found.stamp)
+                return found.data
+            with suppress(OSError, RunError):
+                places.entry(real / "new" / "file", make=True).close()
+            return None
+
+        seen, step, swapped = set(), 0, True
+        while swapped:
+            step += 1
+            with At(step, swap) as moment:
+                seen.add(read_and_write())
+            swapped = moment.came
+            swap_back()
+            assert list(outside.iterdir()) == [outside / "file"]
+            assert (outside / "file").read_text() == "in outside"
+            assert (real / "file").read_text() == "in d"
+        assert step > 100
+        assert seen == {b"in d", None}
+
+
+class At:
+    """Does something at one step, a line of Python, of what this thread does."""
+
+    def __init__(self, step: int, do) -> None:
+        self.left, self.do, self.came = step, do, False
+
+    def __enter__(self):
+        sys.settrace(self.trace)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+    def trace(self, frame, event, argument):
+        if event == "line" and "toolbench" in frame.f_code.co_filename:
+            self.left -= 1
+            if self.left == 0:
+                sys.settrace(None)
+                self.came = True
+                self.do()
+        return self.trace
+
+
+class TestMade:
+    def test_with_a_path_as_in_the_reference(self, path, tmp_path):
+        """The first argument of an executor may be a directory."""
+        editor = FileEditorExecutor(str(tmp_path))
+        assert editor.places.root == tmp_path
+        assert ApplyPatchExecutor(str(tmp_path)).root == tmp_path
+        assert TaskTrackerExecutor(str(tmp_path)).file == tmp_path / "TASKS.json"
+        assert FileEditorExecutor(ConversationState(tmp_path)).places.root is None

@@ -1,0 +1,52 @@
+"""Where a search begins: glob and grep say in time that there is no such place."""
+
+import pytest
+
+from toolbench.core.state import ConversationState
+from toolbench.tools.glob import GlobAction, GlobExecutor, GlobTool
+from toolbench.tools.grep import GrepAction, GrepExecutor, GrepTool
+
+
+@pytest.mark.parametrize("kind", [GlobTool, GrepTool])
+class TestCreate:
+    def test_names_the_directory_that_is_missing(self, kind, tmp_path):
+        """A working directory that is none is refused before anything is searched."""
+        missing = tmp_path / "missing"
+        state = ConversationState(missing)
+        for arguments in ({"working_dir": missing}, {"conv_state": state}):
+            with pytest.raises(
+                ValueError, match=f"'{missing}' is not a valid directory"
+            ):
+                kind.create(**arguments)
+
+    def test_a_file_is_no_directory(self, kind, tmp_path):
+        """Neither is a file one to begin in."""
+        file = tmp_path / "file"
+        file.touch()
+        with pytest.raises(ValueError, match="is not a valid directory to search"):
+            kind.create(working_dir=file)
+
+
+@pytest.mark.parametrize(
+    ("executor", "action"),
+    [
+        (GlobExecutor, GlobAction(pattern="*.py")),
+        (GrepExecutor, GrepAction(pattern="x")),
+    ],
+)
+class TestExecutor:
+    def test_takes_its_directory_first(self, executor, action, tmp_path):
+        """As the reference's executors do: a path, not a state."""
+        (tmp_path / "a.py").write_text("x")
+        for place in (tmp_path, str(tmp_path)):
+            assert executor(place)(action).text == str(tmp_path / "a.py")
+
+    def test_names_a_directory_that_went_away(self, executor, action, tmp_path):
+        """What was there at first and is gone is named, not `None`."""
+        place = tmp_path / "place"
+        place.mkdir()
+        search = executor(place)
+        place.rmdir()
+        observation = search(action)
+        assert observation.is_error
+        assert observation.text.startswith(f"{str(place)!r} is not a valid directory")

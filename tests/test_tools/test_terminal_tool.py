@@ -1,0 +1,88 @@
+"""How a terminal is made: for a conversation, with the parameters of the reference."""
+
+import re
+from getpass import getuser
+from shutil import which
+
+import pytest
+
+from toolbench import ConversationState, run_tool
+from toolbench.tools.terminal import (
+    BashTool,
+    TerminalAction,
+    TerminalObservation,
+    TerminalTool,
+)
+
+
+class TestTool:
+    def test_is_made_for_a_conversation(self, tmp_path):
+        """It starts in the working directory and keeps outputs under the other one."""
+        state = ConversationState(tmp_path, persistence_dir=tmp_path / "state")
+        [tool] = TerminalTool.create(state)
+        with tool.executor:
+            result = run_tool(tool, command="pwd; seq 1 20000")
+            assert isinstance(result, TerminalObservation)
+            assert result.text.startswith(str(tmp_path))
+            assert list((tmp_path / "state" / "terminal").iterdir())
+        assert tool.name == "terminal"
+        assert str(tmp_path) in tool.description
+
+    def test_takes_the_directory_as_the_seeds_give_it(self, tmp_path):
+        """`BashTool.create(working_dir=...)` is the same tool under its old name."""
+        [tool] = BashTool.create(working_dir=tmp_path)
+        with tool.executor:
+            assert tool({"command": "pwd"}).text == str(tmp_path)
+
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
+    def test_refuses_options_it_does_not_know(self):
+        """A misspelt option is no option."""
+        with pytest.raises(TypeError, match="workingdir"):
+            TerminalTool.create(workingdir="/")
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"username": None, "terminal_type": None, "shell_path": None},
+            {"username": getuser(), "terminal_type": "subprocess"},
+            {"shell_path": which("bash"), "no_change_timeout_seconds": None},
+        ],
+    )
+    def test_takes_what_the_reference_takes(self, tmp_path, parameters):
+        """Its parameters work where they say what is so anyway, or what can be done."""
+        [tool] = TerminalTool.create(ConversationState(tmp_path), **parameters)
+        with tool.executor:
+            assert tool({"command": "echo hi"}).text == "hi"
+
+    @pytest.mark.parametrize(
+        ("parameters", "sentence"),
+        [
+            ({"username": "somebody"}, "not as 'somebody': leave username out"),
+            ({"terminal_type": "tmux"}, "'tmux' is not here"),
+            ({"shell_path": "/nowhere/bash"}, "'/nowhere/bash' is no program"),
+            ({"env": {"PORT": 8080}}, "PORT is text, not an int: write it in quotes"),
+            ({"env": {"A=B": "x"}}, "'A=B' is no name of a variable"),
+            ({"env": {"": "x"}}, "'' is no name of a variable"),
+            ({"env": {"A": "x\0y"}}, "A holds a NUL"),
+            ({"env": {"A": "\ud800"}}, "half a character"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
+    def test_refuses_what_it_cannot_do_in_a_sentence(self, parameters, sentence):
+        """What cannot work is said when the tool is made, not when it first runs."""
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            TerminalTool.create(None, **parameters)
+
+    def test_declares_its_shell(self):
+        """Calls side by side take turns: one shell runs one command at a time."""
+        [tool] = TerminalTool.create()
+        with tool.executor:
+            resources = tool.declared_resources(TerminalAction(command="ls"))
+        assert resources.keys == ("terminal:session",)
+        assert resources.declared
+
+    def test_is_usable_where_there_is_bash(self, monkeypatch):
+        """Without bash it says what is missing."""
+        assert TerminalTool.is_usable()
+        monkeypatch.setenv("PATH", "/nowhere")
+        assert "bash" in str(TerminalTool.is_usable())

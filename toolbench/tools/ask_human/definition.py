@@ -1,0 +1,63 @@
+"""A question to the person, as a model sees it."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from pydantic import Field
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+
+class AskHumanAction(Action):
+    """A question to the person."""
+
+    question: str = Field(
+        min_length=1,
+        description="One question that can be understood by itself; what it is about, and why "
+        "you ask.",
+    )
+    choices: list[str] | None = Field(
+        default=None,
+        min_length=2,
+        description="The answers to choose from, if there are only these.",
+    )
+
+
+class AskHumanObservation(Observation):
+    """What the person answered."""
+
+    answer: str | None = Field(
+        default=None, description="The answer; none if there was none."
+    )
+
+
+class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
+    """Asks the person. Source: the `ask_human` of the description of OpenHands' tools."""
+
+    @classmethod
+    def create(cls, conv_state: Any = None) -> Sequence[Self]:
+        """Return the tool; it takes nothing from *conv_state*."""
+        from toolbench.tools.ask_human.impl import (  # noqa: PLC0415 - the seeds' layout
+            AskHumanExecutor,
+        )
+
+        return [
+            cls(
+                description=(
+                    "Asks the person one question and waits for the answer. Use it when you "
+                    "cannot decide, or miss something that only the person knows. Do not ask "
+                    "for what you can find out with another tool, and do not ask for passwords."
+                ),
+                action_type=AskHumanAction,
+                observation_type=AskHumanObservation,
+                annotations=ToolAnnotations(
+                    title="Ask the person",
+                    readOnlyHint=True,
+                    destructiveHint=False,
+                    openWorldHint=False,
+                ),
+                executor=AskHumanExecutor(),
+            )
+        ]

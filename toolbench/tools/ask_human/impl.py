@@ -1,0 +1,30 @@
+"""A question to the person at work: it goes where the questions of the run go."""
+
+from typing import Any
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.runs.current_run import current_run
+from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObservation
+
+
+class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
+    """Asks by a form in the panel, or by `input()` in a cell."""
+
+    def __call__(
+        self, action: AskHumanAction, conversation: Any = None
+    ) -> AskHumanObservation:
+        """Ask, and return the answer."""
+        schema: dict[str, Any] = {"type": "string", "title": "Your answer"}
+        if action.choices:
+            schema["enum"] = action.choices
+        answer = current_run().ask(action.question, schema)
+        if answer:
+            text = str(answer.value)
+            return AskHumanObservation.from_text(text, answer=text)
+        if answer.by_somebody:
+            text = "The person gave no answer. Go on without, or end the task."
+        else:
+            text = (
+                "No person can be asked here. Go on without an answer, or end the task."
+            )
+        return AskHumanObservation.from_text(text, is_error=not answer.by_somebody)

@@ -1,0 +1,130 @@
+"""The editing of a file by a draft, as a model sees it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError
+from toolbench.tools.files.paths import resource_of
+from toolbench.tools.files.text_diff import diff
+
+
+class EditFileAction(Action):
+    """A draft of a part of a file."""
+
+    path: str = Field(description="Absolute path of the file.")
+    content: str = Field(
+        description="A draft of the part as it should be. Lines that stay may be left out: put "
+        "a comment like `# ... unchanged ...` in their place."
+    )
+    start: int = Field(
+        default=1,
+        ge=-1,
+        description="The first line of the part, counted from 1; -1 to append at the end.",
+    )
+    end: int = Field(
+        default=-1, ge=-1, description="The last line of the part; -1 for the end."
+    )
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The path, the part and the draft."""
+        end = "the end" if self.end == -1 else str(self.end)
+        part = "at the end" if self.start == -1 else f"lines {self.start} to {end}"
+        return Text.assemble(
+            ("edit ", "bold"), (self.path, "cyan"), f" {part}\n", self.content
+        )
+
+
+class EditFileObservation(Observation):
+    """What was changed."""
+
+    path: str | None = Field(default=None, description="The file.")
+    old_content: str | None = Field(
+        default=None, description="The text before the edit."
+    )
+    new_content: str | None = Field(default=None, description="The text after it.")
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What changed, line by line; for other results, the text."""
+        if self.is_error or self.old_content == self.new_content:
+            return super().visualize
+        head = Text.assemble(("edit ", "bold"), (self.path or "", "cyan"), "\n")
+        return head.append_text(diff(self.old_content or "", self.new_content or ""))
+
+
+_DESCRIPTION = """\
+Edits a part of a text file from a draft: a model puts the draft and the lines as they are \
+together.
+
+- A file that is not there is created with `content` as it is; so is what is appended \
+(`start` -1).
+- Of a long file give the lines with `start` and `end`, with some around the change: the part \
+has at most 500 lines.
+- Lines that stay can be left out of the draft: say so in a comment in their place.
+- All other lines stay as they are. A failed edit changes nothing.
+
+Example: {"path": "/repo/app.py", "start": 10, "end": 30, "content": "class A:\\n    # ... \
+unchanged ...\\n    def new(self):\\n        return 1"}"""
+
+
+class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
+    """Edits a file by a draft. Source of the names: OpenHands, `edit_file`."""
+
+    def declared_resources(self, action: EditFileAction) -> DeclaredResources:
+        """The file: calls of one file run in order, whichever editors they are of."""
+        return DeclaredResources((resource_of(action.path),))
+
+    @classmethod
+    def create(
+        cls,
+        conv_state: Any = None,
+        *,
+        llm: Any = None,
+        workspace_root: str | Path | None = None,
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Whose working directory relative paths are explained by.
+            llm: The model that applies drafts, anything `as_model` takes. In the tools of an
+                agent it may be left out: then it is the agent's.
+            workspace_root: The only directory the tool may touch; all of them if left out.
+
+        Raises:
+            ToolbenchError: If there is no model.
+        """
+        from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - the seeds' layout
+            EditFileExecutor,
+        )
+
+        if llm is None:
+            msg = (
+                "EditFileTool needs a model that applies the drafts: "
+                "EditFileTool.create(state, llm=...)."
+            )
+            raise ToolbenchError(msg)
+        return [
+            cls(
+                description=_DESCRIPTION,
+                action_type=EditFileAction,
+                observation_type=EditFileObservation,
+                annotations=ToolAnnotations(
+                    title="Edit file",
+                    destructiveHint=True,
+                    idempotentHint=False,
+                    openWorldHint=False,
+                ),
+                executor=EditFileExecutor(
+                    llm, conv_state, workspace_root=workspace_root
+                ),
+            )
+        ]

@@ -1,0 +1,53 @@
+"""Marks for the secrets of a file: a model edits around them, and they are put back."""
+
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import NO_SECRETS
+from toolbench.redaction.secrets import Secrets
+from toolbench.tools.failure_sentence import RunError
+
+
+class SecretMarks:
+    """Stands in for the secrets in one text; each has a mark of its own."""
+
+    def __init__(self, secrets: Secrets | None, text: str) -> None:
+        """Make a mark for each of *secrets* that stands in *text*, however it is written there."""
+        self._redactor = NO_SECRETS if secrets is None else secrets.redactor
+        data = text.encode(errors=_ANY)
+        spans = self._redactor.spans(data)
+        unique = dict.fromkeys(data[start:end] for start, end in spans)
+        known = [secret.decode(errors=_ANY) for secret in unique]
+        is_only = len(known) == 1 and MARK not in text
+        self._marks = {
+            secret: _mark(n, is_only=is_only) for n, secret in enumerate(known, 1)
+        }
+        self._before = text
+
+    def put_in(self, text: str) -> str:
+        """Return *text* with marks in the place of secrets."""
+        for secret in sorted(self._marks, key=len, reverse=True):
+            text = text.replace(secret, self._marks[secret])
+        return self._redactor.text(text)
+
+    def taken_out(self, text: str) -> str:
+        """Return *text* with the secrets in the place of their marks.
+
+        Raises:
+            RunError: If there is a mark that stands for no secret of the part.
+        """
+        for secret, mark in self._marks.items():
+            text = text.replace(mark, secret)
+        if text.count(_STEM) > self._before.count(_STEM):
+            msg = (
+                f"The edit has {MARK} where it is not known which secret is meant; nothing "
+                "was edited. Edit lines without it."
+            )
+            raise RunError(msg)
+        return text
+
+
+def _mark(number: int, *, is_only: bool) -> str:
+    return MARK if is_only else f"{_STEM}-{number}>"
+
+
+_STEM = MARK.removesuffix(">")
+_ANY = "surrogatepass"

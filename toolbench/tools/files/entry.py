@@ -1,0 +1,279 @@
+"""A place for a file that stays the same place even if links are moved meanwhile."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+_LINKS = 40  # followed at most, as the kernel does
+# Linux: enough to look things up below a directory, without the right to list it.
+_SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+_SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+Identity = tuple[int, int]
+"""The device and the number of a directory on it."""
+
+
+class OutsideError(Exception):
+    """The path leads out of the directory it has to stay in."""
+
+
+class Entry:
+    """A name in an open directory, which need not exist. To be closed.
+
+    Everything is done by that directory's descriptor and that name. So a program that replaces a
+    directory of the path by a link, at whatever moment, does not lead us elsewhere.
+    """
+
+    def __init__(self, directory: int, path: Path, raw_path: Path) -> None:
+        """Take over *directory*, a descriptor.
+
+        Args:
+            directory: Where the name is.
+            path: The directory's path and the name, without links.
+            raw_path: The path that led here, for messages.
+        """
+        self.directory = directory
+        self.path = path
+        self.raw_path = raw_path
+        self.name = path.name or "."
+        self.new_folders: list[Entry] = []
+        """The directories that were made on the way."""
+
+    @classmethod
+    def find(
+        cls,
+        path: Path,
+        *,
+        root: Identity | None = None,
+        follow: bool = True,
+        make: bool = False,
+    ) -> Self:
+        """Return the entry that *path*, an absolute one, leads to.
+
+        Args:
+            path: The path; links in it are followed one by one.
+            root: The directory in or below which the entry has to be, if any.
+            follow: Whether to follow the last name too, if it is a link.
+            make: Whether to make directories that are missing.
+
+        Raises:
+            OutsideError: If it is not in *root*; nothing was made then.
+            OSError: If a directory on the way is missing or cannot be searched.
+        """
+        walk = _Walk(root)
+        try:
+            walk.go(path, follow=follow, make=make)
+            entry = cls(os.dup(walk.directory), walk.path, path)
+        except BaseException:  # also an interrupt: no new folder is left behind
+            walk.unmake()
+            raise
+        finally:
+            os.close(walk.directory)
+        entry.new_folders, walk.new_folders = walk.new_folders, []
+        if root is not None and root not in walk.trail and root != entry.identity:
+            entry.close()
+            raise OutsideError
+        return entry
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the directory."""
+        os.close(self.directory)
+        for folder in self.new_folders:
+            folder.close()
+        self.new_folders = []
+
+    def unmake(self) -> None:
+        """Remove the directories that were made on the way, those that are empty."""
+        for folder in reversed(self.new_folders):
+            with suppress(OSError):
+                os.rmdir(folder.name, dir_fd=folder.directory)
+
+    def stat(self) -> os.stat_result | None:
+        """Return what is there, a link not followed; `None` if nothing is."""
+        try:
+            return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    @property
+    def identity(self) -> Identity | None:
+        """The identity of what is there."""
+        return None if (info := self.stat()) is None else identity_of(info)
+
+    def is_directory(self) -> bool:
+        """Tell whether it is a directory."""
+        info = self.stat()
+        return info is not None and stat.S_ISDIR(info.st_mode)
+
+    def open(self, flags: int, mode: int = 0o600) -> int:
+        """Return a descriptor of the file; links are not followed, and nothing waits."""
+        return os.open(self.name, flags | _SAFE, mode, dir_fd=self.directory)
+
+    @contextmanager
+    def opened(self, flags: int, mode: int = 0o600) -> Iterator[int]:
+        """Open the file, and close it."""
+        file = self.open(flags, mode)
+        try:
+            yield file
+        finally:
+            os.close(file)
+
+    def opened_directory(self) -> AbstractContextManager[int]:
+        """Open the directory to list it, and close it."""
+        return self.opened(os.O_RDONLY | os.O_DIRECTORY)
+
+    def beside(self) -> "Entry":
+        """Return a free, hidden, short name in the same directory."""
+        path = self.path.with_name(f".toolbench-{secrets.token_hex(8)}")
+        return Entry(os.dup(self.directory), path, path)
+
+    def unlink(self, *, missing_ok: bool = False) -> None:
+        """Remove the file."""
+        try:
+            os.unlink(self.name, dir_fd=self.directory)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
+
+    def replace(self, target: "Entry") -> None:
+        """Move the file to *target*, over what is there."""
+        here, there = self.directory, target.directory
+        os.replace(self.name, target.name, src_dir_fd=here, dst_dir_fd=there)
+
+    def link(self, target: "Entry") -> None:
+        """Make *target* another name of the file, where nothing is yet.
+
+        Raises:
+            OSError: If something is there, or the file system has no hard links.
+        """
+        here, there = self.directory, target.directory
+        os.link(
+            self.name,
+            target.name,
+            src_dir_fd=here,
+            dst_dir_fd=there,
+            follow_symlinks=False,
+        )
+
+
+class _Directory(NamedTuple):
+    name: str
+    identity: Identity
+
+
+class _Walk:
+    """A way from the top of the file system downwards, one name at a time."""
+
+    def __init__(self, root: Identity | None) -> None:
+        self.directory = os.open("/", _SEARCH)
+        self.new_folders: list[Entry] = []
+        self._root = root
+        self._top = identity_of(os.fstat(self.directory))
+        self._names: list[_Directory] = []
+        self._last = ""
+
+    @property
+    def trail(self) -> list[Identity]:
+        """All the directories from the top to here."""
+        return [self._top, *(directory.identity for directory in self._names)]
+
+    @property
+    def path(self) -> Path:
+        return Path("/", *(directory.name for directory in self._names), self._last)
+
+    def go(self, path: Path, *, follow: bool, make: bool) -> None:
+        pending, links = list(reversed(path.parts[1:])), 0
+        while pending:
+            name = pending.pop()
+            is_last = not pending
+            if name == "..":
+                self._up()
+                continue
+            leads_to = self._link(name) if follow or not is_last else None
+            if leads_to is None and is_last:
+                self._last = name
+            elif leads_to is None:
+                self._enter(name, make=make)
+            else:
+                links += 1
+                if links > _LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+                if leads_to.is_absolute():
+                    self._restart([])
+                parts = leads_to.parts[leads_to.is_absolute() :]
+                pending += reversed(parts)
+
+    def unmake(self) -> None:
+        for folder in reversed(self.new_folders):
+            with suppress(OSError):
+                os.rmdir(folder.name, dir_fd=folder.directory)
+            folder.close()
+
+    def _link(self, name: str) -> Path | None:
+        """Return where *name* leads to if it is a link."""
+        try:
+            return Path(os.readlink(name, dir_fd=self.directory))
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or nothing
+                return None
+            raise self._shown(error) from None
+
+    def _enter(self, name: str, *, make: bool) -> None:
+        try:
+            try:
+                below = os.open(name, _SEARCH, dir_fd=self.directory)
+            except FileNotFoundError:
+                if not make or not self._is_inside():
+                    raise
+                self._make(name)
+                below = os.open(name, _SEARCH, dir_fd=self.directory)
+        except OSError as error:
+            raise self._shown(error) from None
+        os.close(self.directory)
+        self.directory = below
+        self._names.append(_Directory(name, identity_of(os.fstat(below))))
+
+    def _make(self, name: str) -> None:
+        with suppress(FileExistsError):  # another program just did
+            os.mkdir(name, dir_fd=self.directory)
+            path = self.path / name
+            self.new_folders.append(Entry(os.dup(self.directory), path, path))
+
+    def _up(self) -> None:
+        self._restart([directory.name for directory in self._names[:-1]])
+
+    def _restart(self, names: list[str]) -> None:
+        os.close(self.directory)
+        self.directory = os.open("/", _SEARCH)
+        self._names = []
+        for name in names:
+            self._enter(name, make=False)
+
+    def _is_inside(self) -> bool:
+        return self._root is None or self._root in self.trail
+
+    def _shown(self, error: OSError) -> Exception:
+        """Return the error to raise for *error*: it reveals nothing of what is outside the root."""
+        return error if self._is_inside() else OutsideError()
+
+
+def identity_of(info: os.stat_result) -> Identity:
+    """Return what tells a file or directory from all others."""
+    return info.st_dev, info.st_ino

@@ -1,0 +1,58 @@
+"""The request for a summary as a model sees it."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+
+
+class CondensationRequestAction(Action):
+    """The wish that the older part of the conversation be summarised."""
+
+
+class CondensationRequestObservation(Observation):
+    """That the summary is on its way."""
+
+
+class CondensationRequestTool(
+    ToolDefinition[CondensationRequestAction, CondensationRequestObservation]
+):
+    """Asks for a summary. Source of the names: OpenHands, `request_condensation`."""
+
+    name: ClassVar[str] = "request_condensation"  # type: ignore[misc]  # as a subclass says it
+
+    def declared_resources(
+        self, action: CondensationRequestAction
+    ) -> DeclaredResources:
+        """Nothing: it only leaves a note."""
+        return DeclaredResources()
+
+    @classmethod
+    def create(cls, conv_state: Any = None) -> Sequence[Self]:
+        """Return the tool; it takes nothing from *conv_state*."""
+        from toolbench.tools.request_condensation.impl import (  # noqa: PLC0415 - the seeds' layout
+            CondensationRequestExecutor,
+        )
+
+        return [
+            cls(
+                description=(
+                    "Asks for a summary of the older part of this conversation, to make room. "
+                    "Before your next message the older messages are replaced by the summary; "
+                    "the latest ones stay. Use it when the conversation has grown long and its "
+                    "details are not needed any more."
+                ),
+                action_type=CondensationRequestAction,
+                observation_type=CondensationRequestObservation,
+                annotations=ToolAnnotations(
+                    title="Request condensation",
+                    readOnlyHint=True,
+                    destructiveHint=False,
+                    idempotentHint=True,
+                    openWorldHint=False,
+                ),
+                executor=CondensationRequestExecutor(),
+            )
+        ]
