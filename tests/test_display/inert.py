@@ -3,6 +3,8 @@
 import re
 from html.parser import HTMLParser
 
+import nh3
+
 from toolbench.display.escape import safe_address
 
 _VOID = {"img", "br", "hr"}
@@ -26,6 +28,7 @@ _ELEMENTS = _VOID | {
     "td",
     "th",
     "thead",
+    "time",
     "tr",
     "ul",
 }
@@ -33,16 +36,43 @@ _ATTRIBUTES = {
     "alt",
     "class",
     "colspan",
+    "datetime",
     "href",
     "open",
     "rel",
     "rowspan",
+    "scope",
     "src",
     "start",
     "style",
     "target",
     "title",
 }
+_DANGEROUS = {
+    "applet", "audio", "base", "body", "button", "embed", "font", "form", "frame",
+    "frameset", "head", "html", "iframe", "input", "link", "map", "marquee", "math",
+    "meta", "noscript", "object", "option", "param", "picture", "plaintext", "script",
+    "select", "source", "style", "svg", "template", "textarea", "title", "track",
+    "video", "xmp",
+}  # fmt: skip
+_CARD = {
+    "data-toolbench-json",
+    "data-toolbench-card",
+    "data-toolbench-bar",
+    "data-toolbench-body",
+    "data-toolbench-runs",
+    "data-toolbench-run",
+    "data-toolbench-table",
+    "data-toolbench-left-out",
+    "data-toolbench-rows",
+    "data-toolbench-items",
+    "data-toolbench-matches",
+    "data-toolbench-messages",
+    "data-toolbench-message",
+    "data-toolbench-failed",
+    "hidden",
+}
+_LANDMARK = {"role": "group", "tabindex": "0"}  # of what scrolls
 _CLASS = "tex2jax_ignore mathjax_ignore"
 _IMAGE = re.compile(
     r"data:image/(png|jpeg|gif|webp|bmp|svg\+xml);base64,[\w+/]*=*", re.A
@@ -70,7 +100,11 @@ class _Judge(HTMLParser):
             self._open.append(tag)
 
     def _judge(self, tag, name, value):
-        if name not in _ATTRIBUTES:
+        if name in ("aria-label", *_CARD):
+            return
+        if name in _LANDMARK:
+            self.problems += [] if value == _LANDMARK[name] else [f"{name} {value!r}"]
+        elif name not in _ATTRIBUTES:
             self.problems.append(f"attribute {name}={value!r}")
         elif name == "class" and value != _CLASS:
             self.problems.append(f"class {value!r}")
@@ -108,6 +142,26 @@ def _judged(html: str) -> _Judge:
 def problems(html: str) -> list[str]:
     """Everything in *html* that is not known to be harmless; empty when it is inert."""
     return _judged(html).problems
+
+
+def problems_in_a_browser(html: str) -> list[str]:
+    """The same, of *html* as html5ever reads it: the parser of a browser, not Python's."""
+    parsed = nh3.clean(
+        html,
+        tags=_ELEMENTS | _DANGEROUS | nh3.ALLOWED_TAGS,
+        clean_content_tags=set(),
+        generic_attribute_prefixes={""},  # all attributes
+        url_schemes={
+            *nh3.ALLOWED_URL_SCHEMES,
+            "data",
+            "javascript",
+            "vbscript",
+            "file",
+        },
+        strip_comments=False,
+        link_rel=None,
+    )
+    return problems(parsed)
 
 
 def text_of(html: str) -> str:

@@ -1,6 +1,8 @@
 """Whatever colour goes in, the text that comes out can be read on every page."""
 
+import runpy
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,17 +14,21 @@ from rich.text import Text
 from test_display.contrast import faint
 from toolbench.core.content import TextContent
 from toolbench.display import (
+    Card,
     badge,
     blocks_html,
+    cards_html,
     from_ansi,
     key_values,
     markdown_html,
     notice,
     section,
-    side_by_side,
     to_html,
 )
-from toolbench.display.colors import contrast, on_color, on_page
+from toolbench.display.ansi import colors
+from toolbench.display.ansi.colors import contrast, on_color, on_page
+from toolbench.display.ansi.palette import ON_PAGE
+from toolbench.display.ansi.rich_styles import style_css
 
 _EFFECTS = ["", "1;", "2;", "7;", "1;2;7;", "2;7;"]
 _GRID = [0, 95, 135, 175, 215, 255]
@@ -98,7 +104,7 @@ class TestContrast:
             ("D", to_html(Syntax("def f(x): return 'y'  # z", "python"))),
             ("E", section("F", key_values({"path": "/a"}))),
         ]
-        assert faint(side_by_side(parts)) == []
+        assert faint(cards_html(Card(*part) for part in parts)) == []
 
 
 class TestChoice:
@@ -126,3 +132,27 @@ class TestChoice:
         assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(
             4.54, abs=0.01
         )
+
+
+class TestPalette:
+    def test_is_what_the_rules_make(self):
+        """The colours that were worked out before are those the rules give today."""
+        program = runpy.run_path(str(Path(__file__).parents[2] / "scripts/palette.py"))
+        assert program["table"]() == ON_PAGE
+
+    def test_spares_the_arithmetic(self, monkeypatch):
+        """No colour of a terminal, and none of a notice, is worked out while it is shown."""
+        on_page.cache_clear()
+        style_css.cache_clear()
+        worked_out: list = []
+        nearest = colors.nearest_on_page
+        monkeypatch.setattr(
+            colors, "nearest_on_page", lambda c: worked_out.append(c) or nearest(c)
+        )
+        for number in range(256):
+            _ansi(f"38;5;{number}")
+            _ansi(f"2;38;5;{number}")
+        notice("x", "danger")
+        assert worked_out == []
+        on_page((1, 2, 3))
+        assert worked_out == [(1, 2, 3)]

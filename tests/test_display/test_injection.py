@@ -15,10 +15,12 @@ from rich.text import Text
 from test_display.inert import problems, text_of
 from toolbench.core.content import ImageContent, TextContent
 from toolbench.display import (
+    Card,
     badge,
     blocks_html,
     blocks_text,
     bundle,
+    cards_html,
     escape,
     from_ansi,
     json_html,
@@ -27,7 +29,6 @@ from toolbench.display import (
     notice,
     read_image,
     section,
-    side_by_side,
     table_html,
     to_html,
     visible,
@@ -77,7 +78,7 @@ SHOWN_BY = {
     "table": lambda text: table_html(_frame(text)),
     "image": lambda text: read_image(text).html,
     "image of a kind": lambda text: read_image(f"data:image/{text},{text}").html,
-    "side_by_side": lambda text: side_by_side([(text, escape(text))]),
+    "cards": lambda text: cards_html([Card(text, escape(text), text)]),
     "section": lambda text: section(text, escape(text)),
     "key_values": lambda text: key_values({text: text, "n": {text: [text]}}),
     "badge": badge,

@@ -67,7 +67,7 @@ def test_a_tool_is_no_flood():
         "stops: array of object of city, nights. Where to sleep.",
         "mode: one of train, bus. How to travel.",
         "budget (optional): number. Euros at most.",
-        "notes (optional): array of string. Anything else.",
+        "notes (optional): array of string (default: []). Anything else.",
     ],
 )
 def test_each_parameter_says_what_may_be_typed(line):

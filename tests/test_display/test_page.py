@@ -3,7 +3,15 @@
 import pytest
 
 from test_display.inert import problems, text_of
-from toolbench.display import badge, escape, key_values, notice, section, side_by_side
+from toolbench.display import (
+    Card,
+    badge,
+    cards_html,
+    escape,
+    key_values,
+    notice,
+    section,
+)
 
 _NO_MATHS = ' class="tex2jax_ignore mathjax_ignore"'
 
@@ -12,7 +20,7 @@ class TestPieces:
     @pytest.mark.parametrize(
         "html",
         [
-            side_by_side([("a", escape("b"))]),
+            cards_html([Card("a", escape("b"))]),
             section("a", escape("b")),
             key_values({"a": "b"}),
             badge("a"),
@@ -26,10 +34,10 @@ class TestPieces:
         assert "<style" not in html
         assert "id=" not in html
 
-    def test_side_by_side_keeps_titles_and_contents_apart(self):
-        """Titles are any text, contents are markup."""
-        html = side_by_side([("<a>", escape("<b>")), ("c", escape("d"))])
-        assert text_of(html) == "<a><b>cd"
+    def test_cards_keep_titles_and_contents_apart(self):
+        """Titles and remarks are any text, contents are markup."""
+        html = cards_html([Card("<a>", escape("<b>"), "<i>"), Card("c", escape("d"))])
+        assert text_of(html) == "<a><i><b>cd"
         assert "flex-wrap:wrap" in html
 
     def test_key_values_show_values_as_json_does(self):
@@ -57,7 +65,7 @@ class TestCaps:
         long = "x" * 1_000_000
         assert len(badge(long)) < 1_000
         assert len(section(long, escape(""))) < 1_000
-        assert len(side_by_side([(long, escape(""))])) < 2_000
+        assert len(cards_html([Card(long, escape(""), long)])) < 2_500
         assert len(notice(long)) < 6_000
         assert len(key_values({long: long})) < 5_000
 

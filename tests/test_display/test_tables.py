@@ -1,5 +1,6 @@
 """DataFrames as small escaped tables."""
 
+import json
 import re
 from types import SimpleNamespace
 
@@ -66,10 +67,41 @@ class TestCaps:
         assert html.count("<tr>") == 51
         assert html.count("<td") == 1 + 50 * 20
         for shown in (text_of(html), table_text(big)):
-            assert shown.endswith("… 950 rows left out … … 10 columns left out …")
+            rows, _, columns = shown.rpartition("… 950 rows left out …")
+            assert rows
+            assert columns.strip() == "… 10 columns left out …"
 
     def test_long_cells_are_cut(self):
         """Two hundred characters of one value."""
         html = table_html(pd.DataFrame({"a": ["x" * 10_000]}))
         assert "x" * 199 + "…</td>" in html
         assert len(html) < 3_000
+
+
+class TestForAPage:
+    """What a page needs to draw rows as they are scrolled to, and to sort them."""
+
+    def test_later_rows_are_text_that_is_not_shown(self):
+        """They are JSON, escaped as any text; no row is there twice or missing."""
+        frame = pd.DataFrame({"a": [f"<b>{n}</b>" for n in range(300)]})
+        html = table_html(frame, later=1_000)
+        assert problems(html) == []
+        assert html.count("<tr>") == 51
+        rows = json.loads(
+            text_of(
+                html[html.index("<div data-toolbench-rows") :].removesuffix("</div>")
+            )
+        )
+        assert [row[1] for row in rows] == [f"<b>{n}</b>" for n in range(50, 300)]
+        assert 'data-toolbench-table="300"' in html
+
+    def test_later_rows_are_not_without_end(self):
+        """A table of a million wide rows does not fill the page."""
+        frame = pd.DataFrame({"a": ["x" * 200] * 100_000})
+        assert len(table_html(frame, later=100_000)) < 3_000_000
+
+    def test_types_stand_in_the_heads(self):
+        """A number and its text look the same in a cell."""
+        html = text_of(table_html(pd.DataFrame({"a": [1], "b": ["1"]}), typed=True))
+        assert "a int" in html
+        assert "b str" in html

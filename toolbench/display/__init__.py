@@ -1,18 +1,18 @@
 """Anything a tool returns, shown safely: Rich renderables and content blocks as mime bundles."""
 
-from toolbench.display.ansi import from_ansi
+from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.caps import Capped, cap
+from toolbench.display.cards import Card, cards_html
 from toolbench.display.escape import Html, escape, safe_address, visible
-from toolbench.display.images import read_image
-from toolbench.display.jsontree import json_html, json_text
-from toolbench.display.markdown import markdown_html
+from toolbench.display.html.images import read_image
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.page import (
     badge,
     key_values,
     notice,
     section,
-    side_by_side,
 )
 from toolbench.display.render import bundle, to_html, to_text
 from toolbench.display.sizes import estimate_tokens, human_size
@@ -20,12 +20,14 @@ from toolbench.display.tables import table_html, table_text
 
 __all__ = [
     "Capped",
+    "Card",
     "Html",
     "badge",
     "blocks_html",
     "blocks_text",
     "bundle",
     "cap",
+    "cards_html",
     "escape",
     "estimate_tokens",
     "from_ansi",
@@ -38,7 +40,6 @@ __all__ = [
     "read_image",
     "safe_address",
     "section",
-    "side_by_side",
     "table_html",
     "table_text",
     "to_html",

@@ -6,15 +6,16 @@ from functools import partial
 from typing import Any
 
 from toolbench.core.content import ImageContent, TextContent
-from toolbench.display.ansi import from_ansi
+from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.caps import left_out
 from toolbench.display.escape import Html
-from toolbench.display.images import read_image
-from toolbench.display.jsontree import json_html, json_text, parse_json
+from toolbench.display.html.images import read_image
+from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import section
 from toolbench.display.render import LIMIT, to_html, to_text
-from toolbench.display.sizes import counted, estimate_tokens
-from toolbench.display.tables import Frame, table_html, table_text
+from toolbench.display.sizes import estimate_tokens
+from toolbench.display.tables import Frame, shape_text, table_html, table_text
+from toolbench.wording import counted
 
 _MOST = 50  # blocks, and images in one
 _LEAST = 2_000  # characters every block may have
@@ -33,7 +34,7 @@ def blocks_html(
         verbatim: Show text as it is, and not what it means.
         limit: Characters shown of all blocks together, head and tail of each.
     """
-    views = _views(blocks, verbatim=verbatim, limit=limit)
+    views = block_views(blocks, verbatim=verbatim, limit=limit)
     return Html("".join(section(view.title, view.html()) for view in views))
 
 
@@ -41,23 +42,26 @@ def blocks_text(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> str:
     """Return the blocks as text of 100 columns. The arguments are those of `blocks_html`."""
-    views = _views(blocks, verbatim=verbatim, limit=limit)
+    views = block_views(blocks, verbatim=verbatim, limit=limit)
     return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)
 
 
 @dataclass(frozen=True)
-class _View:
-    """One block, read: what it is and how large, and how to show it."""
+class BlockView:
+    """One block, read: its kind and size as a title, and how to show it."""
 
     title: str
     html: Callable[[], Html]
     text: Callable[[], str]
 
 
-_Reader = Callable[[Any, int], _View | None]
+_Reader = Callable[[Any, int], BlockView | None]
 
 
-def _views(blocks: Sequence[Any], *, verbatim: bool, limit: int) -> Iterator[_View]:
+def block_views(
+    blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
+) -> Iterator[BlockView]:
+    """Give a view of each block. The arguments are those of `blocks_html`."""
     readers = _VERBATIM if verbatim else _READERS
     share = max(_LEAST, limit // max(1, len(blocks)))
     for block in blocks[:_MOST]:
@@ -68,73 +72,72 @@ def _views(blocks: Sequence[Any], *, verbatim: bool, limit: int) -> Iterator[_Vi
         yield _remark(left_out(len(blocks) - _MOST, "block"))
 
 
-def _remark(text: str) -> _View:
-    return _View(text, lambda: Html(""), lambda: "")
+def _remark(text: str) -> BlockView:
+    return BlockView(text, lambda: Html(""), lambda: "")
 
 
 # --- the table of kinds -------------------------------------------------------------
 
 
-def _images(block: Any, _: int) -> _View | None:
+def _images(block: Any, _: int) -> BlockView | None:
     if not isinstance(block, ImageContent):
         return None
     images = [read_image(url) for url in block.image_urls[:_MOST]]
     rest = len(block.image_urls) - len(images)
     more = [left_out(rest, "image")] if rest else []
-    return _View(
+    return BlockView(
         " · ".join(["image", *(image.label for image in images), *more]),
         lambda: Html("".join(image.html for image in images)),
         lambda: "\n".join(image.text for image in images),
     )
 
 
-def _json(block: Any, limit: int) -> _View | None:
+def _json(block: Any, limit: int) -> BlockView | None:
     text = _text_of(block)
     value = block if text is None else parse_json(text)
     if not isinstance(value, Mapping | list | tuple):
         return None
-    return _View(
+    return BlockView(
         "JSON" if text is None else _title("JSON", text),
         partial(json_html, value, limit=limit),
         partial(json_text, value, limit=limit),
     )
 
 
-def _terminal(block: Any, limit: int) -> _View | None:
+def _terminal(block: Any, limit: int) -> BlockView | None:
     text = _text_of(block)
     if text is None:
         return None
     rich = partial(from_ansi, text, limit=limit)
-    return _View(
+    return BlockView(
         _title("text", text),
         lambda: to_html(rich(), limit=limit),
         lambda: to_text(rich(), limit=limit),
     )
 
 
-def _plain(block: Any, limit: int) -> _View | None:
+def _plain(block: Any, limit: int) -> BlockView | None:
     text = _text_of(block)
     if text is None:
         return None
-    return _View(
+    return BlockView(
         _title("text", text),
         partial(to_html, text, limit=limit),
         partial(to_text, text, limit=limit),
     )
 
 
-def _table(block: Any, _: int) -> _View | None:
+def _table(block: Any, _: int) -> BlockView | None:
     if not isinstance(block, Frame):
         return None
-    rows, columns = block.shape
-    return _View(
-        f"table · {counted(rows, 'row')} · {counted(columns, 'column')}",
+    return BlockView(
+        f"table · {shape_text(block)}",
         partial(table_html, block),
         partial(table_text, block),
     )
 
 
-def _anything(block: Any, limit: int) -> _View | None:
+def _anything(block: Any, limit: int) -> BlockView | None:
     return _plain(str(block), limit)
 
 

@@ -2,16 +2,19 @@
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from toolbench.display.sequences import SEQUENCE
-from toolbench.display.sizes import counted
+from toolbench.display.ansi.control_sequences import SEQUENCE
+from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
+_ROOM = 2  # times the limit: what is looked at from each end of a very long text
+_LONGEST_SEQUENCE = 2_000_000  # characters: no cut falls into one
 _NEAR = 200  # how far a cut may move to fall on the end of a line
 _LONGEST_CLUSTER = 32
 _OMITTED = "toolbench.omitted"
@@ -43,19 +46,56 @@ def left_out(count: int, noun: str) -> str:
     return f"… {counted(count, noun)} left out …"
 
 
-def cap(text: str, limit: int) -> Capped:
-    """Keep about *limit* characters of *text*, half from each end.
+def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
+    """Keep about *limit* characters of what *read* makes of *text*, half from each end.
 
     `str` of the result has at most *limit* characters (64 when *limit* is less: the notice
     needs them). No cut falls inside a control sequence, a surrogate pair or between a
-    letter and its accents; where a line ends near the cut, the cut moves there.
+    letter and its accents; where a line ends near the cut, the cut moves there. The middle
+    of a very long text is left out before anything looks at it: the work grows with the
+    limit, not with the text.
     """
-    if len(text) <= limit:
-        return Capped(text)
+    room = max(_ROOM * limit, _NOTICE_ROOM)
+    if len(text) <= 2 * room:
+        head = tail = read(text)
+        if len(head) <= limit:
+            return Capped(head)
+        between = -len(head)
+    else:
+        begin, resume = _before(text, room), _after(text, len(text) - room)
+        head, tail = read(text[:begin]), read(text[resume:])
+        between = resume - begin
     half = max(0, limit - _NOTICE_ROOM) // 2
-    end = _line_end(text, _before(text, half)) if half else 0
-    start = _line_start(text, _after(text, len(text) - half)) if half else len(text)
-    return Capped(text[:end], start - end, text[start:])
+    end, start = len(head), 0
+    if len(head) > half:
+        end = _line_end(head, _before(head, half)) if half else 0
+    if len(tail) > half:
+        cut = len(tail) - half
+        start = _line_start(tail, _after(tail, cut)) if half else len(tail)
+    omitted = between + len(head) - end + start
+    return Capped(head[:end], omitted, tail[start:])
+
+
+def cap_joined(texts: Sequence[str], limit: int) -> Capped:
+    """Keep about *limit* characters of *texts*, a line each, as `cap` does of one text."""
+    total = sum(map(len, texts)) + max(0, len(texts) - 1)
+    room = _ROOM * max(limit, _NOTICE_ROOM)
+    if total <= 2 * room:
+        return cap("\n".join(texts), limit)
+    head = "\n".join(_until(texts, room))[:room]
+    tail = "\n".join([*_until(reversed(texts), room)][::-1])[-room:]
+    capped = cap(head + tail, limit)
+    between = total - len(head) - len(tail)
+    return Capped(capped.head, capped.omitted + between, capped.tail)
+
+
+def _until(texts: Iterable[str], room: int) -> Iterator[str]:
+    """Yield *texts* until they have *room* characters."""
+    for text in texts:
+        if room <= 0:
+            return
+        room -= len(text) + 1
+        yield text
 
 
 def shorten(text: str, limit: int) -> str:
@@ -115,8 +155,9 @@ def _after(text: str, cut: int) -> int:
 
 def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
     """Return the control sequence that begins before *cut* and ends after it."""
-    begin = text.rfind("\x1b", 0, cut)
-    match = SEQUENCE.match(text, begin) if begin >= 0 else None
+    begin = text.rfind("\x1b", max(0, cut - _LONGEST_SEQUENCE), cut)
+    end = cut + _LONGEST_SEQUENCE
+    match = SEQUENCE.match(text, begin, end) if begin >= 0 else None
     return match if match and match.end() > cut else None
 
 

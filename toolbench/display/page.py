@@ -1,14 +1,15 @@
 """Small building blocks for static HTML: they need no script, no style sheet and no kernel."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 from itertools import islice
 from typing import Any, Literal
 
+from toolbench.display.ansi.colors import Rgb, on_page
 from toolbench.display.caps import cap, left_out, shorten
-from toolbench.display.colors import Rgb, on_page
-from toolbench.display.css import CELL, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.jsontree import LIMIT, json_html
+from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_FONT
+from toolbench.display.json_tree import LIMIT, json_html
+from toolbench.plain import key_text
 
 Tone = Literal["neutral", "info", "success", "warning", "danger"]
 """What a badge or a notice wants to say, as a colour."""
@@ -18,31 +19,24 @@ _NAME = 60
 _NOTICE = 5_000
 _ROWS = 100
 _LEAST = 2_000  # characters every value may have
-_TONES: dict[Tone, Rgb] = {
+TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
     "info": (35, 110, 200),
     "success": (30, 130, 60),
     "warning": (160, 110, 0),
     "danger": (190, 50, 60),
 }
-
-
-def side_by_side(parts: Iterable[tuple[str, Html]]) -> Html:
-    """Return titled parts next to each other; below each other where there is no room.
-
-    Args:
-        parts: Title (any text) and content (markup of this layer) of each.
-    """
-    boxes = "".join(
-        f'<div style="flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};'
-        'border-radius:4px;padding:8px 10px">'
-        f'<div style="{REMARK};font-weight:600;margin-bottom:6px">'
-        f"{short(title)}</div>"
-        f"{content}</div>"
-        for title, content in parts
-    )
-    style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;{TEXT_FONT}"
-    return Html(f'<div {NO_MATHS} style="{style};{TEXT_COLOR}">{boxes}</div>')
+"""The colours of badges and notices, before they are made to read."""
+_WHOLE_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src {images}; style-src 'unsafe-inline'">
+<title>{title}</title></head>
+<body style="max-width:{width};margin:1.5rem auto;padding:0 1rem;line-height:1.45">
+{body}
+</body></html>
+"""
 
 
 def section(title: str, content: Html) -> Html:
@@ -53,12 +47,29 @@ def section(title: str, content: Html) -> Html:
     )
 
 
-def key_values(mapping: Mapping[str, Any]) -> Html:
-    """Return the arguments of a call as a table: names, and their values as JSON trees."""
+def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
+    """Return *content* that a click on its title shows and hides."""
+    return Html(
+        f'<details {NO_MATHS}{" open" if is_open else ""} style="margin:0 0 6px 0">'
+        f'<summary style="cursor:pointer;{REMARK}">{short(title)}</summary>'
+        f"{content}</details>"
+    )
+
+
+_DEFAULT = f'<span style="{REMARK}">default</span>'
+
+
+def key_values(
+    mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()
+) -> Html:
+    """Return the arguments of a call as a table: names, and their values as JSON trees.
+
+    The names in *defaults* were not sent; their values are what the tool takes without them.
+    """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
-        f'<tr><th style="{CELL};font-weight:600;white-space:nowrap">{short(key, _NAME)}'
-        f'</th><td style="{CELL};width:100%">{json_html(value, limit=share)}</td></tr>'
+        f'<tr><th style="{CELL};font-weight:600;white-space:nowrap">{short(key_text(key), _NAME)}'
+        f'</th><td style="{CELL};width:100%">{json_html(value, limit=share)}{_DEFAULT * (key in defaults)}</td></tr>'
         for key, value in islice(mapping.items(), _ROWS)
     )
     if len(mapping) > _ROWS:
@@ -83,14 +94,26 @@ def notice(text: str, tone: Tone = "info") -> Html:
     return Html(
         f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:4px;'
         f"white-space:pre-wrap;overflow-wrap:anywhere;{TEXT_FONT};"
-        f'{_paint(tone)}">{escape(str(cap(visible(text), _NOTICE)))}</div>'
+        f'{_paint(tone)}">{escape(str(cap(text, _NOTICE, visible)))}</div>'
     )
+
+
+def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> str:
+    """Return *body* as a page of its own, which needs no script and no network.
+
+    Args:
+        title: The title, escaped.
+        body: The HTML of the page.
+        width: How wide the page is at most, in CSS.
+        images: The sources that images may have, as in a content security policy.
+    """
+    return _WHOLE_PAGE.format(title=title, body=body, width=width, images=images)
 
 
 def short(text: str, limit: int = _TITLE) -> Html:
     """Return a name or a title as HTML, at most *limit* characters of it."""
-    return escape(shorten(visible(text), limit))
+    return escape(shorten(visible(text[: limit + 1]), limit))  # it only grows
 
 
 def _paint(tone: Tone) -> str:
-    return f"color:{on_page(_TONES[tone])};border:1px solid"
+    return f"color:{on_page(TONES[tone])};border:1px solid"

@@ -10,11 +10,11 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
+from toolbench.display.ansi.colors import MUTED
+from toolbench.display.ansi.rich_styles import style_css
 from toolbench.display.caps import cap, cap_text, characters, left_out
-from toolbench.display.colors import MUTED
-from toolbench.display.css import PRE
 from toolbench.display.escape import Html, escape, link, visible
-from toolbench.display.styles import style_css
+from toolbench.display.html.css import PRE
 
 LIMIT = 100_000
 """Characters shown of one renderable, unless a caller says otherwise."""

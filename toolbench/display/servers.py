@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from toolbench.display.css import REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.markdown import markdown_html
+from toolbench.display.html.css import REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.display.render import to_text
-from toolbench.display.sizes import counted
 from toolbench.display.tables import table_html, table_text
+from toolbench.wording import counted
 
 _TONES: dict[str, Tone] = {
     "connected": "success",
+    "incomplete": "warning",
     "failed": "danger",
     "lost": "danger",
     "connecting": "info",
@@ -64,9 +65,9 @@ def client_bundle(client: Any, **options: Any) -> dict[str, str]:
 
 
 def _line(server: Server) -> str:
-    spoken = f", MCP {server.protocol_version}" if server.protocol_version else ""
+    protocol = f", MCP {server.protocol_version}" if server.protocol_version else ""
     tools = counted(len(server.tools), "tool")
-    return f"{server.name}: {server.status}{spoken}, {tools}"
+    return f"{server.name}: {server.status}{protocol}, {tools}"
 
 
 def _server_html(server: Server) -> str:
@@ -74,13 +75,13 @@ def _server_html(server: Server) -> str:
     marks = [badge(server.status, _TONES.get(server.status, "neutral"))]
     marks += [badge(f"MCP {version}")] if version else []
     error = notice(server.error, "danger") if server.error else ""
-    said = server.instructions.strip()
-    about = markdown_html(said, limit=_INSTRUCTIONS) if said else ""
+    instructions = server.instructions.strip()
+    about = markdown_html(instructions, limit=_INSTRUCTIONS) if instructions else ""
     count = f'<span style="{REMARK}">{counted(len(server.tools), "tool")}</span>'
-    listed = table_html(_Tools(server.tools)) if server.tools else ""
+    table = table_html(_Tools(server.tools)) if server.tools else ""
     return (
         f'<div style="margin:0 0 10px"><div style="margin-bottom:4px"><strong>'
-        f"{escape(server.name)}</strong> {''.join(marks)}{count}</div>{error}{about}{listed}</div>"
+        f"{escape(server.name)}</strong> {''.join(marks)}{count}</div>{error}{about}{table}</div>"
     )
 
 

@@ -1,7 +1,9 @@
 """Show a DataFrame as a small table, whatever library it comes from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
+from json import dumps
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from rich import box
@@ -9,9 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.display.caps import left_out, shorten
-from toolbench.display.css import CELL, LINE, REMARK, TABLE
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.html.css import CELL, LINE, REMARK, TABLE
 from toolbench.display.render import to_text
+from toolbench.plain import str_of
+from toolbench.wording import counted
 
 ROWS = 50
 """Rows shown of a table, unless a caller says otherwise."""
@@ -19,6 +23,9 @@ ROWS = 50
 _Side = Literal["left", "right"]
 _COLUMNS = 20
 _LONGEST = 200  # characters of one cell
+_ROOM = 2_000_000  # characters of the rows that are drawn later
+LATER = 10_000
+"""Rows sent to a page that can draw them as they are scrolled to."""
 
 
 @runtime_checkable
@@ -37,21 +44,92 @@ class Frame(Protocol):
         """Give the rows, the row's label first."""
 
 
-def table_html(frame: Frame, *, rows: int = ROWS) -> Html:
-    """Return the first *rows* rows of *frame*, every cell escaped and cut to 200 characters."""
+@dataclass(frozen=True)
+class TableHead:
+    """The first rows of a table, kept to be shown when the table itself is not there any more.
+
+    Attributes:
+        columns: The names of the columns that are kept.
+        shape: How many rows and columns the table had.
+        rows: The first rows, the label of each first.
+    """
+
+    columns: tuple[str, ...]
+    shape: tuple[int, int]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterable[Any]:
+        """Give the rows, the row's label first."""
+        return iter(self.rows)
+
+
+def head_of(frame: Frame) -> TableHead:
+    """Return the first rows of *frame*, each cell as it is shown."""
+    rows = islice(frame.itertuples(index=True, name=None), ROWS)
+    return TableHead(
+        tuple(_shown(name) for name in list(frame.columns)),
+        (frame.shape[0], frame.shape[1]),
+        tuple(tuple(map(_kept, row)) for row in rows),
+    )
+
+
+def _kept(cell: Any) -> Any:
+    return cell if isinstance(cell, bool | int | float) else _shown(cell)
+
+
+def shape_text(frame: Frame) -> str:
+    """Return how large *frame* is: `200 rows · 4 columns`."""
+    rows, columns = frame.shape
+    return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
+
+
+def table_html(
+    frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False
+) -> Html:
+    """Return the first rows of *frame*, every cell escaped and cut to 200 characters.
+
+    Args:
+        frame: The table.
+        rows: Rows to write as HTML.
+        later: Rows to write as text after them, for a page that can draw rows as they are
+            scrolled to; they are not seen anywhere else.
+        typed: Name the type of each column in its head.
+    """
     names, body = _names(frame), _rows(frame, rows)
     sides = _sides(names, body)
-    head = "".join(map(_head, names, sides))
+    kinds = _kinds(body if typed else [], len(names))
+    head = "".join(map(_head, names, sides, kinds))
     lines = "".join(
         f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>"
         for row in body
     )
-    remark = f'<div style="{REMARK}">{escape(_remark(frame, rows))}</div>'
-    return Html(
-        f'<div {NO_MATHS} style="overflow:auto"><table style="{TABLE}">'
-        f'<thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table>{remark}</div>"
+    left = (
+        f'<div {mark} style="{REMARK}">{escape(text)}</div>'
+        for mark, text in _left(frame, rows)
     )
+    return Html(
+        f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
+        f' style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
+        f"<tbody>{lines}</tbody></table>{''.join(left)}{_later(frame, rows, later)}</div>"
+    )
+
+
+def _later(frame: Frame, rows: int, count: int) -> str:
+    """The *count* rows after the first *rows* as JSON in an element that is not shown."""
+    if not count or frame.shape[0] <= rows:
+        return ""
+    texts: list[list[str]] = []
+    room = _ROOM
+    for row in islice(frame.itertuples(index=True, name=None), rows, rows + count):
+        texts.append([_shown(cell) for cell in row[: _COLUMNS + 1]])
+        room -= sum(map(len, texts[-1]))
+        if room < 0:
+            break
+    return f"<div data-toolbench-rows hidden>{escape(dumps(texts, ensure_ascii=False))}</div>"
 
 
 def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
@@ -72,8 +150,8 @@ def _names(frame: Frame) -> list[str]:
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
-    shown = islice(frame.itertuples(index=True, name=None), rows)
-    return [tuple(row[: _COLUMNS + 1]) for row in shown]
+    first_rows = islice(frame.itertuples(index=True, name=None), rows)
+    return [tuple(row[: _COLUMNS + 1]) for row in first_rows]
 
 
 def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
@@ -83,16 +161,33 @@ def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
     return ["left", *("right" if number else "left" for number in numbers[1:])]
 
 
+def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
+    """Return the type of each column, as its first row has it; the rows' labels have none."""
+    first = body[0] if body else ()
+    kinds = [type(value).__name__ for value in first[1:]]
+    return ["", *kinds] if kinds else [""] * columns
+
+
 def _remark(frame: Frame, rows: int) -> str:
+    return " ".join(filter(None, (text for _, text in _left(frame, rows))))
+
+
+def _left(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
+    """Give what is said of rows and of columns left out, each with its attribute."""
     height, width = frame.shape
-    missing = ((height - rows, "row"), (width - _COLUMNS, "column"))
-    return " ".join(left_out(count, what) for count, what in missing if count > 0)
+    yield "data-toolbench-left-out", left_out(height - rows, "row") * (height > rows)
+    if width > _COLUMNS:
+        yield "", left_out(width - _COLUMNS, "column")
 
 
-def _head(name: Any, side: _Side) -> str:
-    style, shown = f"{CELL};font-weight:600;text-align:{side}", escape(_shown(name))
-    tag = "th" if shown else "td"  # screen readers stumble over a head without words
-    return f'<{tag} style="{style}">{shown}</{tag}>'
+def _head(name: Any, side: _Side, kind: str = "") -> str:
+    style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_shown(name))
+    if not label:  # screen readers stumble over a head without words
+        return f'<td style="{style}"></td>'
+    type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(
+        kind
+    )
+    return f'<th style="{style}">{label}{type_note}</th>'
 
 
 def _cell(value: Any, side: _Side) -> str:
@@ -100,4 +195,4 @@ def _cell(value: Any, side: _Side) -> str:
 
 
 def _shown(value: Any) -> str:
-    return shorten(visible(str(value)), _LONGEST)
+    return shorten(visible(str_of(value)), _LONGEST)

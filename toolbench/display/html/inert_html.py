@@ -1,15 +1,20 @@
 """Take from HTML what only formats text, and leave the rest behind: scripts, styles, addresses.
 
 Nothing of the input is passed through. What comes out is written anew: known tags without
-attributes, properly nested and closed, with escaped text between them.
+attributes, properly nested and closed, with escaped text between them. So a mistake in reading
+changes what is shown, never what it can do; the tests let a browser's parser (html5ever) judge.
+
+No library reads it here, because none is bounded: 480 kB of nested `<div>` take html5ever (nh3)
+50 s, 180 kB of `<b>` with attributes 58 s, 180 kB of open quotes Python's html.parser 80 s, and
+this module 0.2 s or less.
 """
 
 import re
 from html import unescape
 
-from toolbench.display.css import CELL, CODE_FONT, LINE, TABLE
 from toolbench.display.escape import NO_MATHS, Html, escape, link
-from toolbench.display.images import read_image
+from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE
+from toolbench.display.html.images import read_image
 
 LIMIT = 100_000
 """Characters of text taken, unless a caller says otherwise."""
@@ -169,9 +174,9 @@ def _attribute(rest: str, name: str) -> str:
 
 def _spans(rest: str) -> str:
     """Keep how far a cell reaches, if that is a number."""
-    kept = ""
+    styles = ""
     for name in ("colspan", "rowspan"):
         reach = _attribute(rest, name)
         if reach.isascii() and reach.isdigit() and len(reach) < 4:
-            kept += f' {name}="{reach}"'
-    return kept
+            styles += f' {name}="{reach}"'
+    return styles

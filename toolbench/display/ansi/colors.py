@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
+from toolbench.display.ansi.palette import ON_PAGE
+
 Rgb = tuple[int, int, int]
 
 MUTED = "color-mix(in srgb,currentColor 72%,transparent)"
@@ -63,10 +65,16 @@ def to_hex(color: Rgb) -> str:
 @lru_cache(maxsize=4096)
 def on_page(color: Rgb) -> str:
     """Return the CSS colour nearest to *color* that reads on light and dark pages."""
+    name = to_hex(color)
+    near = ON_PAGE.get(name) or to_hex(nearest_on_page(color))
+    return f"color-mix(in srgb,{near} {_SHARE:.0%},currentColor)"
+
+
+def nearest_on_page(color: Rgb) -> Rgb:
+    """Return the colour nearest to *color* that reads on both, mixed with the page's own."""
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
-    near = _nearest(color, goal, lambda c: not _faint_on(c, papers))
-    return f"color-mix(in srgb,{to_hex(near)} {_SHARE:.0%},currentColor)"
+    return _nearest(color, goal, lambda c: not _faint_on(c, papers))
 
 
 def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:

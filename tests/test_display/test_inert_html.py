@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import PAYLOADS
 
-from test_display.inert import problems
-from toolbench.display.bundles import bundle_html, bundle_text
-from toolbench.display.inert import inert_html
+from test_display.inert import problems, problems_in_a_browser
+from toolbench.display.html.inert_html import inert_html
+from toolbench.display.html.mime_bundle import bundle_html, bundle_text
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -73,6 +73,22 @@ class TestInertHtml:
     def test_is_well_formed(self, parts):
         """Whatever goes in: every element that is opened is closed, in order."""
         assert problems(inert_html("".join(parts))) == []
+
+    @pytest.mark.parametrize("payload", PAYLOADS)
+    def test_is_inert_in_a_browser(self, payload):
+        """A browser's parser finds nothing in it either that runs, loads or is not closed."""
+        for source in (payload, f"<table><td>{payload}</td></table><p>{payload}"):
+            assert problems_in_a_browser(inert_html(source)) == []
+
+    @given(st.lists(st.sampled_from([*PIECES, *PAYLOADS])))
+    def test_stays_inert_in_a_browser(self, parts):
+        """Nor does it in any mixture, however badly nested."""
+        assert problems_in_a_browser(inert_html("".join(parts))) == []
+
+    def test_the_judge_sees_what_a_browser_would_run(self):
+        """Shown the payloads as they are, it finds something in every element."""
+        elements = ("<svg onload=x()>", "<a href=javascript:x()>", "<style>a{}</style>")
+        assert all(map(problems_in_a_browser, elements))
 
 
 class TestBundles:

@@ -5,14 +5,15 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from toolbench.core.validation import clip
-from toolbench.display.css import REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape, link, safe_address, visible
+from toolbench.display.html.css import REMARK
 from toolbench.display.sizes import human_size
+from toolbench.plain import clip
 
 LARGEST = 5_000_000
 """Bytes of the largest image put into a page, and so into a saved notebook."""
 
+_LONGEST = 3 * LARGEST + 1_000  # characters of its URL, every byte of it as %XX
 _DATA = re.compile(
     r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
     r"(?:;[\w.-]+=[\w.-]*|;utf-?8)*(;base64)?,(.*)",
@@ -59,6 +60,8 @@ class Image:
 
 def read_image(url: str) -> Image:
     """Take *url* apart; whatever is wrong with it is in the result's `problem`."""
+    if len(url) > _LONGEST:
+        return Image("", problem=f"more than {human_size(LARGEST)}, not shown")
     match = _DATA.fullmatch(url)
     if not match:
         known = safe_address(url) and not url.lower().startswith("mailto:")

@@ -1,4 +1,4 @@
-"""Show a description, written by anybody, as Markdown: formatted, and inert."""
+"""Show a description from any author as Markdown: formatted, and inert."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,6 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from toolbench.display.caps import cap
-from toolbench.display.css import CELL, CODE_FONT, LINE, PRE, TEXT_FONT
 from toolbench.display.escape import (
     NO_MATHS,
     Html,
@@ -17,6 +16,7 @@ from toolbench.display.escape import (
     safe_address,
     visible,
 )
+from toolbench.display.html.css import CELL, CODE_FONT, LINE, PRE, TEXT_FONT
 
 LIMIT = 20_000
 """Characters of Markdown shown, unless a caller says otherwise."""
@@ -106,8 +106,8 @@ class _Renderer(RendererHTML):
     ) -> str:
         token = tokens[idx]
         label = self.renderInlineAsText(token.children or [], options, env)
-        shown = escape(f"[image: {label}]" if label else "[image]")
-        return link(str(token.attrGet("src")), shown)
+        label_html = escape(f"[image: {label}]" if label else "[image]")
+        return link(str(token.attrGet("src")), label_html)
 
     def fence(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType

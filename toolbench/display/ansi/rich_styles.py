@@ -5,7 +5,7 @@ from functools import lru_cache
 from rich.color import Color
 from rich.style import Style
 
-from toolbench.display.colors import MUTED, Rgb, mix, on_color, on_page, to_hex
+from toolbench.display.ansi.colors import MUTED, Rgb, mix, on_color, on_page, to_hex
 
 _GREY: Rgb = (128, 128, 128)
 _REVERSED: Rgb = (208, 208, 208)
@@ -37,12 +37,12 @@ def style_css(style: Style) -> str:
         "line-through": style.strike,
         "overline": style.overline,
     }
-    shown = " ".join(name for name, on in lines.items() if on)
+    decoration = " ".join(name for name, on in lines.items() if on)
     rules = [
         *_colors(style),
         "font-weight:bold" if style.bold else "",
         "font-style:italic" if style.italic else "",
-        f"text-decoration:{shown}" if shown else "",
+        f"text-decoration:{decoration}" if decoration else "",
     ]
     return ";".join(rule for rule in rules if rule)
 
@@ -57,8 +57,18 @@ def _colors(style: Style) -> list[str]:
         ink = on_color(ink, paper)
         return [f"color:{to_hex(ink)}", f"background-color:{to_hex(paper)}"]
     if ink:
-        return [f"color:{on_page(mix(ink, _GREY, 0.5) if style.dim else ink)}"]
+        return [f"color:{on_page(_dimmed(ink) if style.dim else ink)}"]
     return [f"color:{MUTED}"] if style.dim else []
+
+
+def plain_ink(style: Style) -> Rgb | None:
+    """Return the colour that the text of *style* asks for where it has no background."""
+    ink = _rgb(style.color)
+    return _dimmed(ink) if ink and style.dim else ink
+
+
+def _dimmed(ink: Rgb) -> Rgb:
+    return mix(ink, _GREY, 0.5)
 
 
 def _rgb(color: Color | None) -> Rgb | None:

@@ -1,15 +1,15 @@
-"""Show what `display()` was given during a run: a mime bundle, made by anybody."""
+"""Show a mime bundle that a run passed to `display()`; its content is not trusted."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolbench.display.ansi import from_ansi
+from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.escape import Html, visible
-from toolbench.display.images import read_image
-from toolbench.display.inert import inert_html
-from toolbench.display.jsontree import json_html, json_text
-from toolbench.display.markdown import markdown_html
+from toolbench.display.html.images import LARGEST, read_image
+from toolbench.display.html.inert_html import inert_html
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.render import to_html, to_text
 
 LIMIT = 50_000
@@ -21,9 +21,9 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 def bundle_html(data: Mapping[str, Any]) -> Html:
     """Return the richest part of *data* that can be shown safely; empty if that is its text."""
-    for kind, show in _SHOWN.items():
-        if kind in data and (shown := show(data[kind])):
-            return shown
+    for kind, show in _RENDERERS.items():
+        if kind in data and (html := show(data[kind])):
+            return html
     return Html("")
 
 
@@ -41,7 +41,7 @@ def bundle_text(data: Mapping[str, Any]) -> str:
 
 def _image(kind: str) -> Callable[[Any], Html]:
     def show(content: Any) -> Html:
-        if not isinstance(content, str | bytes):
+        if not isinstance(content, str | bytes) or len(content) > 2 * LARGEST:
             return Html("")
         packed = content if isinstance(content, str) else b64encode(content).decode()
         image = read_image(f"data:{kind};base64,{''.join(packed.split())}")
@@ -51,7 +51,9 @@ def _image(kind: str) -> Callable[[Any], Html]:
 
 
 def _svg(content: Any) -> Html:
-    packed = b64encode(str(content).encode("utf-8", "replace")).decode()
+    if len(text := str(content)) > LARGEST:
+        return Html("")
+    packed = b64encode(text.encode("utf-8", "replace")).decode()
     image = read_image(f"data:image/svg+xml;base64,{packed}")
     return Html("") if image.problem else image.html
 
@@ -60,7 +62,7 @@ def _formatted(content: Any) -> Html:
     return inert_html(str(content), limit=LIMIT)
 
 
-_SHOWN: dict[str, Callable[[Any], Html]] = {
+_RENDERERS: dict[str, Callable[[Any], Html]] = {
     **{kind: _image(kind) for kind in _IMAGES},
     "image/svg+xml": _svg,
     "text/html": _formatted,

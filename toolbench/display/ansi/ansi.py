@@ -5,9 +5,9 @@ import re
 from rich.ansi import AnsiDecoder
 from rich.text import Text
 
+from toolbench.display.ansi.control_sequences import OTHER, RETURN, STYLE
 from toolbench.display.caps import cap, joined
 from toolbench.display.escape import visible
-from toolbench.display.sequences import OTHER, RETURN, STYLE
 
 _STYLED = re.compile(f"({STYLE.pattern})")
 _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
@@ -24,12 +24,17 @@ def from_ansi(text: str, *, limit: int | None = None) -> Text:
         text: What the program wrote.
         limit: Show the head and the tail of a text with more characters than this.
     """
-    lines = OTHER.sub("", RETURN.sub("\r", text)).split("\n")
-    clean = _visible("\n".join(_last_state(line) for line in lines))
-    capped = cap(clean, len(clean) if limit is None else limit)
+    if limit is None:
+        return _decode(_clean(text))
+    capped = cap(text, limit, _clean)
     if not capped.omitted:
-        return _decode(clean)
+        return _decode(capped.head)
     return joined(_decode(capped.head), capped.omitted, _decode(capped.tail))
+
+
+def _clean(text: str) -> str:
+    lines = OTHER.sub("", RETURN.sub("\r", text)).split("\n")
+    return _visible("\n".join(_last_state(line) for line in lines))
 
 
 def _last_state(line: str) -> str:
@@ -46,13 +51,13 @@ def _last_state(line: str) -> str:
 
 
 def _backspaced(line: str) -> str:
-    kept: list[str] = []
+    characters: list[str] = []
     for piece in _PIECE.findall(line):
         if piece != "\b":
-            kept.append(piece)
-        elif kept and len(kept[-1]) == 1:
-            kept.pop()
-    return "".join(kept)
+            characters.append(piece)
+        elif characters and len(characters[-1]) == 1:
+            characters.pop()
+    return "".join(characters)
 
 
 def _visible(text: str) -> str:

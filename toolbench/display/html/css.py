@@ -1,6 +1,6 @@
 """The inline styles every part shares: JupyterLab's variables, with fallbacks for elsewhere."""
 
-from toolbench.display.colors import MUTED
+from toolbench.display.ansi.colors import MUTED
 
 CODE_FONT = (
     "font-family:var(--jp-code-font-family,Menlo,Consolas,'DejaVu Sans Mono',monospace);"

@@ -1,0 +1,141 @@
+"""A result for its two readers: a card for each, or one where they read the same."""
+
+import pandas as pd
+import pytest
+from rich.text import Text
+
+from test_display.inert import problems, text_of
+from toolbench import Action, ImageContent, Observation, TextContent
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.display.observations import BOTH, MODEL, PERSON, result_html
+from toolbench.mcp.results import tool_observation
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+
+_PIXEL = "data:image/png;base64,iVBORw0KGgo="
+
+
+class Painted(Observation):
+    @property
+    def visualize(self):
+        return Text("looks", style="red")
+
+
+class Terse(Observation):
+    @property
+    def to_llm_content(self):
+        return [TextContent(text="short")]
+
+
+class Move(Action):
+    place: str
+
+
+class PaintedMove(Move):
+    @property
+    def visualize(self):
+        return Text("a move")
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        Observation.from_text("plain"),
+        Observation.from_text('{"a": [1, 2]}'),
+        Observation.from_text("no", is_error=True),
+        Observation(content=[TextContent(text="one"), TextContent(text="two")]),
+        Observation(content=[ImageContent(image_urls=[_PIXEL])]),
+        Observation(),
+        tool_observation("t", {"content": [{"type": "text", "text": "hello"}]}),
+    ],
+)
+def test_what_is_the_same_for_both_is_shown_once(observation):
+    """One card says that a person and the model read the same, and holds it."""
+    html = result_html(observation)
+    assert problems(html) == []
+    assert html.count("data-toolbench-card") == 1
+    assert BOTH in html
+    assert all(
+        block.text in text_of(html)
+        for block in observation.content
+        if block.type == "text" and "{" not in block.text
+    )
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        Painted.from_text("x"),
+        Terse.from_text("much longer"),
+        Observation.from_text("\x1b[31mred\x1b[0m"),
+        UnfinishedObservation.from_text("not run"),
+        ResultObservation(
+            content=[TextContent(text="a\n1")], result=pd.DataFrame({"a": [1]})
+        ),
+        tool_observation("t", {"content": "no list"}),
+    ],
+)
+def test_what_differs_is_shown_to_each(observation):
+    """A look of its own, another text for the model, colours, tables, warnings: two cards."""
+    html = result_html(observation)
+    assert html.count("data-toolbench-card") == 2
+    assert html.index(PERSON) < html.index(MODEL)
+    assert BOTH not in html
+
+
+def test_json_is_a_tree_and_the_text_to_the_letter():
+    """A model reads no tree: its text is one click away."""
+    html = result_html(Observation.from_text('{"a":1e2}'))
+    assert "a: 100.0" in text_of(html)
+    assert '{"a":1e2}' in text_of(html)
+
+
+def test_a_call_is_folded_away_unless_it_has_a_look_of_its_own():
+    """The form says already what a plain call says."""
+    result = Observation.from_text("x")
+    plain, painted = (
+        result_html(result, kind(place="here")) for kind in (Move, PaintedMove)
+    )
+    assert "<details" in plain.partition("The call")[0]
+    assert " open " not in plain
+    assert " open " in painted
+    assert "a move" in painted
+
+
+def block(text, audience=None):
+    annotations = {} if audience is None else {"annotations": {"audience": audience}}
+    return {"type": "text", "text": text, **annotations}
+
+
+ANSWER = {
+    "content": [
+        block("for all"),
+        block("for you", ["user"]),
+        block("for it", ["assistant"]),
+        block("for both", ["user", "assistant"]),
+        block("unclear", "user"),
+    ]
+}
+
+
+class TestAudience:
+    """MCP's `audience`: the model and the person each get what is meant for them."""
+
+    def test_decides_who_reads_what(self):
+        """Each column holds what is for it and what is for everybody; nothing is lost."""
+        observation = tool_observation("t", ANSWER)
+        read = [item.text for item in observation.to_llm_content]
+        assert read == ["for all", "for it", "for both", "unclear"]
+        assert "for you" in observation.text
+        person, _, model = text_of(result_html(observation)).partition(MODEL)
+        assert "for you" in person
+        assert "for it" not in person
+        assert "for it" in model
+        assert "for you" not in model
+
+    def test_of_the_person_alone_tells_the_model_so(self):
+        """A model is never answered with nothing."""
+        answer = {"content": [block("secret plan", ["user"])]}
+        observation = tool_observation("t", answer)
+        [told] = observation.to_llm_content
+        assert "user" in told.text
+        assert "secret plan" not in told.text

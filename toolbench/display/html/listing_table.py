@@ -1,0 +1,70 @@
+"""Tables of a few columns of text, as magics list things: they keep their shape on narrow pages."""
+
+from collections.abc import Sequence
+
+from toolbench.display.caps import cap
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.html.css import CELL, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
+from toolbench.plain import str_of
+
+_LONGEST = 2_000  # characters of one cell
+
+
+def listing_html(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], notes: Sequence[str] = ()
+) -> Html:
+    """Return *rows* as a table: names stay whole, long texts are wrapped, numbers stand right.
+
+    Args:
+        columns: The heads.
+        rows: The cells, of any type; each is shown as text.
+        notes: Sentences below the table.
+    """
+    numeric = [
+        bool(rows) and all(_is_number(row[index]) for row in rows)
+        for index in range(len(columns))
+    ]
+    heads = "".join(
+        f'<th scope="col" style="{CELL};font-weight:600;{_side(is_number)}">{escape(name)}</th>'
+        for name, is_number in zip(columns, numeric, strict=True)
+    )
+    body = "".join(f"<tr>{_cells(row, numeric)}</tr>" for row in rows)
+    below = "".join(
+        f'<div style="{REMARK};white-space:pre-wrap">{escape(note)}</div>'
+        for note in notes
+    )
+    table = (
+        f'<table style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+        if columns
+        else ""
+    )
+    return Html(
+        f'<div {NO_MATHS} style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
+    )
+
+
+def _cells(row: Sequence[object], numeric: Sequence[bool]) -> str:
+    return "".join(
+        f'<td style="{CELL};{_flow(index)}{_side(is_number)}">{_text(cell)}</td>'
+        for index, (cell, is_number) in enumerate(zip(row, numeric, strict=True))
+    )
+
+
+def _text(cell: object) -> Html:
+    return escape(str(cap(str_of(cell), _LONGEST, visible)))
+
+
+def _flow(index: int) -> str:
+    """The first column names a thing: it is broken only where it is longer than half a page."""
+    if index == 0:
+        return "min-width:8em;max-width:24em;overflow-wrap:anywhere;"
+    return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
+
+
+def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well where it is called
+    return "text-align:right;font-variant-numeric:tabular-nums" if is_number else ""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,153 @@
+"""Show a JSON value as a tree a person can fold, and as indented text."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from toolbench.display.ansi.colors import MUTED, on_page
+from toolbench.display.caps import cap, left_out
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
+from toolbench.plain import each_once, key_text, plain
+
+LIMIT = 100_000
+"""Characters of keys and values shown, unless a caller says otherwise."""
+
+_LARGEST = 2_000_000  # characters of JSON that are read
+_OPEN = 2  # levels unfolded at first
+_DEEPEST = 40
+_LEAST = 20  # characters of JSON a value costs with its indent
+_LONGEST = 2_000  # characters of one value
+_NODE = 110  # characters of markup a node costs beside its text
+_KEY = f"color:{on_page((35, 110, 200))}"
+_CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
+
+
+def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
+    """Return the object or list that *text* writes down; None when it is anything else.
+
+    An object with the same key twice is refused: a tree would hide one of them. So is a text
+    so long that parsing it would take too long.
+    """
+    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value: dict[str, Any] | list[Any] = json.loads(
+            text, object_pairs_hook=each_once
+        )
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def json_text(value: Any, *, limit: int = LIMIT) -> str:
+    """Return *value* as indented JSON: the head and the tail of more than *limit* characters."""
+    return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
+
+
+def json_html(value: Any, *, limit: int = LIMIT) -> Html:
+    """Return *value* as a tree of `<details>`: it folds without a line of JavaScript."""
+    style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
+    flow = "white-space:pre-wrap;overflow-wrap:anywhere"
+    tree = _Tree(limit).node(value, "", 0)
+    return Html(
+        f'<div {NO_MATHS} data-toolbench-json style="{style};{flow}">{tree}</div>'
+    )
+
+
+class _Tree:
+    """Writes nodes until its room is used up; then it only counts."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+
+    def node(self, value: Any, label: str, depth: int) -> str:
+        size = _size(value) if depth < _DEEPEST else 0
+        if not size:
+            return f"<div>{label}{self._leaf(value)}</div>"
+        rows = []
+        for count, (key, item) in enumerate(_items(value)):
+            if self._room <= 0:
+                rows.append(_remark(left_out(size - count, "value")))
+                break
+            name = f'<span style="{_KEY}">{self._take(key)}</span>: '
+            rows.append(self.node(item, name, depth + 1))
+        begin, end = "{}" if isinstance(value, Mapping) else "[]"
+        summary = _remark(f"{begin}{size:,}{end}")
+        return (
+            f"<details{' open' if depth < _OPEN else ''}>"
+            f'<summary style="cursor:pointer">{label}{summary}</summary>'
+            f'<div style="{_CHILDREN}">{"".join(rows)}</div></details>'
+        )
+
+    def _leaf(self, value: Any) -> Html:
+        if isinstance(value, str):
+            return self._take(f'"{cap(value, _LONGEST)}"')
+        return self._take(_dumps(value))
+
+    def _take(self, text: str) -> Html:
+        capped = str(cap(text, _LONGEST, visible))
+        self._room -= len(capped) + _NODE
+        return escape(capped)
+
+
+def _size(value: Any) -> int:
+    """Return how many values are in *value*; none unless it is an object or a list."""
+    return len(value) if isinstance(value, Mapping | list | tuple) else 0
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what is in *value*, one after the other: a tree may need only the first."""
+    if isinstance(value, Mapping):
+        return ((key_text(key), item) for key, item in value.items())
+    return ((str(index), item) for index, item in enumerate(value))
+
+
+def _fitting(value: Any) -> Any:
+    """Return *value*; of a very large one its first part, and how much is left out."""
+    part = _Part()
+    fitting = part.of(value, 0)
+    return value if part.is_all else fitting
+
+
+class _Part:
+    """Copies a value until its room is used up."""
+
+    def __init__(self) -> None:
+        self._room = _LARGEST
+        self.is_all = True
+
+    def of(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            self._room -= len(value)
+            if len(value) <= _LARGEST:
+                return value
+            self.is_all = False
+            return str(cap(value, _LARGEST))
+        self._room -= _LEAST
+        if not _size(value) or depth >= _DEEPEST:
+            return value
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        entries = dict(self._inside(items, _size(value), depth))
+        return entries if isinstance(value, Mapping) else [*entries.values()]
+
+    def _inside(
+        self, items: Iterable[tuple[Any, Any]], size: int, depth: int
+    ) -> Iterator[tuple[Any, Any]]:
+        for count, (key, item) in enumerate(items):
+            if self._room <= 0:
+                self.is_all = False
+                yield "…", left_out(size - count, "value")
+                return
+            yield key, self.of(item, depth + 1)
+
+
+def _remark(text: str) -> str:
+    return f'<span style="color:{MUTED}">{escape(text)}</span>'
+
+
+def _dumps(value: Any, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    except Exception:  # noqa: BLE001 - a cycle, an odd key, a str() of a user's
+        return json.dumps(plain(value), indent=indent, ensure_ascii=False)
