@@ -3,9 +3,9 @@
 from toolbench.llm.formats import FORMATS, format_report
 
 
-def parameters(tool, provider):
-    """The schema *provider* is given."""
-    given = FORMATS[provider](tool)
+def parameters(tool, provider, **questions):
+    """The schema *provider* is given, with *questions* about the call if wanted."""
+    given = FORMATS[provider](tool, **questions)
     return (given.get("function") or given).get(
         {"anthropic": "input_schema", "mcp": "inputSchema"}.get(provider, "parameters")
     )

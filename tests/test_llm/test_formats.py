@@ -20,7 +20,8 @@ from test_llm.samples import (
 )
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
-from toolbench.llm.formats import (
+from toolbench.jsonschema.walk import every
+from toolbench.llm.formats.tool_formats import (
     FORMATS,
     SHORT_DESCRIPTION,
     format_report,
@@ -30,8 +31,10 @@ from toolbench.llm.formats import (
     to_openai,
     to_responses,
 )
-from toolbench.llm.schemas import every
 
+ALTERNATIVES = {
+    "anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}}]
+}
 RISKS = ["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
 
 
@@ -145,6 +148,14 @@ class TestQuestions:
         )
         assert '"security_risk"' in exported
         assert '"summary"' in exported
+
+    @pytest.mark.parametrize("provider", FORMATS)
+    @pytest.mark.parametrize("top", [{}, ALTERNATIVES], ids=["plain", "anyOf"])
+    def test_come_first(self, provider, top):
+        """A call that is cut off keeps its rating: models write arguments in the schema's order."""
+        tool = taking({"text": {"type": "string"}}, **top)
+        asked = parameters(tool, provider, security_risk=True, summary=True)
+        assert list(asked["properties"])[:3] == ["security_risk", "summary", "text"]
 
 
 class TestTop:

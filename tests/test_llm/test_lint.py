@@ -140,7 +140,7 @@ class TestGoodTools:
     """A tool that keeps the rules has no findings."""
 
     @pytest.mark.parametrize(
-        "tool", [FinishTool, ThinkTool], ids=lambda tool: tool.name
+        "tool", [*FinishTool.create(), *ThinkTool.create()], ids=lambda tool: tool.name
     )
     def test_builtins(self, tool):
         """Our own are clean."""
@@ -177,8 +177,9 @@ class TestCost:
 
     def test_sum(self):
         """The sum of what each costs."""
-        one, other = cost_of([GREP]), cost_of([FinishTool])
-        assert cost_of([GREP, FinishTool]).tokens == one.tokens + other.tokens
+        [finish] = FinishTool.create()
+        one, other = cost_of([GREP]), cost_of([finish])
+        assert cost_of([GREP, finish]).tokens == one.tokens + other.tokens
         assert one.tokens > 50
 
     def test_none(self):

@@ -8,7 +8,7 @@ import pytest
 from test_llm.samples import taking
 from test_llm.tools import SAYS, argument, named, number, text
 from toolbench import tool
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
 
 DELETES = ToolAnnotations(destructiveHint=True)
@@ -226,7 +226,11 @@ KEPT_AND_BROKEN = {
         (
             taking({"a": text("A key.")}, "b", additionalProperties=False),
             taking({"a": text("A key.")}, "b"),
-        )
+        ),
+        (
+            taking({}, "b", patternProperties={"^a": {}}, additionalProperties=False),
+            taking({}, "b", patternProperties={"^b": {}}, additionalProperties=False),
+        ),
     ],
     "provider-refuses": [
         (named("get.it"), named("get_it")),

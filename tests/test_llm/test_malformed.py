@@ -303,3 +303,26 @@ def test_anything_in_a_stream(data):
         assert isinstance(parse_tool_calls(accumulator.message, [GREP, WRITE]), list)
     except BodyError as error:
         assert str(error)
+
+
+class Login(Action):
+    password: str
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"password": "hunter2-the-secret',
+        '{"password": "hunter2-the-secret"} and more',
+        '["hunter2-the-secret"]',
+    ],
+)
+def test_no_error_quotes_what_may_hold_a_secret(arguments):
+    """Arguments that are no object are not quoted where the tool takes a secret."""
+    tool = ToolDefinition(name="login", description="Log in.", action_type=Login)
+    function = {"name": "login", "arguments": arguments}
+    message = {"tool_calls": [{"id": "1", "type": "function", "function": function}]}
+    [call] = parse_tool_calls({"role": "assistant", **message}, [tool])
+    assert call.error is not None
+    assert "no JSON object" in str(call.error)
+    assert "hunter2" not in f"{call!r} {call.error}"

@@ -186,7 +186,7 @@ class TestShapes:
             b"\xff\xfe",
             None,
             3,
-            object(),
+            pytest.param(object(), id="an object"),
             {},
             [],
             {"role": "user", "content": "Hi"},

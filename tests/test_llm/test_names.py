@@ -5,7 +5,7 @@ import pytest
 
 from test_llm.offers import changes, parameters
 from test_llm.samples import foreign, taking
-from toolbench.llm.formats import (
+from toolbench.llm.formats.tool_formats import (
     FORMATS,
     SHORT_DESCRIPTION,
     to_anthropic,

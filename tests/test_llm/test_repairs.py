@@ -12,7 +12,7 @@ from test_llm.samples import GREP, taking
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.llm.jsontext import NotJsonError, read_json
+from toolbench.llm.calls.json_text import NotJsonError, read_json
 
 VALUES = st.recursive(
     st.none()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.llm.tokens import TokenCount, count_tokens, estimate_tokens
+from toolbench.display.sizes import estimate_tokens
+from toolbench.llm.tokens import TokenCount, count_tokens
 
 
 class TestEstimate:

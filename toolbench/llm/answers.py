@@ -1,14 +1,18 @@
-"""What a model is told after its call: the observation as its provider's tool result."""
+"""The answer to a model's call: the observation as its provider's tool result."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.prompt_messages import user_message
 from toolbench.llm.providers import Provider
-from toolbench.llm.schemas import Json
-from toolbench.llm.toolcall import ToolCall
+
+if TYPE_CHECKING:
+    from toolbench.llm.calls.tool_call import ToolCall
 
 LONGEST_TEXT = 100_000
 """Characters of text in an answer, about 25,000 tokens; the rest is cut from the middle."""
@@ -26,7 +30,10 @@ class _Told:
 
 
 def respond(
-    call: ToolCall, observation: Observation | None = None, *, limit: int = LONGEST_TEXT
+    call: "ToolCall",
+    observation: Observation | None = None,
+    *,
+    limit: int = LONGEST_TEXT,
 ) -> Json:
     """Return the message that answers *call*, in the shape its provider wants.
 
@@ -38,12 +45,65 @@ def respond(
     Raises:
         ValueError: If the call could run and there is no observation.
     """
-    seen = call.observation if observation is None else observation
-    if seen is None:
+    result = call.observation if observation is None else observation
+    if result is None:
         msg = f"The call of {call.name!r} can run: give the observation it came to."
         raise ValueError(msg)
-    told = _Told(_blocks(seen.to_llm_content, limit), seen.is_error)
-    return _ANSWERS[call.metadata.provider](call, told)
+    payload = _Told(_blocks(result.to_llm_content, limit), result.is_error)
+    return _ANSWERS[call.metadata.provider](call, payload)
+
+
+def respond_all(
+    answers: "Sequence[tuple[ToolCall, Observation | None]]",
+    *,
+    limit: int = LONGEST_TEXT,
+) -> list[Json]:
+    """Return the messages that answer all calls of one message, in the order of *answers*.
+
+    Where a provider wants all results in one turn (Anthropic, Gemini) they are in one. Where the
+    answer to a call cannot hold an image (OpenAI's chat completions) the images follow as one
+    message of the user.
+
+    Args:
+        answers: Each call with what came out of it, as for `respond`.
+        limit: Characters of text in each answer.
+
+    Raises:
+        ValueError: If a call could run and there is no observation.
+    """
+    messages = [respond(call, result, limit=limit) for call, result in answers]
+    if not messages:
+        return []
+    match answers[0][0].metadata.provider:
+        case "anthropic":
+            return [_joined(messages, "content")]
+        case "gemini":
+            return [_joined(messages, "parts")]
+        case "openai":
+            return [*messages, *_images_of(answers)]
+    return messages
+
+
+def _joined(messages: Sequence[Json], key: str) -> Json:
+    return {**messages[0], key: [part for m in messages for part in m[key]]}
+
+
+def _images_of(
+    answers: "Sequence[tuple[ToolCall, Observation | None]]",
+) -> list[Json]:
+    content: list[Content] = []
+    for call, result in answers:
+        images = [
+            ImageContent(image_urls=[url])
+            for block in (result.to_llm_content if result else ())
+            if isinstance(block, ImageContent)
+            for url in block.image_urls
+            if len(url) <= LARGEST_IMAGE
+        ]
+        if images:
+            title = f"What the call {call.id or call.name} of {call.name} returned:"
+            content += [TextContent(text=title), *images]
+    return [user_message(content)] if content else []
 
 
 def _blocks(content: Sequence[Content], limit: int) -> list[_Block]:
@@ -76,88 +136,90 @@ def _image(url: str) -> _Block:
 
 def _text(blocks: Sequence[_Block]) -> str:
     """All blocks as text; an image is named where it cannot be sent."""
-    return "\n".join(said if kind == "text" else _named(said) for kind, said in blocks)
+    return "\n".join(text if kind == "text" else _named(text) for kind, text in blocks)
 
 
 def _named(url: str) -> str:
-    found = _DATA.match(url)
-    return f"[image: {found[1]}]" if found else f"[image: {url}]"
+    match = _DATA.match(url)
+    return f"[image: {match[1]}]" if match else f"[image: {url}]"
 
 
 # --- each in its provider's words -----------------------------------------------------
 
 
-def _openai(call: ToolCall, told: _Told) -> Json:
+def _openai(call: "ToolCall", payload: _Told) -> Json:
     return {
         "role": "tool",
         "tool_call_id": call.id or "",
-        "content": _text(told.blocks),
+        "content": _text(payload.blocks),
     }
 
 
-def _responses(call: ToolCall, told: _Told) -> Json:
-    output: str | list[Json] = _text(told.blocks)
-    if any(kind == "image" for kind, _ in told.blocks):
+def _responses(call: "ToolCall", payload: _Told) -> Json:
+    output: str | list[Json] = _text(payload.blocks)
+    if any(kind == "image" for kind, _ in payload.blocks):
         output = [
-            {"type": "input_text", "text": said}
+            {"type": "input_text", "text": value}
             if kind == "text"
-            else {"type": "input_image", "image_url": said, "detail": "auto"}
-            for kind, said in told.blocks
+            else {"type": "input_image", "image_url": value, "detail": "auto"}
+            for kind, value in payload.blocks
         ]
     return {"type": "function_call_output", "call_id": call.id or "", "output": output}
 
 
-def _anthropic(call: ToolCall, told: _Told) -> Json:
+def _anthropic(call: "ToolCall", payload: _Told) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": call.id or ""}
-    parts = [_claude_block(kind, said) for kind, said in told.blocks if said.strip()]
+    parts = [
+        _claude_block(kind, value) for kind, value in payload.blocks if value.strip()
+    ]
     if parts:  # an empty text block is refused
         result["content"] = parts
-    if told.failed:
+    if payload.failed:
         result["is_error"] = True
     return {"role": "user", "content": [result]}
 
 
-def _claude_block(kind: str, said: str) -> Json:
+def _claude_block(kind: str, text: str) -> Json:
     if kind == "text":
-        return {"type": "text", "text": said}
-    found = _DATA.match(said)
+        return {"type": "text", "text": text}
+    match = _DATA.match(text)
     source = (
-        {"type": "base64", "media_type": found[1], "data": found[2]}
-        if found
-        else {"type": "url", "url": said}
+        {"type": "base64", "media_type": match[1], "data": match[2]}
+        if match
+        else {"type": "url", "url": text}
     )
     return {"type": "image", "source": source}
 
 
-def _gemini(call: ToolCall, told: _Told) -> Json:
+def _gemini(call: "ToolCall", payload: _Told) -> Json:
     response: Json = {"name": call.metadata.sent_name}
     if call.id:
         response["id"] = call.id
-    images = [_DATA.match(said) for kind, said in told.blocks if kind == "image"]
-    embedded = [found for found in images if found]
-    texts = [(k, s) for k, s in told.blocks if k == "text" or not _DATA.match(s)]
-    response["response"] = {"error" if told.failed else "output": _text(texts)}
+    images = [_DATA.match(url) for kind, url in payload.blocks if kind == "image"]
+    embedded = [match for match in images if match]
+    texts = [(k, s) for k, s in payload.blocks if k == "text" or not _DATA.match(s)]
+    response["response"] = {"error" if payload.failed else "output": _text(texts)}
     if embedded:
         response["parts"] = [
-            {"inlineData": {"mimeType": found[1], "data": found[2]}}
-            for found in embedded
+            {"inlineData": {"mimeType": match[1], "data": match[2]}}
+            for match in embedded
         ]
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-def _mcp(call: ToolCall, told: _Told) -> Json:
+def _mcp(call: "ToolCall", payload: _Told) -> Json:
     content: list[Json] = []
-    for kind, said in told.blocks:
-        found = _DATA.match(said) if kind == "image" else None
-        if found:
-            content.append({"type": "image", "data": found[2], "mimeType": found[1]})
+    for kind, value in payload.blocks:
+        match = _DATA.match(value) if kind == "image" else None
+        if match:
+            content.append({"type": "image", "data": match[2], "mimeType": match[1]})
         else:
-            text = said if kind == "text" else _named(said)
+            text = value if kind == "text" else _named(value)
             content.append({"type": "text", "text": text})
-    return {"content": content, "isError": told.failed}
+    return {"content": content, "isError": payload.failed}
 
 
-_ANSWERS: Mapping[Provider, Callable[[ToolCall, _Told], Json]] = {
+_ANSWERS: Mapping[Provider, Callable[["ToolCall", _Told], Json]] = {
     "openai": _openai,
     "responses": _responses,
     "anthropic": _anthropic,

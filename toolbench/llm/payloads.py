@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.llm.arguments import to_provider
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.formats.argument_names import to_provider
 from toolbench.llm.providers import Provider, tool_name
-from toolbench.llm.schemas import Json
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -96,5 +96,5 @@ def _text(arguments: Any) -> str:
 
 def _id(prefix: str, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """The same call has the same id, so that what is pasted can be compared."""
-    said = json.dumps([tool.name, arguments], sort_keys=True)
-    return prefix + sha256(said.encode()).hexdigest()[:24]
+    text = json.dumps([tool.name, arguments], sort_keys=True)
+    return prefix + sha256(text.encode()).hexdigest()[:24]

@@ -34,10 +34,10 @@ class NameRule:
         if self.fits(name):
             return name
         mark = "_" + sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK]
-        kept = re.sub(f"[^{self.rest}]", "_", name, flags=re.ASCII)
-        if not re.match(f"[{self.first}]", kept, re.ASCII):
-            kept = f"_{kept}"
-        return kept[: self.limit - len(mark)] + mark
+        valid = re.sub(f"[^{self.rest}]", "_", name, flags=re.ASCII)
+        if not re.match(f"[{self.first}]", valid, re.ASCII):
+            valid = f"_{valid}"
+        return valid[: self.limit - len(mark)] + mark
 
 
 _WORD = "a-zA-Z0-9_"

@@ -6,9 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.llm.lint import arguments, descriptions, names, schema, toolsets
+from toolbench.llm.lint import (
+    argument_rules,
+    description_rules,
+    name_rules,
+    schema_rules,
+    toolset_rules,
+)
 from toolbench.llm.lint.finding import RULES, Finding, Rule, Severity
-from toolbench.llm.lint.schema import offer_of
+from toolbench.llm.lint.schema_rules import offer_of
 from toolbench.llm.lint.subject import Subject
 from toolbench.llm.tokens import TokenCount, count_tokens
 
@@ -25,32 +31,32 @@ __all__ = [
 _MANY = 10  # tools with one and the same finding
 
 _OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
-    names.verb,
-    names.hints,
-    descriptions.missing,
-    descriptions.thin,
-    descriptions.result,
-    descriptions.limits,
-    arguments.undescribed,
-    arguments.misnamed,
-    arguments.many,
-    arguments.enumeration,
-    arguments.form,
-    arguments.joined,
-    arguments.json_text,
-    arguments.bounds,
-    arguments.default,
-    arguments.free,
-    schema.required,
-    schema.defaults,
-    schema.refused,
-    schema.cost,
+    name_rules.verb,
+    name_rules.hints,
+    description_rules.missing,
+    description_rules.thin,
+    description_rules.result,
+    description_rules.limits,
+    argument_rules.undescribed,
+    argument_rules.misnamed,
+    argument_rules.many,
+    argument_rules.enumeration,
+    argument_rules.form,
+    argument_rules.joined,
+    argument_rules.json_text,
+    argument_rules.bounds,
+    argument_rules.default,
+    argument_rules.free,
+    schema_rules.required,
+    schema_rules.defaults,
+    schema_rules.refused,
+    schema_rules.cost,
 )
 _OF_ALL: tuple[Callable[[Sequence[Subject]], Iterator[Finding]], ...] = (
-    toolsets.crowd,
-    toolsets.names,
-    toolsets.pairs,
-    toolsets.descriptions,
+    toolset_rules.crowd,
+    toolset_rules.names,
+    toolset_rules.pairs,
+    toolset_rules.descriptions,
 )
 
 
@@ -62,8 +68,8 @@ def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
     """Return what in *tools*, each alone and all offered together, a model will stumble over."""
     subjects = [Subject(tool) for tool in tools]
-    alone = [found for subject in subjects for found in _alone(subject)]
-    return _folded(alone) + [found for rule in _OF_ALL for found in rule(subjects)]
+    alone = [finding for subject in subjects for finding in _alone(subject)]
+    return _folded(alone) + [finding for rule in _OF_ALL for finding in rule(subjects)]
 
 
 def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
@@ -79,16 +85,18 @@ def _alone(subject: Subject) -> Iterator[Finding]:
 
 
 def _folded(findings: list[Finding]) -> list[Finding]:
-    """What is wrong with an argument that many tools share is told once."""
-    times = Counter((found.rule, found.where, found.message) for found in findings)
-    told: set[tuple[str, str, str]] = set()
+    """Report once what is wrong with an argument that many tools share."""
+    times = Counter(
+        (finding.rule, finding.where, finding.message) for finding in findings
+    )
+    reported: set[tuple[str, str, str]] = set()
     folded: list[Finding] = []
-    for found in findings:
-        key = found.rule, found.where, found.message
-        if times[key] < _MANY or not found.rule.startswith("argument-"):
-            folded.append(found)
-        elif key not in told:
-            told.add(key)
-            message = f"{found.message} The same in {times[key] - 1} other tools."
-            folded.append(replace(found, message=message))
+    for finding in findings:
+        key = finding.rule, finding.where, finding.message
+        if times[key] < _MANY or not finding.rule.startswith("argument-"):
+            folded.append(finding)
+        elif key not in reported:
+            reported.add(key)
+            message = f"{finding.message} The same in {times[key] - 1} other tools."
+            folded.append(replace(finding, message=message))
     return folded

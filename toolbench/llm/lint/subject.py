@@ -1,13 +1,16 @@
 """What the rules look at: a tool taken apart once."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.llm.schemas import Json, target, types_of
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.view import SchemaView
+from toolbench.jsonschema.walk import Json
+from toolbench.wording import words_of
 
 _DEEPEST = 4  # levels of arguments inside arguments
 
@@ -18,30 +21,22 @@ class Argument:
 
     path: str
     name: str
-    schema: Json
+    node: Node
     required: bool
+    text: str
+    """What is said of it or of its alternatives; empty if nothing is."""
+    types: tuple[str, ...]
+    """Its types, `null` aside."""
 
-    @property
-    def text(self) -> str:
-        """What is said of it or of its alternatives; empty if nothing is."""
-        said = [node.get("description") for node in self._nodes]
-        return " ".join(text for text in said if isinstance(text, str))
-
-    @property
-    def types(self) -> list[str]:
-        """Its types, `null` aside."""
-        named = [kind for node in self._nodes for kind in types_of(node)]
-        return [kind for kind in dict.fromkeys(named) if kind != "null"]
+    @classmethod
+    def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:
+        """Return what the rules need to know of *node*, read once."""
+        types = tuple(kind for kind in node.types if kind != "null")
+        return cls(path, name, node, required, node.explanation, types)
 
     def has(self, *keywords: str) -> bool:
         """Tell whether its schema, or an alternative in it, uses one of *keywords*."""
-        return any(node.keys() & set(keywords) for node in self._nodes)
-
-    @property
-    def _nodes(self) -> list[Mapping[str, Any]]:
-        """Its schema, and the alternatives in it."""
-        branches = self.schema.get("anyOf") or self.schema.get("oneOf") or ()
-        return [self.schema, *(b for b in branches if isinstance(b, Mapping))]
+        return self.node.says(*keywords)
 
 
 class Subject:
@@ -58,6 +53,11 @@ class Subject:
         """What a model is asked to send."""
         return self.tool.parameters()
 
+    @cached_property
+    def view(self) -> SchemaView:
+        """The schema, each part of it read once."""
+        return SchemaView(self.schema)
+
     @property
     def has_output_schema(self) -> bool:
         """Whether a schema says what comes back."""
@@ -71,7 +71,7 @@ class Subject:
     @cached_property
     def arguments(self) -> list[Argument]:
         """Every argument, and every property inside one."""
-        return list(self._inside(self.schema, "", 0))
+        return list(self._inside(self.view.whole, "", 0))
 
     @cached_property
     def outer(self) -> list[Argument]:
@@ -80,37 +80,16 @@ class Subject:
             argument for argument in self.arguments if argument.path == argument.name
         ]
 
-    def _inside(self, node: Any, path: str, depth: int) -> Iterator[Argument]:
-        node = self._resolved(node)
+    def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
             return
-        properties = node.get("properties")
-        required = node.get("required") or ()
-        for name, sub in properties.items() if isinstance(properties, dict) else ():
+        # of alternatives further in, a model sees the one it chooses
+        required = node.required
+        inside = chain(node.properties, node.conditional)
+        for name in node.names if depth == 0 else inside:
             inner = f"{path}.{name}" if path else name
-            schema = self._resolved(sub)
-            yield Argument(inner, name, schema, name in required)
-            yield from self._inside(schema, inner, depth + 1)
-        if isinstance(node.get("items"), dict):
-            yield from self._inside(node["items"], f"{path}[]", depth + 1)
-
-    def _resolved(self, node: Any) -> Json:
-        pointed = self._pointed(node)
-        if not isinstance(pointed, dict):
-            return {}
-        resolved: Json = pointed if pointed is node else {**pointed, **node}
-        for key in ("anyOf", "oneOf"):
-            if isinstance(resolved.get(key), list):
-                branches = [self._pointed(branch) for branch in resolved[key]]
-                resolved = {**resolved, key: branches}
-        return resolved
-
-    def _pointed(self, node: Any) -> Any:
-        ref = node.get("$ref") if isinstance(node, dict) else None
-        return node if ref is None else target(self.schema, ref)
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a name in snake, camel, kebab or dotted case."""
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return [word for word in re.split(r"[^a-z0-9]+", snake.lower()) if word]
+            part = node.at(name)
+            yield Argument.of(part, inner, name, required=name in required)
+            yield from self._inside(part, inner, depth + 1)
+        if node.items is not None:
+            yield from self._inside(node.items, f"{path}[]", depth + 1)

@@ -1,6 +1,6 @@
 """The verbs by which a tool's name says what it does."""
 
-_LISTED = """
+_WORDS = """
 abort accept access achieve ack acknowledge acquire activate adapt add adjust
 aggregate align allocate allow alter amend analyse analyze annotate answer append
 apply approve archive are arrange ask assemble assert assess assign assist associate
@@ -62,4 +62,4 @@ validate vectorize verify view visit visualise visualize void vote wait wake wal
 warn watch whois wipe withdraw wrap write yield zip zoom
 """
 
-VERBS = frozenset(_LISTED.split())
+VERBS = frozenset(_WORDS.split())

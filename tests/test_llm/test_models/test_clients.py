@@ -1,0 +1,365 @@
+"""The real client packages, and plain HTTP, against a server that speaks their protocols."""
+
+import gc
+import socket
+import threading
+from contextlib import suppress
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from test_llm.samples import GREP, sdk
+from test_llm.test_models.conftest import MODELS, hello
+from test_llm.test_models.provider_server import (
+    CUT_OFF,
+    KEY,
+    Reply,
+    provider_server,
+    refusal,
+    spoken,
+)
+from toolbench import ImageContent, Observation, TextContent
+from toolbench.core.background_loop import portal
+from toolbench.errors import ModelConnectionError, ModelError
+from toolbench.llm import parse_tool_calls, respond_all, user_message
+from toolbench.llm.models import Usage, as_model
+from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.sdk import http_package_of
+
+ARGUMENTS = {"pattern": "TODO", "limit": 5}
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
+    "AABJRU5ErkJggg=="
+)
+PICTURE = f"data:image/png;base64,{PNG}"
+
+
+def _pictures(body):
+    """How often the picture is in *body*; Google's package writes base64 for URLs."""
+    return str(body).translate(str.maketrans("-_", "+/")).count(PNG)
+
+
+def _client(server):
+    return sdk("openai").OpenAI(api_key=KEY, base_url=f"{server.url}/v1")
+
+
+class TestAnswer:
+    def test_is_streamed(self, model, server):
+        """Text and calls come piece by piece, and the whole of them is the answer."""
+        server.reply(spoken(model.provider, "I look for it.", [("grep", ARGUMENTS)]))
+        chunks = []
+        answer = model.complete(hello(model), [GREP], on_chunk=chunks.append)
+        assert answer.text == "I look for it."
+        assert answer.finish_reason == "tool_calls"
+        assert answer.usage == Usage(12, 5)
+        assert answer.problem is None
+        (call,) = parse_tool_calls(answer.message, [GREP], provider=model.provider)
+        assert (call.name, call.arguments) == ("grep", ARGUMENTS)
+        texts = [chunk.text for chunk in chunks if chunk.kind == "text"]
+        assert "".join(texts) == answer.text
+        assert len(texts) > 1
+        assert [c.name for c in chunks if c.kind == "call" and c.name] == ["grep"]
+
+    def test_may_come_in_one_piece(self, server):
+        """Some servers do not stream, whatever they are asked."""
+        choice = {"message": {"role": "assistant", "content": "Whole."}}
+        server.reply(Reply(body={"choices": [{**choice, "finish_reason": "stop"}]}))
+        model, chunks = as_model(f"{server.url}/v1#toy"), []
+        answer = model.complete(hello(model), on_chunk=chunks.append)
+        assert answer.text == "Whole."
+        assert [chunk.text for chunk in chunks] == ["Whole."]
+
+    def test_that_is_cut_off_says_so(self, model, server):
+        """What has come stays, and one sentence says that it is not all."""
+        finish = CUT_OFF[model.provider]
+        server.reply(spoken(model.provider, "And then", finish=finish))
+        answer = model.complete(hello(model))
+        assert answer.text == "And then"
+        assert answer.finish_reason == "length"
+        assert "cut off" in answer.problem
+
+    def test_is_asked_for_with_instructions_and_tools(self, model, server):
+        """They are where the provider wants them, and nothing else is made up."""
+        server.reply(spoken(model.provider, "Yes."))
+        model.complete(hello(model), [GREP])
+        (body,) = server.bodies
+        assert "Be brief." in str(body)
+        assert "grep" in str(body["tools"])
+
+    def test_and_what_follows_is_taken(self, model, server):
+        """The answer's message and the answers to its calls are the next request."""
+        calls = [("grep", ARGUMENTS), ("grep", {"pattern": "b"})]
+        server.reply(
+            spoken(model.provider, "Both.", calls), spoken(model.provider, "Ok")
+        )
+        messages = hello(model)
+        answer = model.complete(messages, [GREP])
+        made = parse_tool_calls(answer.message, [GREP], provider=model.provider)
+        seen = [(call, Observation.from_text(f"seen {call.id}")) for call in made]
+        messages += [answer.message, *respond_all(seen)]
+        assert model.complete(messages, [GREP]).text == "Ok"
+        sent = str(server.bodies[1])
+        assert all(f"seen {call.id}" in sent for call in made)
+        assert sent.count("TODO") == 1
+        if model.provider == "gemini":  # which refuses a call without its signature
+            assert sent.count("c2lnbmVk") == 2
+
+    def test_can_be_about_an_image(self, model, server):
+        """Of a person, or of a tool: the same bytes come to the server."""
+        server.reply(*[spoken(model.provider, "Seen", [("grep", ARGUMENTS)])] * 2)
+        picture = ImageContent(image_urls=[PICTURE])
+        content = [TextContent(text="What is it?"), picture]
+        messages = [user_message(content, model.provider)]
+        answer = model.complete(messages, [GREP])
+        assert _pictures(server.bodies[0]) == 1
+        (call,) = parse_tool_calls(answer.message, [GREP], provider=model.provider)
+        shown = Observation(content=[TextContent(text="a dot"), picture])
+        model.complete([*messages, answer.message, *respond_all([(call, shown)])])
+        assert _pictures(server.bodies[1]) == 2
+
+
+class TestFailures:
+    def test_of_a_busy_server_are_tried_again(self, model, server):
+        """As late as the server says, and whoever watches is told."""
+        busy = refusal(429, "Slow down.", retry_after="0")
+        server.reply(busy, refusal(503, "Wait.", retry_after="0"))
+        server.reply(spoken(model.provider, "At last."))
+        chunks = []
+        answer = model.complete(hello(model), on_chunk=chunks.append)
+        assert answer.text == "At last."
+        retries = [chunk.text for chunk in chunks if chunk.kind == "retry"]
+        assert "Slow down" in retries[0]
+        assert "(429)" in retries[0]
+        assert "Try 2 of 4" in retries[0]
+        assert "(503)" in retries[1]
+        assert len(server.requests) == 3
+
+    def test_of_a_server_that_stays_busy_end(self, model, server):
+        """After four tries, with one sentence."""
+        server.reply(*[refusal(429, "Slow down.", retry_after="0")] * 5)
+        with pytest.raises(ModelError, match=r"Slow down.*tried 4 times") as raised:
+            model.complete(hello(model))
+        assert raised.value.status == 429
+        assert len(server.requests) == 4
+
+    def test_are_not_waited_for_too_long(self, model, server):
+        """An hour is the person's decision."""
+        server.reply(refusal(429, "Quota.", retry_after="3600"))
+        with pytest.raises(ModelError, match="asks to wait 3,600 seconds"):
+            model.complete(hello(model))
+
+    @pytest.mark.parametrize("status", [400, 401, 404])
+    def test_of_a_request_are_one_sentence(self, model, server, status):
+        """Not tried again; the provider's words are in it, the key is not."""
+        server.reply(refusal(status, f"Bad thing with {KEY}."))
+        with pytest.raises(ModelError, match="Bad thing with") as raised:
+            model.complete(hello(model))
+        assert raised.value.status == status
+        assert KEY not in str(raised.value)
+        assert len(server.requests) == 1
+
+    @pytest.mark.parametrize("streamed", [True, False])
+    def test_keep_no_key_and_steer_no_terminal(self, server, streamed):
+        """Neither the sentence nor an error behind it has the key, an escape or a turned text."""
+        words = f"Bad \x1b[31m\u202e {KEY}"
+        reply = Reply([{"error": {"message": words}}]) if streamed else None
+        server.reply(reply or refusal(400, words))
+        model = as_model((_client(server), "toy-1"))
+        address = AddressModel(f"{server.url}/v1#toy", api_key=KEY)
+        server.reply(reply or refusal(400, words))
+        for asked in (model, address):
+            with pytest.raises(ModelError, match="Bad") as raised:
+                asked.complete(hello(asked))
+            assert "\x1b" not in str(raised.value)
+            assert "\u202e" not in str(raised.value)
+            assert KEY not in str(raised.value)
+            assert raised.value.__cause__ is None
+            assert raised.value.__context__ is None
+
+    def test_in_the_middle_keep_what_came(self, model, server):
+        """A connection that is cut, and an end without an end: an error with the beginning."""
+        whole = spoken(model.provider, "It begins well and ends badly.").events
+        server.reply(Reply(whole[:-3], then="cut"), Reply(whole[:-3]))
+        for _ in range(2):
+            with pytest.raises(ModelConnectionError) as raised:
+                model.complete(hello(model))
+            assert raised.value.answer.text.startswith("It be")
+            assert "\n" not in str(raised.value)
+
+    def test_of_the_network_are_one_sentence(self):
+        """Where nobody listens."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{free.getsockname()[1]}"
+            for _, make in MODELS.values():
+                model = make(url)
+                with pytest.raises(ModelConnectionError, match="could not be reached"):
+                    model.complete(hello(model))
+
+    def test_leave_the_model_usable(self, model, server):
+        """The conversation goes on with the next request."""
+        server.reply(refusal(400, "No."), spoken(model.provider, "Yes."))
+        with pytest.raises(ModelError):
+            model.complete(hello(model))
+        assert model.complete(hello(model)).text == "Yes."
+
+    def test_that_are_no_protocol_are_one_sentence(self, server):
+        """A page of a proxy is no answer."""
+        server.reply(Reply(body="<html>Log in</html>"))
+        model = as_model(f"{server.url}/v1#toy")
+        with pytest.raises(ModelError, match="cannot be read"):
+            model.complete(hello(model))
+
+    def test_of_whoever_watches_are_its_own(self, model, server):
+        """What `on_chunk` raises comes out as it is."""
+        server.reply(spoken(model.provider, "Hello"))
+        with pytest.raises(ZeroDivisionError):
+            model.complete(hello(model), on_chunk=lambda chunk: 1 / 0)
+
+
+class TestRedirects:
+    def test_take_no_key_to_another_host(self, model, server):
+        """A server that names another host does not have the key sent there."""
+        with provider_server() as other:
+            url = other.url.replace("127.0.0.1", "localhost")
+            other.reply(*[spoken(model.provider, "Caught")] * 4)
+            path = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
+            place = url + path.get(model.provider, "/elsewhere")
+            server.reply(Reply(status=307, headers={"Location": place}, body=""))
+            with suppress(ModelError):
+                model.complete(hello(model))
+            assert len(server.requests) == 1
+            sent = [headers for _, headers, _ in other.requests]
+            assert KEY not in str(sent)
+
+    def test_are_refused_where_the_http_client_follows(self, server):
+        """The user's HTTP client is not changed: one sentence says how to make it."""
+        http = sdk("httpx").AsyncClient(follow_redirects=True)
+        options = {"base_url": server.url, "httpx_async_client": http}
+        client = sdk("google.genai").Client(api_key=KEY, http_options=options)
+        model = as_model((client, "toy-1"))
+        with pytest.raises(ModelError, match="follow_redirects"):
+            model.complete(hello(model))
+        assert http.follow_redirects
+        assert server.requests == []
+
+
+class TestClients:
+    def test_need_a_model(self):
+        """A client alone does not say which."""
+        client = sdk("openai").OpenAI(api_key=KEY)
+        with pytest.raises(ValueError, match="say which"):
+            as_model(client)
+        assert as_model(client, name="gpt-5").model == "gpt-5"
+
+    def test_speak_their_own_dialect_only(self):
+        """Another is refused, with those there are."""
+        client = sdk("anthropic").Anthropic(api_key=KEY)
+        with pytest.raises(ValueError, match="speaks anthropic, not 'openai'"):
+            as_model((client, "m"), provider="openai")
+
+    def test_keep_their_key(self, model):
+        """In no repr, and known to whoever redacts."""
+        assert KEY not in model.secrets.redactor.text(f"the key is {KEY}")
+        assert KEY not in repr(model)
+
+    def test_are_left_as_they_were(self, server):
+        """The user's client keeps its own retries, and works on."""
+        client = sdk("openai").OpenAI(api_key=KEY, base_url=f"{server.url}/v1")
+        server.reply(spoken("openai", "One"), spoken("openai", "Two"))
+        model = as_model((client, "toy"))
+        model.complete(hello(model))
+        assert client.max_retries == 2
+        stream = client.chat.completions.create(model="toy", messages=[], stream=True)
+        assert sum(1 for _ in stream) > 1
+
+    def test_with_an_http_client_keep_it(self, server):
+        """There may be a proxy, or certificates, in it."""
+        seen = []
+        http = sdk("openai").DefaultHttpxClient(
+            event_hooks={"request": [lambda request: seen.append(str(request.url))]}
+        )
+        url = f"{server.url}/v1"
+        with sdk("openai").OpenAI(
+            api_key=KEY, base_url=url, http_client=http
+        ) as client:
+            server.reply(spoken("openai", "One"), spoken("openai", "Two"))
+            model = as_model((client, "toy"))
+            model.complete(hello(model))
+            model.complete(hello(model))
+        assert seen == [f"{url}/chat/completions"] * 2
+
+    def test_bring_the_http_package_they_are_built_on(self):
+        """Also older ones, which are built on httpx: no other has to be there."""
+        client = sdk("openai").OpenAI(api_key=KEY)
+        assert isinstance(client._client, http_package_of(client).Client)
+
+        class SyncHttpxClientWrapper(sdk("httpx").Client):
+            """As in packages that are built on httpx."""
+
+        with SyncHttpxClientWrapper() as http:
+            older = SimpleNamespace(_client=http)
+            assert http_package_of(older) is sdk("httpx")
+
+    def test_send_the_options(self, model, server):
+        """Such as the temperature, with every request."""
+        model._options["temperature"] = 0.0
+        server.reply(spoken(model.provider, "Cold"))
+        model.complete(hello(model))
+        body = server.bodies[0]
+        assert body.get("generationConfig", body)["temperature"] == 0
+
+
+def test_many_at_once():
+    """Fifty requests of one model at a time, each with its own answer."""
+    with provider_server() as server:
+        server.reply(*[spoken("openai", "Yes")] * 50)
+        model, answers = as_model(f"{server.url}/v1#toy"), []
+        threads = [
+            threading.Thread(
+                target=lambda: answers.append(model.complete(hello(model)).text)
+            )
+            for _ in range(50)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == ["Yes"] * 50
+        model.close()
+    gc.collect()
+
+
+# Chat answers are read up to their "[DONE]", so an address has no connection left of them.
+KEPT_IN_THE_LOOP = [
+    "an address, Responses",
+    *(name for name in MODELS if "async" in name or name.startswith("google")),
+]
+
+
+@pytest.mark.parametrize("name", KEPT_IN_THE_LOOP)
+def test_closing_the_loop_closes_what_models_keep_open(name, server):
+    """A connection that outlived its loop could never be closed."""
+    provider, make = MODELS[name]
+    model = make(server.url)
+    server.reply(spoken(provider, "Hi"))
+    model.complete(hello(model))
+    assert connections(server)
+    portal.close()
+    assert not connections(server)
+
+
+def connections(server):
+    """The connections of this process to *server*, seen from their client's end."""
+    port = int(server.url.rpartition(":")[2])
+    every = psutil.Process().net_connections("tcp")
+    return [c for c in every if c.raddr and c.raddr.port == port and c.fd != -1]
+
+
+def test_price(server):
+    """What an answer cost, where its tokens are known; what the provider says goes before."""
+    server.reply(spoken("openai", "Dear"))
+    model = as_model(f"{server.url}/v1#toy", price=(1.0, 10.0))
+    answer = model.complete(hello(model))
+    assert answer.usage.cost == pytest.approx((12 * 1 + 5 * 10) / 1_000_000)

@@ -1,0 +1,159 @@
+"""A person answers for the model: by questions in a cell, or by an answerer of one's own."""
+
+import pytest
+
+from test_llm.samples import GREP, WRITE
+from toolbench import tool
+from toolbench.errors import ModelError, ModelStoppedError
+from toolbench.llm import parse_tool_calls
+from toolbench.llm.models import CancelToken, PersonModel
+from toolbench.llm.models.person import PersonRequest
+from toolbench.runs.questions import Answer, answering
+
+PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
+ASKED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Find TODO"},
+]
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """What the person types, a line for each `input()`; and the prompts."""
+    lines, prompts = [], []
+
+    def read(prompt=""):
+        prompts.append(prompt)
+        return lines.pop(0)
+
+    monkeypatch.setattr("builtins.input", read)
+    return lines, prompts
+
+
+class TestInCell:
+    def test_sees_what_a_model_is_sent(self, typed):
+        """Every message and every tool, before the first question."""
+        lines, prompts = typed
+        lines += ["", "There is none."]
+        answer = PersonModel().complete(ASKED, [GREP, WRITE])
+        assert answer.text == "There is none."
+        assert answer.finish_reason == "stop"
+        for part in ("Be brief.", "Find TODO", '"grep"', '"file_editor"'):
+            assert part in prompts[0]
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_picks_a_tool_and_fills_its_form(self, typed, provider):
+        """Argument by argument; what is left empty is not sent. The text is the thought."""
+        lines, _ = typed
+        names = list(GREP.input_schema["properties"])
+        values = {"pattern": "TODO", "limit": "5"}
+        lines += ["grep", "I look.", *(values.get(name, "") for name in names)]
+        chunks = []
+        model = PersonModel(provider=provider)
+        answer = model.complete(ASKED, [GREP], on_chunk=chunks.append)
+        (call,) = parse_tool_calls(answer.message, [GREP], provider=provider)
+        assert call.arguments == {"pattern": "TODO", "limit": 5}
+        assert call.error is None
+        assert call.thought == "I look."
+        assert answer.finish_reason == "tool_calls"
+        assert provider == "gemini" or call.id
+        assert [chunk.kind for chunk in chunks] == ["text", "call"]
+
+    def test_may_be_answered_in_advance(self):
+        """As every question: for notebooks that run by themselves."""
+        with answering({"tool": "grep"}, {"pattern": "TODO"}, {"text": "Done."}):
+            model = PersonModel()
+            first = model.complete(ASKED, [GREP])
+            second = model.complete([*ASKED, first.message], [GREP])
+        assert parse_tool_calls(first.message, [GREP])[0].arguments == {
+            "pattern": "TODO"
+        }
+        assert second.text == "Done."
+
+    def test_is_asked_where_the_run_is_shown(self):
+        """A tool that asks a model has the person answer where its questions go."""
+
+        @tool
+        def ask_model() -> str:
+            """Ask the model."""
+            return PersonModel().complete(ASKED).text
+
+        with answering({"text": "From the panel."}):
+            assert ask_model({}).text == "From the panel."
+
+    def test_that_nobody_answers_is_one_sentence(self, monkeypatch):
+        """Where input() does not work."""
+
+        def refuse(prompt=""):
+            raise EOFError
+
+        monkeypatch.setattr("builtins.input", refuse)
+        with pytest.raises(ModelError, match="No person can answer"):
+            PersonModel().complete(ASKED)
+
+    def test_that_is_declined_stops(self):
+        """The person will not: the conversation can go on later."""
+        with answering(Answer("decline")), pytest.raises(ModelStoppedError):
+            PersonModel().complete(ASKED)
+
+
+class TestRequest:
+    def test_has_every_word_that_is_sent(self):
+        """However long a message is."""
+        words = " ".join(map(str, range(5_000)))
+        messages = [{"role": "user", "content": words}]
+        assert words in PersonRequest(messages, [], "openai").text
+
+    def test_of_no_such_tool_is_a_key_error(self):
+        """With the tools that there are."""
+        with pytest.raises(KeyError, match="there are: none"):
+            PersonRequest(ASKED, [], "openai").schema("x")
+
+
+class TestAnswerer:
+    def test_takes_the_place_of_the_questions(self):
+        """A panel shows the request, and gives back texts and calls."""
+        seen = []
+
+        def panel(request, cancel):
+            seen.append((request, cancel.cancelled))
+            return request.answer("Both.", [(n, {}) for n in request.tool_names])
+
+        model, tools = PersonModel(panel), [GREP, WRITE]
+        answer = model.complete(ASKED, tools)
+        calls = parse_tool_calls(answer.message, tools)
+        assert [call.name for call in calls] == ["grep", "file_editor"]
+        assert len({call.id for call in calls}) == 2
+        ((request, cancelled),) = seen
+        assert request.messages == ASKED
+        assert (
+            request.schema("grep")["properties"].keys()
+            == GREP.input_schema["properties"].keys()
+        )
+        assert not cancelled
+
+    @pytest.mark.parametrize(
+        "given", ["Yes.", {"role": "assistant", "content": "Yes."}]
+    )
+    def test_may_give_any_message(self, given):
+        """A text is enough."""
+        assert PersonModel(lambda request, cancel: given).complete(ASKED).text == "Yes."
+
+    def test_is_told_that_nobody_waits(self):
+        """By the token it is given; what it gives then is not taken."""
+        token = CancelToken()
+
+        def panel(request, cancel):
+            token.cancel()
+            assert cancel.cancelled
+            return "Too late."
+
+        with pytest.raises(ModelStoppedError):
+            PersonModel(panel).complete(ASKED, cancel=token)
+
+    def test_is_not_asked_once_it_is_stopped(self):
+        """A token that is cancelled already."""
+        token = CancelToken()
+        token.cancel()
+        with pytest.raises(ModelStoppedError):
+            PersonModel(lambda request, cancel: 1 / 0).complete(ASKED, cancel=token)

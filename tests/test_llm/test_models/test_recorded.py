@@ -1,0 +1,182 @@
+"""Answers that were recorded once, and are replayed without a model."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_llm.recorded import MESSAGES
+from test_llm.samples import GREP, WRITE
+from test_llm.test_models.provider_server import KEY, refusal, spoken
+from toolbench import Conversation, tool
+from toolbench.agent import Agent
+from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
+from toolbench.llm.models import (
+    CancelToken,
+    RecordedModel,
+    ScriptedModel,
+    as_model,
+)
+from toolbench.llm.models.transport.address import AddressModel
+from toolbench.redaction import MARK
+
+
+def said(text):
+    """A conversation of one message."""
+    return [{"role": "user", "content": text}]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where to record."""
+    return tmp_path / "lessons" / "answers.jsonl"
+
+
+class TestReplay:
+    @pytest.mark.parametrize("provider", MESSAGES)
+    def test_gives_the_answers_that_were_recorded(self, path, provider):
+        """Each to its own request, in any order, with usage and finish reason and chunks."""
+        script = ScriptedModel([MESSAGES[provider], "Two"], provider=provider)
+        recording = RecordedModel(path, script)
+        one = recording.complete(said("one"), [GREP, WRITE])
+        two = recording.complete(said("two"))
+        replayed, chunks = RecordedModel(path), []
+        assert (replayed.name, replayed.provider) == ("scripted", provider)
+        assert replayed.complete(said("two")) == two
+        again = replayed.complete(said("one"), [GREP, WRITE], on_chunk=chunks.append)
+        assert again == one
+        assert [chunk.kind for chunk in chunks].count("call") == 2
+
+    def test_of_the_same_request_gives_one_after_the_other(self, path):
+        """As they were recorded; then from the first again."""
+        recording = RecordedModel(path, ScriptedModel(["a", "b", "c"]))
+        for _ in range(3):
+            recording.complete(said("dice"))
+        replayed = RecordedModel(path)
+        texts = [replayed.complete(said("dice")).text for _ in range(4)]
+        assert texts == ["a", "b", "c", "a"]
+
+    def test_records_only_what_is_missing(self, path):
+        """A file grows by new requests; the old ones ask nobody."""
+        RecordedModel(path, ScriptedModel(["old"])).complete(said("one"))
+        later = ScriptedModel(["new"])
+        model = RecordedModel(path, later)
+        assert model.complete(said("one")).text == "old"
+        assert model.complete(said("two")).text == "new"
+        assert len(later.requests) == 1
+        assert len(path.read_text().splitlines()) == 2
+
+    @given(st.lists(st.text(st.characters(codec=None), max_size=20), max_size=6))
+    def test_is_what_was_recorded(self, tmp_path_factory, texts):
+        """Whatever is asked and answered: the same conversation, the same answers."""
+        path = tmp_path_factory.mktemp("r") / "x.jsonl"
+        asked = [said(text) for text in texts]
+        recording = RecordedModel(path, ScriptedModel([f"<{t}>" for t in texts]))
+        first = [recording.complete(messages) for messages in asked]
+        if texts:
+            replayed = RecordedModel(path)
+            assert [replayed.complete(messages) for messages in asked] == first
+
+
+class TestDrift:
+    def test_shows_the_difference(self, path):
+        """To the nearest request: what was recorded, and what is asked now."""
+        recording = RecordedModel(path, ScriptedModel(["1", "2"]))
+        recording.complete(said("Find the word TODO"), [GREP])
+        recording.complete(said("Something else altogether"))
+        changed = GREP.model_copy(update={"description": "Find text, quickly."})
+        with pytest.raises(ModelDriftError) as raised:
+            RecordedModel(path).complete(said("Find the word TODO"), [changed])
+        lines = str(raised.value).splitlines()
+        assert any("Find text, quickly." in line for line in lines if line[:1] == "+")
+        assert any(GREP.description[:20] in line for line in lines if line[:1] == "-")
+        assert not any("altogether" in line for line in lines)
+
+    def test_is_cut_short(self, path):
+        """A difference of a thousand lines is none that anybody reads."""
+        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
+        many = [{"role": "user", "content": f"{n}" * 500} for n in range(200)]
+        with pytest.raises(ModelDriftError, match="more lines") as raised:
+            RecordedModel(path).complete(many)
+        assert len(str(raised.value)) < 8_000
+
+    def test_asks_the_inner_model_if_there_is_one(self, path):
+        """Then it is no drift, but missing."""
+        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
+        assert RecordedModel(path, ScriptedModel(["2"])).complete(said("b")).text == "2"
+
+
+class TestFile:
+    def test_holds_no_key(self, path, server):
+        """Not even where the conversation, or the model, says it."""
+        server.reply(spoken("openai", f"Your key is {KEY}."))
+        inner = AddressModel(f"{server.url}/v1#toy", api_key=KEY)
+        recording = RecordedModel(path, inner)
+        answer = recording.complete(said(f"My key is {KEY}, keep it."))
+        assert KEY in answer.text
+        assert KEY not in path.read_text()
+        assert KEY not in repr(recording)
+
+    def test_holds_no_secret_of_a_call(self, path):
+        """Where the person, the model and the tool say it; and the file still replays."""
+
+        @tool(read_only=True)
+        def login(password: str) -> str:
+            """Log in."""
+            return f"in with {password}"
+
+        secret = "hunter2-arg-55"
+        function = {"name": "login", "arguments": json.dumps({"password": secret})}
+        call = {"id": "c1", "type": "function", "function": function}
+        request = {"role": "assistant", "content": None, "tool_calls": [call]}
+
+        def talk(model):
+            conversation = Conversation(agent=Agent(model, [login]))
+            conversation.send_message(f"Log in with {secret}.")
+            return conversation.run(), conversation.loop.final_text
+
+        inner = ScriptedModel([request, f"I used {secret}."])
+        assert talk(RecordedModel(path, inner)) == ("answered", f"I used {secret}.")
+        assert secret not in path.read_text()
+        assert talk(RecordedModel(path)) == ("answered", f"I used {MARK}.")
+        with pytest.raises(ModelDriftError):
+            RecordedModel(path).complete(said("Log out."))
+
+    def test_holds_no_failure(self, path, server):
+        """What went wrong is asked again the next time."""
+        server.reply(refusal(400, "No."), spoken("openai", "Yes."))
+        recording = RecordedModel(path, as_model(f"{server.url}/v1#toy"))
+        with pytest.raises(ModelError):
+            recording.complete(said("a"))
+        assert recording.complete(said("a")).text == "Yes."
+        assert RecordedModel(path).complete(said("a")).text == "Yes."
+
+    def test_that_was_cut_off_is_read_and_goes_on(self, path):
+        """A kernel that died while it wrote loses that line, and no other."""
+        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
+        with path.open("a") as file:
+            file.write('{"request": {"mess')
+        assert RecordedModel(path).complete(said("a")).text == "1"
+        RecordedModel(path, ScriptedModel(["2"])).complete(said("b"))
+        assert RecordedModel(path).complete(said("b")).text == "2"
+
+    def test_that_is_none_says_which_line(self, path):
+        """One sentence."""
+        path.parent.mkdir()
+        path.write_text(json.dumps({"request": {}, "answer": {}}) + "\n[]\n")
+        with pytest.raises(ModelError, match="Line 2 of"):
+            RecordedModel(path)
+
+    def test_that_is_not_there_says_so(self, path):
+        """Without an inner model there is nothing to replay."""
+        with pytest.raises(ModelError, match="is not there"):
+            RecordedModel(path)
+
+    def test_is_not_asked_once_it_is_stopped(self, path):
+        """As of any model."""
+        token = CancelToken()
+        token.cancel()
+        with pytest.raises(ModelStoppedError):
+            RecordedModel(path, ScriptedModel(["1"])).complete(said("a"), cancel=token)
+        assert not path.exists()

@@ -1,0 +1,112 @@
+"""A request that nobody wants any more is closed at once, by every kind of client."""
+
+import signal
+import threading
+
+import pytest
+
+from test_llm.test_models.conftest import hello
+from test_llm.test_models.provider_server import Reply, refusal, spoken
+from toolbench import tool
+from toolbench.errors import ModelStoppedError
+from toolbench.llm.models import CancelToken, as_model
+from toolbench.runs.engine import start, stop
+from toolbench.runs.run import Run
+
+
+class TestStopping:
+    @pytest.mark.parametrize("when", ["in silence", "in the middle"])
+    def test_closes_the_request(self, model, server, when):
+        """At once, also while nothing comes; the server sees it, and what had come is kept."""
+        events = spoken(model.provider, "Some words of it").events[:-3]
+        silent = when == "in silence"
+        server.reply(Reply(*([[]] if silent else [events])))
+        server.replies[0].then = "silence" if silent else "stall"
+        token = CancelToken()
+
+        def stop():
+            server.stalling.wait(10)
+            token.cancel("enough")
+
+        stopper = threading.Thread(target=stop)
+
+        def begin(*_):
+            if not stopper.ident:
+                stopper.start()
+
+        if silent:
+            begin()
+        with pytest.raises(ModelStoppedError) as raised:
+            model.complete(hello(model), on_chunk=begin, cancel=token)
+        stopper.join()
+        assert server.was_left.wait(10)
+        answer = raised.value.answer
+        assert answer is None if silent else answer.text.startswith("Some")
+
+    def test_ends_a_wait(self, model, server):
+        """For a server that is busy."""
+        server.reply(refusal(429, "Slow down.", retry_after="50"))
+        token = CancelToken()
+        with pytest.raises(ModelStoppedError):
+            model.complete(
+                hello(model), on_chunk=lambda chunk: token.cancel(), cancel=token
+            )
+        assert len(server.requests) == 1
+
+    def test_before_it_begins_sends_nothing(self, model, server):
+        """A token that is cancelled already."""
+        token = CancelToken()
+        token.cancel()
+        with pytest.raises(ModelStoppedError):
+            model.complete(hello(model), cancel=token)
+        assert server.requests == []
+
+    def test_is_what_an_interrupt_does(self, model, server):
+        """Kernel > Interrupt, in the thread that waits: the request is closed, the interrupt goes on."""
+        server.reply(Reply(then="silence"))
+
+        def interrupt():
+            server.stalling.wait(10)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        interrupter = threading.Thread(target=interrupt)
+        interrupter.start()
+        with pytest.raises(KeyboardInterrupt):
+            model.complete(hello(model))
+        interrupter.join()
+        assert server.was_left.wait(10)
+
+    def test_ends_the_question_which_models_there_are(self, server):
+        """A server that never lists its models is left at once."""
+        server.models = None
+        token = CancelToken()
+
+        def stop():
+            server.stalling.wait(10)
+            token.cancel()
+
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        model = as_model(f"{server.url}/v1")
+        with pytest.raises(ModelStoppedError):
+            model.complete(hello(model), cancel=token)
+        stopper.join()
+        assert server.was_left.wait(10)
+
+    def test_comes_with_the_run_that_asks(self, server):
+        """A tool that asks a model: to stop its run closes the request, without a word from the tool."""
+        server.reply(Reply(then="silence"))
+        model = as_model(f"{server.url}/v1#toy")
+
+        @tool
+        def ask_model() -> str:
+            """Ask the model."""
+            return model.complete(hello(model)).text
+
+        run = Run(ask_model, {}, source="button")
+        thread = start(run)
+        assert server.stalling.wait(10)
+        stop(run)
+        assert server.was_left.wait(10)
+        thread.join(10)
+        assert run.state == "cancelled"

@@ -1,0 +1,178 @@
+"""Calls that a model wrote into its text, and calls that run and answer by themselves."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from test_llm.samples import GREP, WRITE
+from toolbench import Observation, history, tool
+from toolbench.llm import parse_tool_calls, respond
+from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.models.transport.body import request_body
+
+ARGUMENTS = {"pattern": "TODO", "limit": 5}
+CALL = json.dumps({"name": "grep", "arguments": ARGUMENTS})
+OTHER = json.dumps({"name": "file_editor", "arguments": {"path": "a", "content": "b"}})
+WRITINGS = {
+    "bare": CALL,
+    "fenced": f"```json\n{CALL}\n```",
+    "tagged": f"<tool_call>\n{CALL}\n</tool_call>",
+    "tag left open": f"<tool_call>{CALL}",
+    "parameters": CALL.replace("arguments", "parameters"),
+    "function": json.dumps({"type": "function", "function": json.loads(CALL)}),
+    "tool_calls": json.dumps({"tool_calls": [json.loads(CALL)]}),
+    "in words": f"I look for it: {CALL}",
+    "words and fence": f"I look for it:\n```json\n{CALL}\n```\nThen I tell you.",
+    "words and tag": f"I look for it. <tool_call>{CALL}</tool_call>",
+}
+SHAPES = {
+    "openai": lambda text: {"role": "assistant", "content": text},
+    "anthropic": lambda text: {
+        "role": "assistant",
+        "type": "message",
+        "content": [{"type": "text", "text": text}],
+    },
+    "gemini": lambda text: {"role": "model", "parts": [{"text": text}]},
+    "responses": lambda text: {
+        "output": [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": text}],
+            }
+        ]
+    },
+}
+
+
+class TestFound:
+    @pytest.mark.parametrize("provider", SHAPES)
+    @pytest.mark.parametrize("writing", WRITINGS)
+    def test_and_answered_in_the_dialect_of_the_message(self, writing, provider):
+        """However it is written: the call, said to be mended, and an answer of that provider."""
+        message = SHAPES[provider](WRITINGS[writing])
+        (call,) = parse_tool_calls(message, [GREP, WRITE])
+        assert (call.name, call.arguments, call.error) == ("grep", ARGUMENTS, None)
+        assert call.metadata.provider == provider
+        assert "written as text" in str(call.repairs[0])
+        assert ("I look for it" in call.thought) == ("words" in writing)
+        kinds = {
+            "openai": lambda m: m["role"] == "tool" and m["tool_call_id"] == call.id,
+            "anthropic": lambda m: m["content"][0]["type"] == "tool_result",
+            "gemini": lambda m: "functionResponse" in m["parts"][0],
+            "responses": lambda m: m["type"] == "function_call_output",
+        }
+        assert kinds[provider](respond(call, Observation.from_text("3 matches")))
+
+    def test_several(self):
+        """One after the other, each with an id of its own."""
+        for text in (
+            f"[{CALL}, {OTHER}]",
+            f"<tool_call>{CALL}</tool_call><tool_call>{OTHER}</tool_call>",
+            f"First {CALL} and then {OTHER}",
+        ):
+            calls = parse_tool_calls(SHAPES["openai"](text), [GREP, WRITE])
+            assert [call.name for call in calls] == ["grep", "file_editor"]
+            assert len({call.id for call in calls}) == 2
+
+    def test_of_an_unknown_tool_is_an_error(self):
+        """The model is told which tools there are, as of any call."""
+        text = CALL.replace("grep", "find_everything")
+        (call,) = parse_tool_calls(SHAPES["openai"](text), [GREP])
+        assert "grep" in str(call.error)
+
+    def test_that_is_cut_off_is_an_error(self):
+        """Between tags it is known to be a call: it is never guessed what it was to be."""
+        message = SHAPES["openai"](f"<tool_call>{CALL[:-9]}")
+        (call,) = parse_tool_calls(message, [GREP])
+        assert call.name == "grep"
+        assert "JSON" in str(call.error)
+
+    def test_only_where_none_were_sent(self):
+        """Beside a real call the text is what it says."""
+        function = {"name": "file_editor", "arguments": '{"path": "a", "content": "b"}'}
+        message = SHAPES["openai"](CALL) | {
+            "tool_calls": [{"id": "1", "type": "function", "function": function}]
+        }
+        (call,) = parse_tool_calls(message, [GREP, WRITE])
+        assert call.name == "file_editor"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "No call at all.",
+            '{"name": "Bob", "age": 3}',
+            '{"a": 1}',
+            "[1, 2]",
+            'Write {"name": "your_tool", "arguments": {}} to call a tool.',
+            "a {brace} and a }",
+            '{"name": "grep"',
+            '{"answer": "grep"}',
+        ],
+    )
+    def test_nowhere_else(self, text):
+        """Other JSON, an example in the middle of words, a text that only looks like it."""
+        assert parse_tool_calls(SHAPES["openai"](text), [GREP]) == []
+
+    @given(st.text(alphabet='{}[]"name:, argumentsgrep<tool_call>/`\n', max_size=60))
+    def test_never_fails(self, text):
+        """Any text is read, or left as it is."""
+        calls, words = written_calls(text, lambda name: name == "grep")
+        assert calls or words == text
+
+
+class TestSentBack:
+    @pytest.mark.parametrize("provider", SHAPES)
+    def test_as_text_of_the_user(self, provider):
+        """The provider never saw a call: it would refuse a result."""
+        message = SHAPES[provider](CALL)
+        if provider == "responses":
+            message["role"] = "assistant"
+        (call,) = parse_tool_calls(message, [GREP], provider=provider)
+        answer = call.answer(Observation.from_text("3 matches"))
+        body = request_body("m", [message, answer], [], provider, {})
+        text = json.dumps(body)
+        assert "<tool_response>\\n3 matches\\n</tool_response>" in text
+        for mark in ("tool_call_id", "tool_result", "function_call_output"):
+            assert mark not in text
+        assert "functionResponse" not in text
+
+
+class TestCall:
+    @tool
+    @staticmethod
+    def double(x: int) -> int:
+        """Return twice the number."""
+        return 2 * x
+
+    def call(self, arguments, tools=None):
+        function = {"name": "double", "arguments": json.dumps(arguments)}
+        calls = [{"id": "c1", "type": "function", "function": function}]
+        message = {"role": "assistant", "tool_calls": calls}
+        (call,) = parse_tool_calls(message, [self.double] if tools is None else tools)
+        return call
+
+    def test_runs(self):
+        """As a run like any other: in the history, asked for by a model."""
+        call = self.call({"x": 21})
+        observation = call.run()
+        assert observation.text == "42"
+        assert history()[-1].source == "model"
+        assert call.answer(observation) == respond(call, observation)
+
+    @pytest.mark.parametrize("arguments", [{"x": "many"}, {}])
+    def test_that_does_not_fit_is_not_run(self, arguments):
+        """What is wrong with it is what came of it."""
+        call = self.call(arguments)
+        before = len(history())
+        observation = call.run()
+        assert observation.is_error
+        assert call.answer() == call.answer(observation)
+        assert len(history()) == before
+
+    def test_of_no_tool_is_not_run(self):
+        """Nor is a call of what is not there."""
+        assert self.call({"x": 1}, tools=[GREP]).run().is_error

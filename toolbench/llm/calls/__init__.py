@@ -1,0 +1,22 @@
+"""What a model sent: its tool calls read, checked, repaired, and shown."""
+
+from typing import TYPE_CHECKING
+
+from toolbench.lazy import public_names
+
+if TYPE_CHECKING:
+    from toolbench.llm.answers import respond as respond
+    from toolbench.llm.answers import respond_all as respond_all
+    from toolbench.llm.calls.call_errors import (
+        FunctionCallNotExistsError as FunctionCallNotExistsError,
+    )
+    from toolbench.llm.calls.call_errors import (
+        FunctionCallValidationError as FunctionCallValidationError,
+    )
+    from toolbench.llm.calls.parser import parse_tool_calls as parse_tool_calls
+    from toolbench.llm.calls.repairs import Repair as Repair
+    from toolbench.llm.calls.stream import ToolCallAccumulator as ToolCallAccumulator
+    from toolbench.llm.calls.tool_call import CallMetadata as CallMetadata
+    from toolbench.llm.calls.tool_call import ToolCall as ToolCall
+
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,0 +1,103 @@
+"""A model's call as a person reads it: what was sent, what was mended, what goes back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbench.core.schema import Observation
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import TEXT_COLOR, TEXT_FONT
+from toolbench.display.json_tree import json_html, json_text
+from toolbench.display.page import Tone, key_values, notice, section
+from toolbench.display.render import to_text
+from toolbench.llm.answers import respond
+from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.redaction.detection.secrecy import hide
+
+ANSWER = "What goes back to the model"
+NO_CALL = "There is no tool call in this message: the model only spoke."
+_PENDING = "Nothing, until the call is run."
+
+
+def call_head(call: ToolCall) -> Html:
+    """Return a call as HTML: which one it is, what was repaired, and what is wrong with it."""
+    remarks = "".join(notice(words, tone) for words, tone in _remarks(call))
+    thought = notice(f"Thought: {call.thought}", "neutral") if call.thought else ""
+    return Html(
+        f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div style="margin:14px 0 6px">'
+        f"<strong>{escape(_title(call))}</strong></div>{thought}{remarks}</div>"
+    )
+
+
+def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
+    """Return the message that answers *call* as HTML; before it ran there may be none."""
+    answer = _answer(call, observation)
+    html = notice(_PENDING, "neutral") if answer is None else json_html(answer)
+    return section(ANSWER, html)
+
+
+def calls_bundle(
+    calls: Sequence[ToolCall], observations: Sequence[Observation | None]
+) -> dict[str, str]:
+    """Return *calls* and what each came to as text, and as HTML that needs no kernel."""
+    pairs = list(zip(calls, observations, strict=True))
+    text = (
+        "\n\n".join(_text(call, observation) for call, observation in pairs) or NO_CALL
+    )
+    html = "".join(_html(call, observation) for call, observation in pairs)
+    return {
+        "text/plain": to_text(text),
+        "text/html": html or notice(NO_CALL, "neutral"),
+    }
+
+
+def _html(call: ToolCall, observation: Observation | None) -> Html:
+    table = key_values(_shown(call)) if call.arguments else ""
+    return Html(f"{call_head(call)}{table}{call_answer(call, observation)}")
+
+
+def _text(call: ToolCall, observation: Observation | None) -> str:
+    answer = _answer(call, observation)
+    lines = [
+        _title(call),
+        *([f"thought: {call.thought}"] if call.thought else []),
+        f"arguments: {json_text(_shown(call))}",
+        *(words for words, _ in _remarks(call)),
+        f"{ANSWER}: {_PENDING if answer is None else json_text(answer)}",
+    ]
+    return "\n".join(lines)
+
+
+def _title(call: ToolCall) -> str:
+    facts = call.metadata
+    details = [facts.provider, *([f"id {call.id}"] if call.id else [])]
+    details += [f"rated {call.security_risk}"] if call.security_risk else []
+    name = call.name or "no name"
+    return f"Call {facts.index + 1} of {facts.total}: {name} ({', '.join(details)})"
+
+
+def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
+    """What is to be said of the call, in words and with the colour they are said in."""
+    remarks: list[tuple[str, Tone]] = [
+        (f"Repaired: {repair}.", "warning") for repair in call.repairs
+    ]
+    if call.summary:
+        remarks.insert(0, (f"The model's own line: {call.summary}", "neutral"))
+    if call.error is not None:
+        return [*remarks, (f"Error: {call.error}", "danger")]
+    if call.tool is None or call.tool.executor is None:
+        return [*remarks, ("It fits, but its tool has no executor.", "neutral")]
+    return [*remarks, ("Ready to run.", "success")]
+
+
+def _shown(call: ToolCall) -> dict[str, Any]:
+    """The arguments, secrets hidden."""
+    masked: dict[str, Any] = hide(
+        call.arguments, call.tool.input_schema if call.tool else {}
+    )
+    return masked
+
+
+def _answer(call: ToolCall, observation: Observation | None) -> dict[str, Any] | None:
+    if observation is None and call.error is None:
+        return None
+    return respond(call, observation)

@@ -1,0 +1,53 @@
+"""What is wrong with a model's tool call, in words the model can mend it from."""
+
+from collections.abc import Iterable, Sequence
+
+from toolbench.errors import (
+    ArgumentsError,
+    Problem,
+    ToolNotFoundError,
+    did_you_mean,
+)
+
+_MAX_NAMES = 20  # names listed when a tool does not exist
+
+
+class FunctionCallValidationError(ArgumentsError):
+    """The arguments of a call cannot be read or do not fit; `problems` lists every misfit.
+
+    Source: OpenHands, `FunctionCallValidationError`.
+    """
+
+    def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
+        """Say which *tool* was called, as the model named it, and everything that is wrong."""
+        super().__init__(tool, problems)
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        what = "1 problem" if count == 1 else f"{count} problems"
+        lines = "".join(f"\n- {problem}" for problem in self.problems)
+        return (
+            f"The call of {self.tool!r} was not run, {what} with its arguments:{lines}"
+            "\nSend the whole call again with this put right."
+        )
+
+
+class FunctionCallNotExistsError(ToolNotFoundError):
+    """A model called a tool that was not offered to it.
+
+    Source: OpenHands, `FunctionCallNotExistsError`.
+    """
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        """Say which *name* was called, and the nearest of the *known* ones."""
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        near = did_you_mean(self.name, self.known)
+        names = ", ".join(self.known[:_MAX_NAMES]) or "none"
+        more = len(self.known) - _MAX_NAMES
+        if more > 0:
+            names += f" and {more} more"
+        return f"There is no tool called {self.name!r}.{near} The tools are: {names}."

@@ -1,0 +1,228 @@
+"""Read the JSON text a model wrote: exactly, or repaired where only one reading is possible."""
+
+import json
+import re
+from functools import partial
+from itertools import count
+from typing import Any, NoReturn
+
+from toolbench.plain import each_once
+
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
+_TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
+_LONGEST = 200_000  # characters: past it, a repair takes longer than asking again
+
+
+class NotJsonError(ValueError):
+    """The text is no JSON, and cannot be made JSON without guessing."""
+
+
+def _no_constant(name: str) -> NoReturn:
+    msg = f"{name} is no JSON value"
+    raise NotJsonError(msg)
+
+
+_each_once = partial(each_once, error=NotJsonError)
+_exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
+_lenient = json.JSONDecoder(
+    parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False
+)
+
+
+def read_json(text: str) -> tuple[Any, list[str]]:
+    """Return the value of *text*, and a sentence for every repair it took.
+
+    Raw control characters in strings are read as they are. Then quotes, commas, comments and
+    Python's literals are mended, if that leaves every value and every bracket where it was: a
+    text that was cut off, or that could be read in two ways, is never repaired.
+
+    Raises:
+        NotJsonError: If *text* has no value to be sure of; it says where it goes wrong.
+    """
+    try:
+        return _sendable(_exact.decode(text), text), []
+    except NotJsonError:
+        raise
+    except (ValueError, RecursionError) as error:
+        first = error
+    if fenced := _FENCE.match(text):
+        value, repairs = read_json(fenced[1])
+        return value, ["the code fence around it was taken off", *repairs]
+    try:
+        value = _sendable(_lenient.decode(text), text)
+    except NotJsonError:
+        raise
+    except (ValueError, RecursionError):
+        mended = _mended(text, first)
+        return mended, ["its JSON was mended: quotes, commas or literals"]
+    return value, ["control characters in its strings were escaped"]
+
+
+def embedded(text: str) -> tuple[list[Any], str]:
+    """Return the JSON objects and lists of objects in *text*, and the words around them.
+
+    None are returned if one of them is broken: it might be a part of what was cut off.
+    """
+    values: list[Any] = []
+    words: list[str] = []
+    at = 0
+    while (match := _OPENING.search(text, at)) is not None:
+        words.append(text[at : match.start()])
+        try:
+            value, at = _lenient.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            return [], text
+        values.append(value)
+    return values, _TAGS.sub("", "".join([*words, text[at:]])).strip()
+
+
+def _mended(text: str, error: Exception) -> Any:
+    from json_repair import loads  # noqa: PLC0415 - 70 ms, only for broken text
+
+    refused = NotJsonError(_where(text, error))
+    pieces = _pieces(text) if len(text) <= _LONGEST else None
+    tokens = None if pieces is None else _tokens(pieces)
+    if pieces is None or tokens is None:
+        raise refused from error
+    # The library guesses, and closes what is cut off. It sees the places of the strings
+    # only, and what it makes of the rest must say the same as before, bracket by bracket.
+    quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
+    strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
+    places = count()
+    bare = "".join(
+        f'"@{next(places)}@"' if piece.lastgroup in _QUOTED else piece[0]
+        for piece in pieces
+    )
+    try:
+        value = _put_back(loads(bare, skip_json_loads=True), strings)
+        mended = json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise refused from error
+    if _tokens(_pieces(mended) or []) != tokens:
+        raise refused from error
+    return _sendable(_exact.decode(mended), text)
+
+
+def _sendable(value: Any, text: str) -> Any:
+    """*value*, of which no string ends in the middle of a character."""
+    if "\\ud" in text or "\\uD" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            msg = "a string in it holds half of a character"
+            raise NotJsonError(msg) from None
+    return value
+
+
+def _put_back(value: Any, strings: list[str | None]) -> Any:
+    if isinstance(value, dict):
+        return {_put_back(k, strings): _put_back(v, strings) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_put_back(item, strings) for item in value]
+    place = _PLACE.fullmatch(value) if isinstance(value, str) else None
+    return strings[int(place[1])] if place else value
+
+
+def _where(text: str, error: Exception) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return (
+            "it is nested too deeply"
+            if isinstance(error, RecursionError)
+            else str(error)
+        )
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        return f"the JSON ends too early, after {text[-30:]!r}"
+    near = text[max(0, error.pos - 15) : error.pos + 15]
+    return f"{error.msg} at character {error.pos + 1}, near {near!r}"
+
+
+# --- what a text says, whatever its punctuation ---------------------------------------
+
+Token = tuple[str, str]  # what it is, what it says
+
+_PIECE = re.compile(
+    r"""
+      (?P<space> [\s,]+ | //[^\n]* | /\*.*?\*/ | \#[^\n]* )
+    | (?P<mark> [{}\[\]:] )
+    | "(?P<double> (?:[^"\\]|\\.)* )"
+    | '(?P<single> (?:[^'\\]|\\.)* )'
+    | (?P<word> [\w.+$-]+ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FOREIGN = frozenset("uxUNav01234567\n")  # escapes of Python and JavaScript
+_ESCAPE = re.compile(r"""\\(?:(u[0-9a-fA-F]{4}|["\\/])|([bfnrt])|(.))""", re.DOTALL)
+_QUOTED = ("double", "single")
+_PLACE = re.compile(r"@(\d+)@")
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+
+
+def _pieces(text: str) -> list[re.Match[str]] | None:
+    """The pieces of *text*, blanks and comments too; None where it has none of a kind."""
+    pieces: list[re.Match[str]] = []
+    at = 0
+    while at < len(text):
+        match = _PIECE.match(text, at)
+        if match is None:
+            return None
+        pieces.append(match)
+        at = match.end()
+    return pieces
+
+
+def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
+    """What the pieces say, commas and quoting aside; None where that cannot be told."""
+    tokens: list[Token] = []
+    for piece in pieces:
+        if piece.lastgroup == "space":
+            continue
+        token = _token(piece)
+        if token is None:
+            return None
+        if token == ("mark", ":") and tokens and tokens[-1][0] == "word":
+            tokens[-1] = ("key", tokens[-1][1])  # a key without quotes
+        tokens.append(token)
+    return [("string" if kind == "key" else kind, text) for kind, text in tokens]
+
+
+def _token(match: re.Match[str]) -> Token | None:
+    kind = match.lastgroup or ""
+    value = match[kind]
+    if kind in _QUOTED:
+        text = _unescaped(value)
+        return None if text is None else ("string", text)
+    if kind == "word":
+        return kind, _number(_LITERALS.get(value, value))
+    return kind, value
+
+
+def _number(word: str) -> str:
+    """The same number in the same words, `1e3` as `1000.0`; anything else as it is."""
+    try:
+        return repr(_exact.decode(word)) if word[0] in "-0123456789" else word
+    except ValueError:
+        return word
+
+
+def _unescaped(literal: str) -> str | None:
+    r"""The text of a string; None if its backslashes can be read in two ways.
+
+    `\d` is a backslash and a `d`, but beside a `\n` either may be meant as it stands.
+    """
+    escapes = list(_ESCAPE.finditer(literal))
+    unknown = {m[3] for m in escapes if m[3]} - {"'"}
+    if unknown & _FOREIGN or (unknown and any(m[2] for m in escapes)):
+        return None
+    plain = _ESCAPE.sub(lambda m: _kept(m[3]) if m[3] else m[0], literal)
+    plain = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', plain)
+    try:
+        text: str = _lenient.decode(f'"{plain}"')
+    except ValueError:
+        return None
+    return text
+
+
+def _kept(letter: str) -> str:
+    """An escape JSON has not: a quote is a quote, before a letter the backslash stays."""
+    return letter if letter == "'" else f"\\\\{letter}"

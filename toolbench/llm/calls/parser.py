@@ -1,0 +1,225 @@
+"""Turn what a model sent into actions that can run, or errors the model can mend.
+
+What cannot be read in one way only is an error, never a guess; what was mended is listed in
+`call.repairs`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.core.schema import Action
+from toolbench.core.security import SecurityRisk
+from toolbench.errors import ArgumentsError, Problem
+from toolbench.llm.answers import respond, respond_all
+from toolbench.llm.calls.call_errors import (
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+)
+from toolbench.llm.calls.json_text import NotJsonError, read_json
+from toolbench.llm.calls.messages import Message, Sent, read_message
+from toolbench.llm.calls.repairs import Mending, Repair
+from toolbench.llm.calls.stream import ToolCallAccumulator
+from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
+from toolbench.llm.calls.tool_lookup import ALIASES, AnyTool, Offer, Tools
+from toolbench.llm.calls.written_calls import written_calls
+from toolbench.llm.formats.argument_names import from_provider, sent_names
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+
+__all__ = [
+    "CallMetadata",
+    "FunctionCallNotExistsError",
+    "FunctionCallValidationError",
+    "Repair",
+    "ToolCall",
+    "ToolCallAccumulator",
+    "parse_tool_calls",
+    "respond",
+    "respond_all",
+]
+
+_UNQUOTED = (
+    "the arguments are no JSON object (they are not quoted here: one is a secret)"
+)
+
+
+def parse_tool_calls(
+    message: Any,
+    tools: Tools,
+    *,
+    aliases: Mapping[str, str] = ALIASES,
+    provider: Provider | None = None,
+) -> list[ToolCall]:
+    """Return the calls in *message*, in their order; none if the model only spoke.
+
+    A call that names no tool, or whose arguments do not fit, is returned with its `error`;
+    nothing is raised for it. Where a message has no calls, those that its text holds are read: bare
+    JSON, fenced, or between `<tool_call>` tags.
+
+    Args:
+        message: What an OpenAI (chat or Responses), Anthropic, Gemini or MCP model sent: the
+            response, its message, or the call alone; as dict, JSON text or SDK object.
+        tools: The tools the model was offered.
+        aliases: Other names for tools, to be read as the names they stand for.
+        provider: Whose message it is; told by its shape if left out. A bare name with
+            arguments, which everybody could have sent, is MCP's then.
+
+    Raises:
+        BodyError: If *message* is nothing any of them sends.
+    """
+    read = read_message(message)
+    if provider is not None:
+        read.provider = provider
+    offer = Offer(tools, read.provider, aliases)
+    if not read.calls:
+        _take_written(read, offer)
+    return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
+
+
+def _take_written(read: Message, offer: Offer) -> None:
+    """Read the calls that the model wrote into its text."""
+    calls, words = written_calls(
+        "".join(read.text), lambda name: offer.find(name)[0] is not None
+    )
+    if not calls:
+        return
+    read.text = [words] if words else []
+    read.calls = [
+        Sent(call.name, call.arguments, f"text_{place}")
+        for place, call in enumerate(calls)
+    ]
+    read.repairs.append("the call was written as text")
+
+
+def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
+    name = sent.name if isinstance(sent.name, str) else ""
+    metadata = CallMetadata(
+        provider=read.provider,
+        sent_name=name,
+        index=index,
+        total=len(read.calls),
+        response_id=read.response_id,
+        model=read.model,
+        finish=read.finish,
+    )
+    repairs = [Repair((), text) for text in read.repairs]
+    tool, renamed = offer.find(name)
+    if renamed:
+        repairs.append(Repair((), f"the tool {renamed}"))
+    facts: dict[str, Any] = {
+        "id": None if sent.id is None else str(sent.id),
+        "name": tool.name if tool else name,
+        "tool": tool,
+        "thought": read.thought if index == 0 else "",
+        "metadata": metadata,
+    }
+    try:
+        arguments = _arguments(sent, name, repairs)
+    except FunctionCallValidationError as unread:
+        hidden = FunctionCallValidationError(name, [Problem((), _UNQUOTED)])
+        error = hidden if tool is not None and tool.secrecy.has_secrets else unread
+        return ToolCall(**facts, error=error, repairs=tuple(repairs))
+    if tool is None:
+        unknown = FunctionCallNotExistsError(name, offer.names)
+        return ToolCall(
+            **facts, arguments=arguments, error=unknown, repairs=tuple(repairs)
+        )
+    try:
+        return _checked(facts, tool, arguments, repairs)
+    except RecursionError:
+        problem = Problem((), "the arguments are nested too deeply")
+        deep = FunctionCallValidationError(name, [problem])
+        return ToolCall(**facts | {"error": deep, "repairs": tuple(repairs)})
+
+
+def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
+    """What was sent as arguments, as an object."""
+    value = sent.arguments
+    if isinstance(value, str) and not value.strip():
+        value = None
+    if isinstance(value, str):
+        value = _read(value, name, repairs)
+        if isinstance(value, str):
+            value = _read(value, name, repairs)
+            repairs.append(Repair((), "the arguments were JSON in a string"))
+    if value is None:
+        return {}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return dict(value)
+    problem = f"the arguments should be a JSON object, not {clip(value)}"
+    raise FunctionCallValidationError(name, [Problem((), problem)])
+
+
+def _read(text: str, name: str, repairs: list[Repair]) -> Any:
+    try:
+        value, mended = read_json(text)
+    except NotJsonError as error:
+        problem = f"the arguments are no JSON object: {error}"
+        raise FunctionCallValidationError(name, [Problem((), problem)]) from None
+    repairs += [Repair((), f"the arguments: {repair}") for repair in mended]
+    return value
+
+
+def _checked(
+    facts: dict[str, Any],
+    tool: AnyTool,
+    arguments: dict[str, Any],
+    repairs: list[Repair],
+) -> ToolCall:
+    metadata: CallMetadata = facts["metadata"]
+    arguments = from_provider(arguments, tool, metadata.provider)
+    accepted = tool.input_node
+    problems, asides = _asides(arguments, accepted.properties, repairs)
+    mending = Mending()
+    arguments = mending.mended(arguments, accepted)
+    repairs += mending.repairs
+    action: Action | None = None
+    try:
+        action = tool.action_from_arguments(arguments)
+    except ArgumentsError as error:
+        problems += error.problems
+    repairs += [_taken(path, value) for path, value in mending.odd if not problems]
+    facts |= {"arguments": arguments, "repairs": tuple(repairs), **asides}
+    if not problems:
+        return ToolCall(**facts, action=action)
+    names = sent_names(tool, metadata.provider)
+    masked_problems = [_as_told(problem, names) for problem in problems]
+    failed = FunctionCallValidationError(metadata.sent_name, masked_problems)
+    return ToolCall(**facts, error=failed)
+
+
+def _asides(
+    arguments: dict[str, Any], own: Mapping[str, Any], repairs: list[Repair]
+) -> tuple[list[Problem], dict[str, Any]]:
+    """Take out what the model says of the call itself, unless the tool has such an argument."""
+    problems: list[Problem] = []
+    asides: dict[str, Any] = {}
+    if "summary" in arguments and "summary" not in own:
+        asides["summary"] = str(arguments.pop("summary"))
+    if "security_risk" in arguments and "security_risk" not in own:
+        value = arguments.pop("security_risk")
+        rating = str(value).strip().upper()
+        if rating in SecurityRisk.__members__:
+            asides["security_risk"] = SecurityRisk(rating)
+            if value != rating:
+                text = f"{clip(value)} was read as {rating}"
+                repairs.append(Repair(("security_risk",), text))
+        else:
+            levels = ", ".join(SecurityRisk)
+            message = f"should be one of {levels}, not {clip(value)}"
+            problems.append(Problem(("security_risk",), message))
+    return problems, asides
+
+
+def _taken(path: tuple[str | int, ...], value: Any) -> Repair:
+    return Repair(
+        path, f"{clip(value)} was taken, though the schema asks for another type"
+    )
+
+
+def _as_told(problem: Problem, names: Mapping[str, str]) -> Problem:
+    """The problem under the names the model knows."""
+    if not names:
+        return problem
+    path = tuple(names.get(str(part), part) for part in problem.path)
+    return Problem(path, problem.message)

@@ -1,0 +1,65 @@
+"""Put the values Gemini streams one by one (`partialArgs`) where their paths say.
+
+Source: google-genai, `types.PartialArg`.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+_STEP = re.compile(
+    r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE
+)
+_VALUES = ("string", "number", "bool")
+_LONGEST = 10_000  # items a path may make room for
+
+
+def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
+    """Put the value of *piece* into *arguments*; text is added to the text already there."""
+    steps = [
+        int(match[3]) if match[3] else match[1] or re.sub(r"\\(.)", r"\1", match[2])
+        for match in _STEP.finditer(
+            str(piece.get("jsonPath") or piece.get("json_path") or "")
+        )
+    ]
+    if not steps or not isinstance(steps[0], str):
+        return
+    holder: Any = arguments
+    for step, following in pairwise(steps):
+        holder = _inside(holder, step, [] if isinstance(following, int) else {})
+    last, value = steps[-1], _value(piece)
+    if not _has_room(holder, last):
+        return
+    before = holder[last] if isinstance(last, int) else holder.get(last)
+    if isinstance(before, str) and isinstance(value, str):
+        value = before + value
+    holder[last] = value
+
+
+def _value(piece: Mapping[str, Any]) -> Any:
+    for kind in _VALUES:
+        value = piece.get(f"{kind}Value", piece.get(f"{kind}_value"))
+        if value is not None:
+            return value
+    return None
+
+
+def _inside(holder: Any, step: str | int, new: Any) -> Any:
+    """What is at *step* of *holder*; *new* is put there if nothing is."""
+    if not _has_room(holder, step):
+        return None
+    if isinstance(step, int):
+        holder[step] = new if holder[step] is None else holder[step]
+        return holder[step]
+    return holder.setdefault(step, new)
+
+
+def _has_room(holder: Any, step: str | int) -> bool:
+    """Whether something can be put at *step*; a list grows up to it."""
+    if isinstance(step, str):
+        return isinstance(holder, dict)
+    if not isinstance(holder, list) or step >= _LONGEST:
+        return False
+    holder += [None] * (step + 1 - len(holder))
+    return True

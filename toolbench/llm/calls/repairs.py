@@ -1,0 +1,136 @@
+"""Mend the values of a call where the schema leaves one reading only, and say so."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.errors import Path, Problem
+from toolbench.jsonschema.normal import Node
+from toolbench.llm.calls.json_text import NotJsonError, read_json
+from toolbench.plain import clip
+
+_NOUNS: Mapping[type, str] = {
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+    str: "a string",
+}
+_SCALAR = re.compile(
+    r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null"
+)
+_LONGEST = 1_000_000  # characters of JSON in a string
+
+
+@dataclass(frozen=True)
+class Repair(Problem):
+    """One thing in a call that was mended: where, and a sentence that says what."""
+
+
+class Mending:
+    """One pass over the arguments of a call; `repairs` and `odd` say what it met."""
+
+    def __init__(self) -> None:
+        """Start with nothing found."""
+        self.repairs: list[Repair] = []
+        self.odd: list[tuple[Path, Any]] = []
+        """Values of a class the schema does not name, left as they are."""
+
+    def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
+        """Return *value*, itself if nothing in it had to change."""
+        if node.classes is not None and type(value) not in node.classes:
+            value = self._read(value, node.classes, path)
+        kind = type(value)
+        if kind is not dict and kind is not list:
+            return value
+        if node.branches:
+            node = _chosen(node.alternatives, value) or node
+        if kind is list:
+            return self._list(value, node, path)
+        return self._object(value, node, path)
+
+    def _object(self, value: dict[str, Any], node: Node, path: Path) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        unset: list[str] = []
+        properties, additional = node.properties, node.additional
+        for name, old in value.items():
+            inner = properties.get(name, additional)
+            if inner is None:
+                continue
+            if old is None and name in properties and _is_unset(name, inner, node):
+                unset.append(name)
+                self._say((*path, name), "null was left out: the argument is optional")
+                continue
+            new = self.mended(old, inner, (*path, name))
+            if new is not old:
+                changed[name] = new
+        if not changed and not unset:
+            return value
+        return {k: v for k, v in {**value, **changed}.items() if k not in unset}
+
+    def _list(self, value: list[Any], node: Node, path: Path) -> list[Any]:
+        first, items = node.prefix_items, node.items
+        if items is None and not first:
+            return value
+        new = list(value)
+        for i, item in enumerate(value):
+            inner = first[i] if i < len(first) else items
+            if inner is not None:
+                new[i] = self.mended(item, inner, (*path, i))
+        return (
+            new if any(a is not b for a, b in zip(new, value, strict=True)) else value
+        )
+
+    def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
+        if isinstance(value, float) and value.is_integer() and int in classes:
+            return value  # 3.0 is an integer in JSON Schema
+        if isinstance(value, str):
+            in_text = _in_string(value)
+            if type(in_text) in classes:
+                self._say(path, f"{clip(value)} was read as {_NOUNS[type(in_text)]}")
+                return in_text
+        self.odd.append((path, value))
+        return value
+
+    def _say(self, path: Path, message: str) -> None:
+        self.repairs.append(Repair(path, message))
+
+
+def _is_unset(name: str, inner: Node, node: Node) -> bool:
+    """Tell whether null under *name*, a property of *node*, can only mean that it is left out."""
+    takes_null = inner.classes is None or type(None) in inner.classes
+    return name not in node.required and not takes_null
+
+
+def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
+    """The one alternative *value* can be meant for, if it is only one."""
+    fit = [
+        node
+        for node in alternatives
+        if (node.classes is None or type(value) in node.classes)
+        and (type(value) is not dict or all(name in value for name in node.required))
+    ]
+    return fit[0] if len(fit) == 1 else None
+
+
+_NOTHING = object()
+
+
+def _in_string(text: str) -> Any:
+    """The JSON value a string holds: `true`, `3`, a list, an object; else nothing."""
+    bare = text.strip()
+    plain = bare.lower() if bare in ("True", "False") else bare
+    if not _SCALAR.fullmatch(plain) and not _is_json(bare):
+        return _NOTHING
+    try:
+        return read_json(plain)[0]
+    except NotJsonError:
+        return _NOTHING
+
+
+def _is_json(text: str) -> bool:
+    ends = text[:1] + text[-1:]
+    return ends in ("[]", "{}") and len(text) <= _LONGEST

@@ -1,0 +1,312 @@
+"""Join the fragments of a streamed message until it can be read as a whole."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from toolbench.errors import BodyError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import plain
+from toolbench.llm.calls.partial_arguments import put
+from toolbench.plain import clip
+
+
+class _Joiner(Protocol):
+    def add(self, chunk: Mapping[str, Any]) -> None: ...
+
+    @property
+    def message(self) -> Json: ...
+
+
+class ToolCallAccumulator:
+    """Collects the chunks of one streamed message of any provider, in their order.
+
+    `parse_tool_calls(accumulator.message, tools)` reads what has come so far; arguments that
+    are still cut off are an error, never a guess.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing received."""
+        self._joiner: _Joiner | None = None
+
+    def add(self, chunk: Any) -> None:
+        """Take the next chunk or event: a dict, or the object of the provider's SDK.
+
+        Raises:
+            BodyError: If no known provider streams such a chunk; what came before stays.
+        """
+        data = plain(chunk)
+        joiner = self._joiner or _joiner_of(data)
+        try:
+            joiner.add(data)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise _foreign(data) from error
+        self._joiner = joiner
+
+    @property
+    def message(self) -> Json:
+        """What has come so far, in the shape of the provider's whole message."""
+        return self._joiner.message if self._joiner else {"choices": []}
+
+
+def _joiner_of(chunk: Any) -> _Joiner:
+    kind = chunk.get("type") if isinstance(chunk, Mapping) else None
+    if isinstance(kind, str):
+        return _Responses() if kind.startswith("response.") else _Anthropic()
+    for key, make in _JOINERS.items():
+        if isinstance(chunk, Mapping) and key in chunk:
+            return make()
+    raise _foreign(chunk)
+
+
+def _foreign(chunk: Any) -> BodyError:
+    text = clip(chunk)
+    return BodyError(f"No provider streams {text}: give its chunks as they come.")
+
+
+class _Text:
+    """A text that comes in pieces: joined once, when it is read."""
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text] if text else []
+
+    def add(self, piece: Any) -> None:
+        if isinstance(piece, str) and piece:
+            self._pieces.append(piece)
+
+    def __str__(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+
+def _texts(value: Any) -> Any:
+    """*value* with each `_Text` in it as a string."""
+    if isinstance(value, _Text):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    return [_texts(item) for item in value] if isinstance(value, list) else value
+
+
+class _Chat:
+    """`chat.completion.chunk`: names and ids come once, arguments in pieces."""
+
+    def __init__(self) -> None:
+        self._head: Json = {}
+        self._content = _Text()
+        self._other: dict[str, _Text] = {}
+        self._images: list[Any] = []
+        self._calls: dict[Any, Json] = {}
+        self._finish: Any = None
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        self._head |= {k: chunk[k] for k in ("id", "model", "usage") if chunk.get(k)}
+        for choice in (chunk.get("choices") or ())[:1]:
+            delta = choice.get("delta") or {}
+            self._finish = choice.get("finish_reason") or self._finish
+            self._content.add(delta.get("content"))
+            for key in ("refusal", "reasoning_content", "reasoning"):
+                if isinstance(delta.get(key), str):
+                    self._other.setdefault(key, _Text()).add(delta[key])
+            self._images += delta.get("images") or ()
+            for place, part in enumerate(delta.get("tool_calls") or ()):
+                index = part.get("index")
+                self._join(place if index is None else index, part)
+
+    def _join(self, index: Any, part: Mapping[str, Any]) -> None:
+        id_, function = part.get("id"), part.get("function") or {}
+        call = self._calls.get(index)
+        if call is not None and id_ and call["id"] and call["id"] != id_:
+            index, call = id_, self._calls.get(id_)  # some servers number every call 0
+        if call is None:
+            call = {
+                "id": None,
+                "type": "function",
+                "function": {"name": "", "arguments": _Text()},
+            }
+            self._calls[index] = call
+        call["id"] = call["id"] or id_
+        joined = call["function"]
+        if function.get("name") and function["name"] != joined["name"]:
+            joined["name"] += function["name"]
+        joined["arguments"].add(function.get("arguments"))
+
+    @property
+    def message(self) -> Json:
+        message = {
+            "role": "assistant",
+            "content": str(self._content),
+            "tool_calls": _texts(list(self._calls.values())),
+            **{key: str(text) for key, text in self._other.items() if str(text)},
+        }
+        if self._images:
+            message["images"] = self._images
+        choice = {"index": 0, "message": message, "finish_reason": self._finish}
+        return {**self._head, "choices": [choice]}
+
+
+class _Responses:
+    """The events of the Responses API; a finished item or response replaces its pieces."""
+
+    def __init__(self) -> None:
+        self._response: Json = {}
+        self._items: dict[Any, Json] = {}
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        kind, place = event.get("type", ""), event.get("output_index")
+        if isinstance(event.get("response"), Mapping):
+            self._response = dict(event["response"])
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            item = dict(event.get("item") or {})
+            if isinstance(item.get("content"), list):
+                item["content"] = [*item["content"]]  # it grows here
+            self._items[place] = item
+        elif kind == "response.function_call_arguments.delta":
+            item = self._items.setdefault(place, {"type": "function_call"})
+            if not isinstance(item.get("arguments"), _Text):
+                item["arguments"] = _Text(item.get("arguments") or "")
+            item["arguments"].add(event.get("delta"))
+        elif kind == "response.function_call_arguments.done":
+            item = self._items.setdefault(place, {"type": "function_call"})
+            item["arguments"] = event.get("arguments", "")
+        elif kind in _RESPONSE_TEXTS:
+            name, type_ = _RESPONSE_TEXTS[kind]
+            item = self._items.setdefault(place, {"type": "message"})
+            self._part(item, type_, name).add(event.get("delta"))
+
+    @staticmethod
+    def _part(item: Json, type_: str, name: str) -> _Text:
+        """The last part of *item* of that type, or a new one."""
+        parts = item.setdefault("content", [])
+        if not parts or not isinstance(parts[-1].get(name), _Text):
+            parts.append({"type": type_, name: _Text()})
+        text: _Text = parts[-1][name]
+        return text
+
+    @property
+    def message(self) -> Json:
+        whole = self._response.get("output")
+        items = whole or [_texts(item) for item in self._items.values()]
+        return {**self._response, "output": items}
+
+
+_RESPONSE_TEXTS = {
+    "response.output_text.delta": ("text", "output_text"),
+    "response.refusal.delta": ("refusal", "refusal"),
+}
+
+
+class _Anthropic:
+    """The events of the Messages API; the input of a tool comes as pieces of JSON."""
+
+    def __init__(self) -> None:
+        self._message: Json = {"type": "message"}
+        self._blocks: dict[Any, Json] = {}
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        kind, place = event.get("type"), event.get("index")
+        if kind == "message_start":
+            self._message |= event.get("message") or {}
+        elif kind == "content_block_start":
+            self._blocks[place] = dict(event.get("content_block") or {})
+        elif kind == "content_block_delta":
+            self._join(self._blocks.setdefault(place, {}), event.get("delta") or {})
+        elif kind == "message_delta":
+            self._message |= {k: v for k, v in (event.get("delta") or {}).items() if v}
+            used = {k: v for k, v in (event.get("usage") or {}).items() if v}
+            self._message["usage"] = (self._message.get("usage") or {}) | used
+
+    @staticmethod
+    def _join(block: Json, delta: Mapping[str, Any]) -> None:
+        for piece, name in _CLAUDE_PIECES:
+            if not isinstance(delta.get(piece), str):
+                continue
+            before = block.get(name)
+            if not isinstance(before, _Text):
+                block[name] = _Text(before if isinstance(before, str) else "")
+            block[name].add(delta[piece])
+
+    @property
+    def message(self) -> Json:
+        return {**self._message, "content": _texts(list(self._blocks.values()))}
+
+
+_CLAUDE_PIECES = (
+    ("text", "text"),
+    ("thinking", "thinking"),
+    ("signature", "signature"),
+    ("partial_json", "input"),
+)
+
+
+class _Gemini:
+    """Chunks of `generateContent`: whole parts, or calls whose values come one by one."""
+
+    def __init__(self) -> None:
+        self._head: Json = {}
+        self._parts: list[Json] = []
+        self._finish: Any = None
+        self._open: Json | None = None  # a call that is still coming
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
+        for candidate in (chunk.get("candidates") or ())[:1]:
+            self._finish = (
+                _either(candidate, "finishReason", "finish_reason") or self._finish
+            )
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                call = _either(part, "functionCall", "function_call")
+                if call is None:
+                    self._say(part)
+                else:
+                    self._join(part, call)
+
+    def _say(self, part: Mapping[str, Any]) -> None:
+        """Take a part that is no call; pieces of one text become one part."""
+        part = {key: value for key, value in part.items() if value is not None}
+        last = self._parts[-1] if self._parts else {}
+        is_text = isinstance(part.get("text"), str) and isinstance(
+            last.get("text"), _Text
+        )
+        if is_text and bool(part.get("thought")) == bool(last.get("thought")):
+            last["text"].add(part.pop("text"))
+            last |= part
+        elif isinstance(part.get("text"), str):
+            self._parts.append({**part, "text": _Text(part["text"])})
+        else:
+            self._parts.append(part)
+
+    def _join(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        if self._open is None or call.get("name"):
+            self._open = {k: call.get(k) for k in ("id", "name")}
+            self._open["args"] = dict(call.get("args") or {})
+            # a call without the signature of its thought is refused when it is sent back
+            sign = _either(part, "thoughtSignature", "thought_signature")
+            signed = {"thoughtSignature": sign} if sign else {}
+            self._parts.append({"functionCall": self._open, **signed})
+        for piece in _either(call, "partialArgs", "partial_args") or ():
+            put(self._open["args"], piece)
+        if not _either(call, "willContinue", "will_continue"):
+            self._open = None
+
+    @property
+    def message(self) -> Json:
+        parts = [
+            {**part, "text": str(part["text"])} if "text" in part else part
+            for part in self._parts
+        ]
+        content = {"role": "model", "parts": parts}
+        candidate = {"content": content, "finishReason": self._finish}
+        return {**self._head, "candidates": [candidate]}
+
+
+def _either(data: Mapping[str, Any], one: str, other: str) -> Any:
+    return data.get(one) if data.get(one) is not None else data.get(other)
+
+
+_JOINERS: Mapping[str, Callable[[], _Joiner]] = {
+    "choices": _Chat,
+    "candidates": _Gemini,
+    "promptFeedback": _Gemini,
+    "usageMetadata": _Gemini,
+}

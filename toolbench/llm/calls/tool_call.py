@@ -1,0 +1,110 @@
+"""One call of a tool, as a model sent it and as it was understood."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolbench.core.schema import Action, Observation
+from toolbench.core.security import SecurityRisk
+from toolbench.core.tool import ToolDefinition
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.answers import respond
+from toolbench.llm.calls.call_errors import (
+    FunctionCallNotExistsError,
+    FunctionCallValidationError,
+)
+from toolbench.llm.calls.repairs import Repair
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+from toolbench.redaction.detection.secrecy import hide
+from toolbench.runs.engine import perform
+from toolbench.runs.run import Source, run_here
+
+CallError = FunctionCallValidationError | FunctionCallNotExistsError
+
+
+@dataclass(frozen=True)
+class CallMetadata:
+    """Where a call comes from."""
+
+    provider: Provider
+    sent_name: str
+    """The name the model used."""
+    index: int = 0
+    """The place of the call in its message, from 0."""
+    total: int = 1
+    """How many calls the message holds."""
+    response_id: str | None = None
+    model: str | None = None
+    finish: str | None = None
+    """Why the model stopped, in the provider's word; some were cut off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A call: either an `action` that is ready to run, or the `error` that says why not."""
+
+    id: str | None
+    """The provider's id for the call, which its answer must carry; Gemini may send none."""
+    name: str
+    """The tool's own name; the name that was sent if there is no such tool."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What was sent, after the repairs, under the tool's own names; empty if unreadable."""
+    tool: ToolDefinition[Any, Any] | None = field(default=None, repr=False)
+    action: Action | None = field(default=None, repr=False)
+    error: CallError | None = None
+    repairs: tuple[Repair, ...] = ()
+    """Everything that was mended before the call fitted; nothing is mended in silence."""
+    thought: str = ""
+    """What the model said around its calls; only the first call of a message has it."""
+    security_risk: SecurityRisk | None = None
+    """The model's own rating, where it was asked for one."""
+    summary: str | None = None
+    """The model's line on what the call is for, where it was asked for one."""
+    metadata: CallMetadata
+
+    @property
+    def observation(self) -> Observation | None:
+        """The observation for a call that cannot be run; None if it can."""
+        if self.error is None:
+            return None
+        return Observation.from_text(str(self.error), is_error=True)
+
+    def run(self, conversation: Any = None, *, source: Source = "model") -> Observation:
+        """Run the call and return what came of it; it is a run like any other, in `history()`.
+
+        A call with an `error` is not run: the error is what came of it.
+
+        Args:
+            conversation: What the executor is given beside the action.
+            source: Where the run was asked for, for the history.
+
+        Raises:
+            NotImplementedError: If the tool has no executor.
+        """
+        if self.tool is None or self.action is None:
+            failed = self.observation
+            return Observation() if failed is None else failed
+        self.tool.as_executable()
+        return perform(
+            run_here(
+                self.tool, self.action, source, conversation, risk=self.security_risk
+            )
+        )
+
+    def answer(self, observation: Observation | None = None) -> Json:
+        """Return the message that answers the call, as `respond` does.
+
+        Args:
+            observation: What came of it; a call with an `error` needs none.
+
+        Raises:
+            ValueError: If the call could run and there is no observation.
+        """
+        return respond(self, observation)
+
+    def __repr__(self) -> str:
+        schema = self.tool.input_schema if self.tool else {}
+        state = "error" if self.error else "ready"
+        text = clip(hide(self.arguments, schema), 200)
+        mended = f", {len(self.repairs)} repaired" if self.repairs else ""
+        return f"<ToolCall {self.name} {text} {state}{mended}>"

@@ -1,0 +1,324 @@
+"""Rewrite a JSON Schema into the `Schema` of Gemini's function declarations.
+
+Gemini turns a request down for any keyword it has no field for. What a keyword said and
+Gemini has no word for goes into the description, where the model still reads it.
+
+Source: Gemini API reference, `Schema`; google-genai, `types.Schema`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.jsonschema.composition.merge import together
+from toolbench.jsonschema.refs import follow
+from toolbench.jsonschema.walk import (
+    ALTERNATIVES,
+    COMPOSITION,
+    Json,
+    alternatives_in,
+    conjunction_in,
+    reference_in,
+    types_of,
+)
+from toolbench.jsonschema.words import words
+from toolbench.llm.formats.format_changes import Changes
+from toolbench.llm.providers import ARGUMENT_NAMES
+from toolbench.plain import clip
+
+_NAMES = ARGUMENT_NAMES["gemini"]
+_SUPPORTED: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern"),
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_WRITTEN: Mapping[str, tuple[str, ...]] = {
+    "object": ("properties", "required"),
+    "array": ("items", "prefixItems"),
+}
+_REWRITTEN = frozenset(
+    {
+        *("type", "title", "nullable", "description", "enum", "const", "format"),
+        *(*COMPOSITION, "$defs", "definitions"),
+    }
+)
+_BESIDE = ("description", "nullable", "title", "default", "examples")
+_FORMATS = {
+    "string": {"enum", "date-time"},
+    "integer": {"int32", "int64"},
+    "number": {"float", "double"},
+}
+_ANY: tuple[Json, ...] = (
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object"},
+    {"type": "array", "items": {"type": "string"}},
+)
+_LIMIT = 5_000  # schemas: past it, references are no longer followed
+
+_IN_WORDS = frozenset(
+    {
+        *("format", "default", "examples", "exclusiveMinimum", "exclusiveMaximum"),
+        *("multipleOf", "uniqueItems", "patternProperties", "propertyNames"),
+        *("additionalProperties", "not"),
+    }
+)
+"""The keywords that go into the description, in words."""
+
+
+def gemini_schema(schema: Json, changes: Changes) -> Json:
+    """Return *schema* in Gemini's words, noting every change."""
+    if schema.keys() & {"$defs", "definitions"}:
+        changes.note("", "rewritten", "definitions were put where they are used")
+    return _Writer(schema, changes).write(schema, "")
+
+
+class _Writer:
+    def __init__(self, root: Json, changes: Changes) -> None:
+        self._root, self._changes = root, changes
+        self._written = 0
+        self._open: list[str] = []  # the references that are being followed
+
+    def write(self, node: Any, where: str) -> Json:
+        """Return *node* in Gemini's words."""
+        self._written += 1
+        if not isinstance(node, Mapping):
+            return self._anything({}, where)
+        reference, beside = reference_in(node)
+        if reference is not None:
+            return self._followed(reference, beside, where)
+        parts, beside = conjunction_in(node)
+        if parts:
+            return self._joined(parts, beside, where)
+        keyword, branches, beside = alternatives_in(node)
+        if branches:
+            return self._union(keyword, branches, beside, where)
+        types = types_of(node) or _implied(node)
+        if not types:
+            return self._anything(node, where)
+        if len(types) > 1:
+            return self._several(node, types, where)
+        return self._plain(node, types[0], where)
+
+    def _followed(self, ref: Any, beside: Mapping[str, Any], where: str) -> Json:
+        pointed = follow(self._root, ref)
+        if not isinstance(pointed, Mapping):
+            return self.write(beside, where)
+        if self._is_cut(ref, where):
+            kind = next(iter(types_of(pointed) or _implied(pointed)), "object")
+            cut: Json = {"type": kind}
+            if kind == "array":
+                cut["items"] = {"type": "object"}
+            return self._described(cut, beside, ["nested, the same as above"])
+        self._changes.note(where, "rewritten", "the reference was followed")
+        return self._inside([ref], together(pointed, beside), where)
+
+    def _joined(self, parts: list[Any], beside: Mapping[str, Any], where: str) -> Json:
+        self._changes.note(where, "rewritten", "allOf was merged")
+        whole = dict(beside)
+        followed: list[Any] = []
+        for part in parts:
+            if not isinstance(part, Mapping):
+                continue
+            ref, _ = reference_in(part)
+            pointed = follow(self._root, ref)
+            if not isinstance(pointed, Mapping):
+                whole = together(part, whole)
+            elif not self._is_cut(ref, where):
+                followed.append(ref)
+                whole = together(pointed, whole)
+        return self._inside(followed, whole, where)
+
+    def _is_cut(self, ref: Any, where: str) -> bool:
+        """Whether *ref* is not to be followed, as it leads back or there is too much."""
+        is_cut = ref in self._open or self._written > _LIMIT
+        if is_cut:
+            message = "a schema that holds itself was cut"
+            self._changes.note(where, "rewritten", message, refused=True)
+        return is_cut
+
+    def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
+        """Write *node*, in which *refs* are being followed."""
+        self._open += refs
+        written = self.write(node, where)
+        del self._open[len(self._open) - len(refs) :]
+        return written
+
+    def _union(
+        self, key: str, members: list[Any], beside: Mapping[str, Any], where: str
+    ) -> Json:
+        outer = dict(beside)
+        branches = [b for b in members if isinstance(b, Mapping)]
+        real = [b for b in branches if b.get("type") != "null"]
+        if len(real) < len(branches):
+            outer["nullable"] = True
+            self._changes.note(where, "rewritten", "null as a choice became nullable")
+        if all(b.keys() <= {"required", "not"} for b in real):
+            self._changes.note(where, "removed", f"{key} of required names")
+            notes = [f"{key}: {clip([b.get('required') for b in real], 200)}"]
+            return self._described(self.write(outer, where), {}, notes)
+        if key != ALTERNATIVES[0]:
+            self._changes.note(where, "rewritten", "oneOf became anyOf")
+        if len(real) == 1:
+            self._changes.note(where, "rewritten", "a choice of one became that one")
+            return self.write(together(real[0], outer), where)
+        rules = {k: v for k, v in outer.items() if k not in _BESIDE}
+        choice = [self.write(together(rules, b), where) for b in real]
+        return self._choice(choice, outer, where)
+
+    def _choice(
+        self, branches: list[Json], outer: Mapping[str, Any], where: str
+    ) -> Json:
+        """A choice stands alone in Gemini: what was beside it goes to its first branch."""
+        notes: list[str] = []
+        for key in ("default", "examples"):
+            if key in outer:
+                self._drop(key, outer[key], where, notes)
+        if outer.keys() & {"description", "title"}:
+            message = "what is said of a choice went to its first branch"
+            self._changes.note(where, "rewritten", message)
+        own = branches[0].get("description", "")
+        description = outer.get("description")
+        whole = f"{description} {own}".strip() if isinstance(description, str) else own
+        first = self._described(branches[0], {"description": whole}, notes)
+        if outer.get("nullable"):
+            first["nullable"] = True
+        return {"anyOf": [first, *branches[1:]]}
+
+    def _several(self, node: Mapping[str, Any], types: list[str], where: str) -> Json:
+        self._changes.note(where, "rewritten", "a list of types became a choice")
+        real = [kind for kind in types if kind != "null"]
+        outer = {**node, "nullable": True} if len(real) < len(types) else dict(node)
+        if len(real) == 1:
+            return self._plain({**outer, "type": real[0]}, real[0], where)
+        bare = {k: v for k, v in outer.items() if k not in _BESIDE}
+        branches = [self._plain({**bare, "type": kind}, kind, where) for kind in real]
+        return self._choice(branches, outer, where)
+
+    def _anything(self, node: Mapping[str, Any], where: str) -> Json:
+        self._changes.note(where, "rewritten", "any value became a choice of types")
+        return self._choice([dict(branch) for branch in _ANY], node, where)
+
+    def _plain(self, node: Mapping[str, Any], kind: str, where: str) -> Json:
+        out: Json = {"type": kind}
+        notes: list[str] = []
+        self._values(node, kind, where, out, notes)
+        shape = node.get("format")
+        if shape in _FORMATS.get(kind, ()):
+            out["format"] = shape
+        elif shape is not None:
+            self._drop("format", shape, where, notes)
+        for key, value in node.items():
+            if key in ("title", "nullable", *_SUPPORTED.get(kind, ())):
+                out[key] = value
+            elif key not in _REWRITTEN and key not in _WRITTEN.get(kind, ()):
+                self._drop(key, value, where, notes)
+        if kind == "object":
+            self._object(node, where, out)
+        if kind == "array":
+            self._array(node, where, out, notes)
+        return self._described(out, node, notes)
+
+    def _drop(self, key: str, value: Any, where: str, notes: list[str]) -> None:
+        sentence = words(key, value) if key in _IN_WORDS else ""
+        if sentence:
+            notes.append(sentence)
+            message = f"{key!r} is not taken: {sentence!r} went into the description"
+            self._changes.note(where, "rewritten", message)
+        else:
+            self._changes.note(where, "removed", f"{key!r} is not taken")
+
+    def _values(
+        self,
+        node: Mapping[str, Any],
+        kind: str,
+        where: str,
+        out: Json,
+        notes: list[str],
+    ) -> None:
+        values = [node["const"]] if "const" in node else node.get("enum")
+        if not isinstance(values, list):
+            return
+        if "const" in node:
+            self._changes.note(where, "rewritten", "'const' became an enum of one")
+        if None in values:
+            out["nullable"] = True
+        texts = (
+            [v for v in values if isinstance(v, str) and v] if kind == "string" else []
+        )
+        if texts:
+            out["enum"] = texts
+        if len(texts) < sum(v is not None for v in values):
+            notes.append(f"one of {clip(values, 200)}")
+            self._changes.note(
+                where, "removed", "only strings can be enumerated", refused=True
+            )
+
+    def _object(self, node: Mapping[str, Any], where: str, out: Json) -> None:
+        properties = node.get("properties")
+        if not isinstance(properties, Mapping) or not properties:
+            return
+        known: dict[str, str] = {}
+        out["properties"] = {}
+        for name, sub in properties.items():
+            inner = f"{where}.{name}" if where else name
+            if sub is False:
+                self._changes.note(inner, "removed", "never allowed")
+                continue
+            known[name] = _NAMES.rename(name)
+            if known[name] != name:
+                message = f"to {known[name]!r}: {_NAMES.words}"
+                self._changes.note(inner, "renamed", message)
+            out["properties"][known[name]] = self.write(sub, inner)
+        required = [known[n] for n in node.get("required") or () if n in known]
+        if required:
+            out["required"] = required
+        if len(required) < len(node.get("required") or ()):
+            self._changes.note(where, "removed", "what is required but not declared")
+
+    def _array(
+        self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]
+    ) -> None:
+        items = node.get("items")
+        places = items if isinstance(items, list) else node.get("prefixItems")
+        if isinstance(places, list) and places:
+            notes.append(f"in this order: {clip(places, 200)}")
+            self._changes.note(where, "rewritten", "a list of fixed places became open")
+            items = (
+                places[0] if all(p == places[0] for p in places) else {"anyOf": places}
+            )
+        elif not isinstance(items, Mapping):
+            self._changes.note(
+                where, "rewritten", "a list says what is in it", refused=True
+            )
+        out["items"] = self.write(items, f"{where}[]")
+
+    def _described(self, out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:
+        description = node.get("description") or out.get("description")
+        words = [description] if isinstance(description, str) else []
+        words += [f"({'; '.join(notes)})"] if notes else []
+        return {**out, "description": " ".join(words)} if words else out
+
+
+def _implied(node: Mapping[str, Any]) -> list[str]:
+    """The types of a node that does not name one but cannot mean another."""
+    if node.keys() & {"properties", "additionalProperties", "required"}:
+        return ["object"]
+    if node.keys() & {"items", "prefixItems"}:
+        return ["array"]
+    values = [node["const"]] if "const" in node else node.get("enum")
+    names = {_JSON[type(v)] for v in values or () if type(v) in _JSON}
+    return sorted(names)
+
+
+_JSON: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    type(None): "null",
+    dict: "object",
+    list: "array",
+}

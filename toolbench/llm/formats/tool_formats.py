@@ -1,0 +1,237 @@
+"""A tool in the format of each provider, and what had to change on the way.
+
+Every function returns a plain dict that `json.dumps` takes. What a provider cannot take is
+removed or rewritten, and `format_report` says so; the tool itself still checks everything.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.jsonschema.walk import Json, rewritten, types_of
+from toolbench.llm.formats.format_changes import Changes, FormatReport
+from toolbench.llm.formats.gemini import gemini_schema
+from toolbench.llm.formats.root_schema import plain_root
+from toolbench.llm.formats.strict import obstacles, strict
+from toolbench.llm.providers import (
+    ARGUMENT_NAMES,
+    TOOL_NAMES,
+    Provider,
+    tool_name,
+)
+
+AnyTool = ToolDefinition[Any, Any]
+
+SHORT_DESCRIPTION = 1_024
+"""Characters that every OpenAI model takes as a description; GPT-5 takes more."""
+
+
+def to_openai(
+    tool: AnyTool,
+    *,
+    security_risk: bool = False,
+    summary: bool = False,
+    longest_description: int = SHORT_DESCRIPTION,
+) -> Json:
+    """Return *tool* for OpenAI's chat completions; `strict` where the schema qualifies.
+
+    Args:
+        tool: The tool.
+        security_risk: Ask the model to rate each call; never of a read-only tool.
+        summary: Ask the model for a line on what each call is for.
+        longest_description: Characters; a longer description is cut after a sentence.
+    """
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    function, _ = _function(tool, "openai", parameters, longest_description)
+    return {"type": "function", "function": function}
+
+
+def to_responses(
+    tool: AnyTool,
+    *,
+    security_risk: bool = False,
+    summary: bool = False,
+    longest_description: int = SHORT_DESCRIPTION,
+) -> Json:
+    """Return *tool* for OpenAI's Responses API; arguments as for `to_openai`."""
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    function, _ = _function(tool, "responses", parameters, longest_description)
+    return {"type": "function", **function}
+
+
+def to_anthropic(
+    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
+) -> Json:
+    """Return *tool* for Anthropic's Messages API; arguments as for `to_openai`."""
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    return _anthropic(tool, parameters, Changes())
+
+
+def to_gemini(
+    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
+) -> Json:
+    """Return *tool* as a Gemini function declaration; arguments as for `to_openai`."""
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    return _gemini(tool, parameters, Changes())
+
+
+def to_mcp(
+    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
+) -> Json:
+    """Return *tool* as an MCP server lists it, unchanged; arguments as for `to_openai`."""
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    return tool.to_mcp_tool(input_schema=parameters)
+
+
+FORMATS: Mapping[Provider, Callable[..., Json]] = {
+    "openai": to_openai,
+    "responses": to_responses,
+    "anthropic": to_anthropic,
+    "gemini": to_gemini,
+    "mcp": to_mcp,
+}
+"""The function for each provider."""
+
+
+def format_report(
+    tool: AnyTool,
+    provider: Provider,
+    *,
+    security_risk: bool = False,
+    summary: bool = False,
+) -> FormatReport:
+    """Return what changes when *tool* is offered to *provider*, and why it is not strict.
+
+    Raises:
+        ValueError: If there is no such provider.
+    """
+    if provider not in FORMATS:
+        msg = f"No provider is called {provider!r}; there are {', '.join(FORMATS)}."
+        raise ValueError(msg)
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
+    if provider in ("openai", "responses"):
+        return _function(tool, provider, parameters, SHORT_DESCRIPTION)[1]
+    changes = Changes()
+    if provider == "anthropic":
+        _anthropic(tool, parameters, changes)
+    if provider == "gemini":
+        _gemini(tool, parameters, changes)
+    return FormatReport(provider, tool.name, tuple(changes.entries))
+
+
+# --- each in its own words ------------------------------------------------------------
+
+
+def _function(
+    tool: AnyTool, provider: Provider, schema: Json, longest: int
+) -> tuple[Json, FormatReport]:
+    changes = Changes()
+    parameters = rewritten(plain_root(schema, changes), _itemed(changes))
+    hindered = obstacles(parameters)
+    if not hindered:
+        parameters = strict(parameters, changes)
+    function = {
+        "name": _named(tool, provider, changes),
+        "description": _shortened(tool.description, longest, changes),
+        "parameters": parameters,
+        "strict": not hindered,
+    }
+    report = FormatReport(
+        provider, tool.name, tuple(changes.entries), not hindered, hindered
+    )
+    return function, report
+
+
+def _anthropic(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
+    schema = rewritten(plain_root(parameters, changes), _modern(changes))
+    return {
+        "name": _named(tool, "anthropic", changes),
+        "description": tool.description,
+        "input_schema": _renamed_arguments(schema, changes),
+    }
+
+
+def _gemini(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
+    schema = gemini_schema(plain_root(parameters, changes), changes)
+    declaration: Json = {
+        "name": _named(tool, "gemini", changes),
+        "description": tool.description,
+    }
+    if schema.get("properties"):
+        declaration["parameters"] = schema
+    else:
+        changes.note("", "removed", "an object without properties is refused")
+    return declaration
+
+
+def _named(tool: AnyTool, provider: Provider, changes: Changes) -> str:
+    name = tool_name(tool.name, provider)
+    if name != tool.name:
+        rule = TOOL_NAMES[provider].words
+        changes.note("name", "renamed", f"to {name!r}: at most {rule}", refused=True)
+    return name
+
+
+def _shortened(description: str, longest: int, changes: Changes) -> str:
+    if len(description) <= longest:
+        return description
+    message = f"{len(description):,} characters, {longest:,} is the most"
+    changes.note("description", "shortened", message)
+    head = description[: longest - 2]
+    ends = [sentence.end() for sentence in re.finditer(r"[.!?](?=\s)|\n", head)]
+    cut = ends[-1] if ends and ends[-1] > longest // 2 else len(head)
+    return f"{head[:cut].rstrip()} …"
+
+
+def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
+    def change(node: Json, where: str) -> Json:
+        if "array" in types_of(node) and "items" not in node:
+            message = "a list says what is in it"
+            changes.note(where, "rewritten", message, refused=True)
+            node["items"] = {}
+        return node
+
+    return change
+
+
+def _modern(changes: Changes) -> Callable[[Json, str], Json]:
+    """Anthropic reads a schema as draft 2020-12, whatever draft it says it is of."""
+
+    def change(node: Json, where: str) -> Json:
+        if isinstance(node.get("items"), list):
+            node["prefixItems"] = node.pop("items")
+            if "additionalItems" in node:
+                node["items"] = node.pop("additionalItems")
+            message = "a list of fixed places, in the words of draft 2020-12"
+            changes.note(where, "rewritten", message, refused=True)
+        for key, bound in _BOUNDS.items():
+            if isinstance(node.get(key), bool):
+                if node.pop(key) and bound in node:
+                    node[key] = node.pop(bound)
+                message = f"{key!r}, in the words of draft 2020-12"
+                changes.note(where, "rewritten", message, refused=True)
+        if not where and changes.entries:
+            node.pop("$schema", None)
+        return node
+
+    return change
+
+
+_BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+
+
+def _renamed_arguments(schema: Json, changes: Changes) -> Json:
+    rule = ARGUMENT_NAMES["anthropic"]
+    properties = schema["properties"]
+    new = {name: rule.rename(name) for name in properties if not rule.fits(name)}
+    if not new:
+        return schema
+    for own, name in new.items():
+        message = f"to {name!r}: at most {rule.words}"
+        changes.note(own, "renamed", message, refused=True)
+    required = [new.get(name, name) for name in schema.get("required", ())]
+    renamed = {new.get(name, name): sub for name, sub in properties.items()}
+    return {**schema, "properties": renamed} | (
+        {"required": required} if required else {}
+    )

@@ -1,0 +1,56 @@
+"""Rules for a tool's name and for what its hints say beside it."""
+
+import re
+from collections.abc import Iterator
+
+from toolbench.llm.lint.finding import Finding, finding
+from toolbench.llm.lint.subject import Subject
+from toolbench.llm.lint.verbs import VERBS
+
+_DELETES = frozenset(
+    {"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe", "del"}
+)
+_TAKES_AWAY = frozenset({"remove", "uninstall"})
+_TAKING = re.compile(r"delet|remov|destroy|drop|eras|purg|truncat|wip", re.IGNORECASE)
+_FOR_GOOD = re.compile(
+    r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE
+)
+
+
+def verb(subject: Subject) -> Iterator[Finding]:
+    """A name says what the tool does."""
+    words = subject.words
+    if not any(_is_verb(word) for word in words) and "to" not in words[1:-1]:
+        message = f"No word of {subject.name!r} says what it does."
+        yield finding(subject.name, "name-verb", "name", message)
+
+
+def _is_verb(word: str) -> bool:
+    forms = (word, word.removesuffix("all"))  # `getall`
+    return any(
+        form in VERBS or (len(form) > 3 and form[1:] in VERBS)  # `hset`, `unset`
+        for form in forms
+    )
+
+
+def hints(subject: Subject) -> Iterator[Finding]:
+    """A tool that deletes says so in its hints."""
+    action = next((word for word in subject.words if word in VERBS), "")
+    if not _is_meant(action, subject):
+        return
+    annotations = subject.tool.annotations
+    if annotations is not None and annotations.readOnlyHint:
+        message = f"The name says {action!r}, the hints say read-only."
+        yield finding(subject.name, "hint-contradicts", "annotations", message)
+    elif annotations is None or "destructiveHint" not in annotations.model_fields_set:
+        message = f"The name says {action!r}, no hint says that it destroys."
+        yield finding(subject.name, "hint-destructive", "annotations", message)
+
+
+def _is_meant(action: str, subject: Subject) -> bool:
+    """Whether *action* destroys here: `remove` may only take apart, a glued name misleads."""
+    description = subject.description
+    if action in _DELETES:
+        first = subject.words[0] == action or not description.isascii()
+        return first or _TAKING.search(" ".join(description.split()[:5])) is not None
+    return action in _TAKES_AWAY and _FOR_GOOD.search(description) is not None

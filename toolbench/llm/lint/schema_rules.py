@@ -1,0 +1,92 @@
+"""Rules for the schema itself: that it holds together, and that every provider takes it."""
+
+from collections.abc import Iterator
+
+from pydantic_core import to_json
+
+from toolbench.display.sizes import estimate_tokens
+from toolbench.jsonschema.normal import Node
+from toolbench.llm.formats import format_report
+from toolbench.llm.lint.finding import Finding, finding
+from toolbench.llm.lint.subject import Subject
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+
+_MOST_TOKENS = 2_500
+_MAX_PLACES = 5  # more places where one thing is wrong
+_PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "gemini")
+_NAMES: dict[str, str] = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+}
+
+
+def defaults(subject: Subject) -> Iterator[Finding]:
+    """A default is a value the schema accepts."""
+    for argument in subject.arguments:
+        node = argument.node
+        if node.has_default and not _fits(node):
+            types = " or ".join(node.types) or "value it takes"
+            message = f"The default {clip(node.default)} is no {types}."
+            yield finding(subject.name, "default-invalid", argument.path, message)
+
+
+def _fits(node: Node) -> bool:
+    value = node.default
+    if node.classes is not None and type(value) not in node.classes:
+        return isinstance(value, float) and value.is_integer() and int in node.classes
+    return not node.choices or value in node.choices or "boolean" in node.types
+
+
+def required(subject: Subject) -> Iterator[Finding]:
+    """What is required exists."""
+    for place, node in subject.view.every():
+        for name in node.required if node.is_closed else ():
+            if name not in node.declared and node.of_other_key(name) is None:
+                message = f"{name!r} is required and not allowed: no call can fit."
+                yield finding(
+                    subject.name, "required-unknown", place or "arguments", message
+                )
+
+
+def refused(subject: Subject) -> Iterator[Finding]:
+    """Every provider takes the tool as it is."""
+    refusals: dict[str, tuple[list[str], list[str]]] = {}
+    for provider in _PROVIDERS:
+        for change in format_report(subject.tool, provider).changes:
+            if change.refused:
+                reason = _RENAMED if change.kind == "renamed" else change.message
+                by, places = refusals.setdefault(reason, ([], []))
+                by += [_NAMES[provider]] if _NAMES[provider] not in by else []
+                places += [change.where] if change.where not in places else []
+    for reason, (by, places) in refusals.items():
+        also = ", ".join(places[1 : 1 + _MAX_PLACES]) + (
+            ", …" * (len(places) > 1 + _MAX_PLACES)
+        )
+        more = f" (also {also})" if also else ""
+        all_by = " and ".join(filter(None, (", ".join(by[:-1]), by[-1])))
+        message = f"{all_by} will not take it as it is: {reason}{more}."
+        yield finding(subject.name, "provider-refuses", places[0], message)
+
+
+_RENAMED = "the name is too long, or has characters that are not allowed"
+
+
+def cost(subject: Subject) -> Iterator[Finding]:
+    """A tool costs little to offer."""
+    tokens = tokens_of(subject)
+    if tokens > _MOST_TOKENS:
+        message = f"It costs about {tokens:,} tokens in every request."
+        yield finding(subject.name, "tool-tokens", "arguments", message)
+
+
+def tokens_of(subject: Subject) -> int:
+    """Return about how many tokens it costs to offer the tool once."""
+    return estimate_tokens(offer_of(subject))
+
+
+def offer_of(subject: Subject) -> str:
+    """Return what a model reads of the tool."""
+    schema = to_json(subject.schema).decode()
+    return f"{subject.name}\n{subject.description}\n{schema}"

@@ -1,0 +1,82 @@
+"""Rules for tools that are offered together."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from toolbench.llm.lint.description_rules import gist
+from toolbench.llm.lint.finding import Finding, finding
+from toolbench.llm.lint.schema_rules import tokens_of
+from toolbench.llm.lint.subject import Subject
+
+_MOST_TOOLS = 100
+_MOST_TOKENS = 25_000
+_SAME = {
+    synonym: group[0]
+    for group in (
+        ("get", "fetch", "retrieve", "read", "show"),
+        ("create", "add", "new", "make"),
+        ("delete", "remove", "del"),
+        ("update", "edit", "modify", "change"),
+        ("search", "find", "query", "lookup"),
+        ("run", "execute", "start"),
+    )
+    for synonym in group
+}
+
+
+def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """A model chooses among a hundred tools at most."""
+    count, name = len(subjects), f"{len(subjects)} tools"
+    if count > _MOST_TOOLS:
+        message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
+        yield finding(name, "tools-many", "tools", message)
+    tokens = sum(map(tokens_of, subjects))
+    if tokens > _MOST_TOKENS:
+        message = f"Together they cost about {tokens:,} tokens in every request."
+        yield finding(name, "tools-tokens", "tools", message)
+
+
+def names(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Names are not taken for each other."""
+    first: dict[str, str] = {}
+    for subject in subjects:
+        folded = "_".join(word.removesuffix("s") for word in subject.words)
+        other = first.setdefault(folded, subject.name)
+        if other != subject.name:
+            message = (
+                f"It differs from {other!r} only in number, or in how it is written."
+            )
+            yield finding(subject.name, "name-near", "name", message)
+    names_so_far: set[str] = set()
+    for subject in subjects:
+        if subject.name in names_so_far:
+            message = f"Another tool is called {subject.name!r} too."
+            yield finding(subject.name, "name-duplicate", "name", message)
+        names_so_far.add(subject.name)
+
+
+def pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Two tools that sound alike say what sets them apart."""
+    groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        key = sorted(_SAME.get(word, word) for word in subject.words)
+        groups[tuple(key)].append(subject)
+    for group in groups.values():
+        one = group[0]
+        for other in group[1:]:
+            if one.words != other.words:
+                message = f"It may be taken for {one.name!r}: the same words, or others for them."
+                yield finding(other.name, "tools-ambiguous", "name", message)
+
+
+def descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """No two tools describe themselves in the same words."""
+    first: dict[tuple[str, ...], Subject] = {}
+    for subject in subjects:
+        text = gist(subject.description)
+        if len(text) < 2 or "deprecated" in subject.description.lower():
+            continue
+        other = first.setdefault(text, subject)
+        if other is not subject and other.name != subject.name:
+            message = f"{other.name!r} is described in the same words."
+            yield finding(subject.name, "description-duplicate", "description", message)

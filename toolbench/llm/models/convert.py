@@ -1,0 +1,96 @@
+"""A model from what the user has: a function, a provider's client, an address."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.llm.models.function import FunctionModel
+from toolbench.llm.models.price import Price
+from toolbench.llm.models.protocol import Model
+from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.sdk import ClientModel, package_of
+from toolbench.llm.providers import Provider
+
+
+def as_model(
+    x: Any,
+    *,
+    name: str | None = None,
+    provider: Provider | None = None,
+    api_key_env: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    price: Price | tuple[float, float] | None = None,
+) -> Model:
+    """Return *x* as a model.
+
+    Args:
+        x: One of:
+
+            - a model, which is returned as it is;
+            - a function `(messages, tools) -> message`, which gets both as the provider is sent
+              them, and may return a message, an `Answer`, a text or a provider's response;
+            - a client of the package `openai`, `anthropic` or `google.genai`, sync or async,
+              alone (then *name* is the provider's name of the model) or as `(client, "model")`;
+            - an address that speaks OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
+        name: What people call it.
+        provider: The dialect of its messages: "openai" of functions and addresses, unless it
+            is said; "responses" of a client of `openai` for the Responses API.
+        api_key_env: For an address, the variable that holds its key. None is sent without it. A
+            client has its own key.
+        options: What is sent with every request, such as `{"temperature": 0}`.
+        price: US dollars for a million tokens read and written, for `usage.cost`.
+
+    Raises:
+        TypeError: If *x* is nothing that can answer for a model.
+        ValueError: If it can, but not like this; one sentence says why.
+    """
+    if isinstance(price, tuple):
+        price = Price(*price)
+    if isinstance(x, str):
+        return AddressModel(
+            x,
+            name=name,
+            provider=provider or "openai",
+            api_key_env=api_key_env,
+            options=options,
+            price=price,
+        )
+    if api_key_env is not None:
+        msg = "api_key_env is for an address: a client, or a function, has its own key."
+        raise ValueError(msg)
+    if isinstance(x, tuple) and len(x) == 2 and package_of(x[0]):
+        client, model = x
+    else:
+        client, model = x, name
+    if package_of(client) and not isinstance(client, type):
+        if not isinstance(model, str) or not model:
+            msg = (
+                f"A client of {package_of(client)} has many models: say which, as in "
+                "as_model((client, 'model-name'))."
+            )
+            raise ValueError(msg)
+        return ClientModel(
+            client, model, name=name, provider=provider, options=options, price=price
+        )
+    return _own(x, name, provider, with_requests=bool(options or price))
+
+
+def _own(
+    x: Any, name: str | None, provider: Provider | None, *, with_requests: bool
+) -> Model:
+    """A model, or a function, that the user wrote."""
+    if isinstance(x, type):
+        msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
+        raise TypeError(msg)
+    if with_requests and (isinstance(x, Model) or callable(x)):
+        msg = "options and price are for a client or an address, whose requests are made here."
+        raise ValueError(msg)
+    if isinstance(x, Model):
+        return x
+    if callable(x):
+        return FunctionModel(x, name=name, provider=provider or "openai")
+    msg = (
+        f"{type(x).__name__} cannot answer for a model. Give a function (messages, tools) -> "
+        "message, a client of openai, anthropic or google.genai as (client, 'model-name'), or an "
+        "address like 'http://localhost:11434/v1#model-name'."
+    )
+    raise TypeError(msg)

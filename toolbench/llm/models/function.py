@@ -1,0 +1,135 @@
+"""A function as a model."""
+
+import contextvars
+from collections.abc import Awaitable, Callable
+from functools import partial
+from inspect import (
+    CORO_CREATED,
+    getcoroutinestate,
+    isawaitable,
+    iscoroutine,
+)
+from threading import Thread, current_thread, main_thread
+from typing import Any
+
+from toolbench.core.background_loop import portal
+from toolbench.errors import ModelStoppedError
+from toolbench.llm.models.answer import as_answer, numbered, report
+from toolbench.llm.models.protocol import (
+    Answer,
+    Messages,
+    OfferedTools,
+    OnChunk,
+    offered,
+)
+from toolbench.llm.models.transport.inbox import (
+    Ended,
+    Send,
+    StoppedError,
+    ending,
+    received,
+)
+from toolbench.llm.providers import Provider
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import current_run
+
+
+class FunctionModel:
+    """A function `(messages, tools) -> message` as a model.
+
+    Args:
+        function: Gets the messages and the tools as the provider is sent them; returns a
+            message, an `Answer`, a text, or a provider's response. It may be async: then it
+            works in the background loop.
+        name: What people call it; the function's own name if left out.
+        provider: The dialect of its messages.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        provider: Provider = "openai",
+    ) -> None:
+        self._function = function
+        self.name: str = name or str(
+            getattr(function, "__name__", type(function).__name__)
+        )
+        self.provider = provider
+
+    def __repr__(self) -> str:
+        return f"<FunctionModel {self.name}>"
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return what the function makes of *messages* and *tools*.
+
+        Raises:
+            ModelError: If it returns no message.
+            ModelStoppedError: If *cancel* was cancelled.
+        """
+        cancel = current_run() if cancel is None else cancel
+        copies = [dict(message) for message in messages]
+        arguments = (copies, offered(tools, self.provider))
+        if cancel.cancelled:
+            raise self._stopped()
+        if (
+            current_thread() is main_thread()
+        ):  # where it may ask, and can be interrupted
+            returned = self._function(*arguments)
+        else:
+            try:
+                (returned,) = received(partial(self._start, arguments), cancel)
+            except StoppedError:
+                raise self._stopped() from None
+        if isawaitable(returned):
+            returned = self._awaited(returned, cancel)
+        answer = numbered(as_answer(returned, self.provider), len(messages))
+        report(answer, on_chunk)
+        return answer
+
+    def _awaited(self, returned: Awaitable[Any], cancel: Cancellable) -> Any:
+        """Return what an async function returns, which works in the background loop."""
+        try:
+            (value,) = received(partial(_start_awaiting, returned), cancel)
+        except StoppedError:
+            raise self._stopped() from None
+        finally:
+            if iscoroutine(returned) and getcoroutinestate(returned) == CORO_CREATED:
+                returned.close()  # it never began
+        return value
+
+    def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:
+        """Call the function in a thread of its own; a caller that stops waiting leaves it alone."""
+
+        def work() -> None:
+            try:
+                send(self._function(*arguments))
+            except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
+                send(Ended(error))
+            else:
+                send(Ended())
+
+        context = contextvars.copy_context()
+        Thread(
+            target=context.run, args=(work,), name="toolbench-model", daemon=True
+        ).start()
+        return lambda: None
+
+    def _stopped(self) -> ModelStoppedError:
+        return ModelStoppedError(f"The request to {self.name} was stopped.")
+
+
+def _start_awaiting(awaitable: Awaitable[Any], send: Send) -> Callable[[], object]:
+    async def work() -> None:
+        with ending(send):
+            send(await awaitable)
+
+    return portal.start(work).cancel

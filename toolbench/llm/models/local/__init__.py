@@ -1,0 +1,1 @@
+"""A model in a file, answered for by llama.cpp in a process of its own."""

@@ -1,0 +1,50 @@
+"""The process in which llama.cpp works: run as a script, with its settings on stdin.
+
+It writes one line of JSON, the address it listens at or the reason why not, and ends when its
+stdin is closed: when the program that started it ends, however that ends.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Load the model, listen at a free port of this machine, and wait until stdin is closed."""
+    settings = json.loads(sys.stdin.readline())
+    try:
+        server = _served(settings)
+        line = {"address": server.listening_address}
+    except Exception as error:  # noqa: BLE001 - the reason is passed on, whatever it is
+        server, line = None, {"error": str(error) or type(error).__name__}
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+    if server is not None:
+        sys.stdin.read()
+    os._exit(0)  # at once: an answer that is being made would be waited for
+
+
+def _served(settings: dict[str, Any]) -> Any:
+    import xllamacpp  # noqa: PLC0415 - the process may be without it, and says so
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = settings["path"]
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.api_keys = [settings["key"]]
+    parameters.n_ctx = settings["context"]
+    # with more threads than free cores llama.cpp waits in a loop and takes ten times as long
+    parameters.cpuparams.n_threads = settings["threads"]
+    parameters.cpuparams_batch.n_threads = settings["threads"]
+    parameters.n_threads_http = 2
+    parameters.sampling.seed = settings["seed"]
+    parameters.warmup = False
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    parameters.offline = True
+    return xllamacpp.Server(parameters)
+
+
+if __name__ == "__main__":
+    main()

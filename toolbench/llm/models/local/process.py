@@ -1,0 +1,146 @@
+"""Start the process of llama.cpp, and know why it ended."""
+
+import json
+import secrets
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from weakref import finalize
+
+from toolbench.errors import ModelError
+from toolbench.llm.models.transport.inbox import Ended, Send, received
+from toolbench.runs.cancellation.cancel_token import Cancellable
+
+_SCRIPT = Path(__file__).with_name("llama_server.py")
+_LINES = 40  # of its log
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the process is told."""
+
+    path: Path
+    context: int
+    threads: int
+    seed: int
+
+
+class LlamaProcess:
+    """llama.cpp, listening at `address` for requests with `key`.
+
+    Args:
+        settings: What to load, and how.
+        cancel: Ends the loading.
+
+    Raises:
+        ModelError: If the file cannot be loaded.
+        StoppedError: If *cancel* was cancelled.
+    """
+
+    def __init__(self, settings: Settings, cancel: Cancellable) -> None:
+        self.key = secrets.token_urlsafe(24)
+        self._settings = settings
+        self._log: deque[str] = deque(maxlen=_LINES)
+        self._process = subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, "-P", str(_SCRIPT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            # an interrupt of the kernel ends the request, not the model
+            start_new_session=True,
+        )
+        self._end = finalize(self, _end, self._process)
+        try:
+            self.address = self._loaded(cancel)
+        except BaseException:  # also an interrupt: the process is not left behind
+            self.close()
+            raise
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still answers."""
+        return self._process.poll() is None
+
+    def has_ended(self, within: float) -> bool:
+        """Tell whether it is over, or will be in so many seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(within)
+        return not self.is_alive
+
+    def close(self) -> None:
+        """End the process; closing twice does nothing."""
+        self._end()
+
+    def reason(self) -> str:
+        """Return why it ended, as the end of a sentence."""
+        self.has_ended(within=2)
+        code = self._process.returncode
+        if code is None:
+            return "it does not answer"
+        if code < 0:
+            with suppress(ValueError):
+                return f"its process was ended by {signal.Signals(-code).name}"
+        return f"its process ended with code {code}{self._last_words()}"
+
+    def _loaded(self, cancel: Cancellable) -> str:
+        stream = self._process.stdin
+        assert stream is not None  # noqa: S101 - it was asked for
+        settings = {**vars(self._settings), "path": str(self._settings.path)}
+        with suppress(BrokenPipeError):  # then it says why
+            stream.write(json.dumps({**settings, "key": self.key}) + "\n")
+            stream.flush()
+        line = "".join(received(self._read, cancel))
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = {"error": self.reason()}
+        if "address" in answer:
+            return str(answer["address"])
+        name = self._settings.path.name
+        error = str(answer["error"]).rstrip(".")
+        msg = (
+            f"{name} could not be loaded: {error}{self._last_words()}. Is it a whole GGUF file, of "
+            "a kind that this version of llama.cpp knows, and is there memory for it?"
+        )
+        raise ModelError(msg)
+
+    def _read(self, send: Send) -> Callable[[], object]:
+        output, errors = self._process.stdout, self._process.stderr
+        assert output is not None  # noqa: S101 - as above
+        assert errors is not None  # noqa: S101 - as above
+
+        def first_line() -> None:
+            send(output.readline())
+            send(Ended())
+
+        def keep_log() -> None:
+            with suppress(ValueError):  # it is closed
+                self._log.extend(errors)
+
+        for work in (first_line, keep_log):
+            Thread(target=work, name="toolbench-llama", daemon=True).start()
+        return lambda: None
+
+    def _last_words(self) -> str:
+        """What its log says of an error."""
+        lines = [" ".join(line.split()) for line in self._log]
+        errors = [line for line in lines if "error" in line.lower()]
+        return f" ({errors[0][:200].rstrip('.')})" if errors else ""
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()

@@ -1,0 +1,211 @@
+"""Tools for models that know none: said in the instructions, held to by a grammar.
+
+Each turn is text that any chat template takes. A call is one object,
+`{"name": ..., "arguments": {...}}`, an answer `{"answer": "..."}`; the grammar lets nothing else
+through, so that even the smallest model makes calls that can be read.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.view import read
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.models.protocol import Chunk, Messages, OnChunk
+
+_INSTRUCTIONS = """You are a helpful assistant. You have access to these tools:
+<tools>
+{tools}
+</tools>
+To call one, write {{"name": tool, "arguments": {{...}}}}. If none is needed, write {{"answer": text}}."""
+_NO_TOOL = {
+    "type": "object",
+    "properties": {"answer": {"type": "string"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+_NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_FORMATS = frozenset({"date", "time", "date-time", "uuid"})
+_MOST_ITEMS = 32  # a grammar writes each of them out
+_DEEPEST = 8  # levels that the grammar knows
+
+
+def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
+    """Return what the model is sent: the conversation and its tools as plain turns."""
+    turns: list[Json] = []
+    if tools:
+        tool_lines = "\n".join(json.dumps(tool["function"]) for tool in tools)
+        turns.append(
+            {"role": "system", "content": _INSTRUCTIONS.format(tools=tool_lines)}
+        )
+    for message in messages:
+        role, text = _turn(message)
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += f"\n\n{text}"
+        else:
+            turns.append({"role": role, "content": text})
+    return turns
+
+
+def _turn(message: Mapping[str, Any]) -> tuple[str, str]:
+    role, text = str(message.get("role")), _text(message.get("content"))
+    if role == "tool":
+        return "user", f"<tool_response>\n{text}\n</tool_response>"
+    calls = [
+        f'{{"name": {json.dumps(call.name)}, "arguments": {_arguments(call.arguments)}}}'
+        for call in (read_message(message).calls if role == "assistant" else ())
+    ]
+    return role, "\n".join([*([text] if text else []), *calls])
+
+
+def _arguments(value: Any) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value or {})
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [part for part in content or () if isinstance(part, Mapping)]
+    return "\n".join(
+        str(part["text"]) if "text" in part else "[an image that this model cannot see]"
+        for part in parts
+    )
+
+
+# --- what it may write ----------------------------------------------------------------
+
+
+def answer_schema(tools: Sequence[Json]) -> Json:
+    """Return the schema of what the model may write: a call of one of *tools*, or an answer."""
+    return {"anyOf": [*map(_call_schema, tools), _NO_TOOL]}
+
+
+def _call_schema(tool: Json) -> Json:
+    function = tool["function"]
+    arguments = _reduced(read(function.get("parameters") or {"type": "object"}))
+    return {
+        "type": "object",
+        "properties": {"name": {"const": function["name"]}, "arguments": arguments},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
+    """Return what *node* says in the words that a grammar is made of; the rest is checked later.
+
+    *above* names the definitions it is inside of: what holds itself is left open.
+    """
+    if len(above) > _DEEPEST or (node.definition and node.definition in above):
+        return {}
+    above = (*above, node.definition)
+    choices = [_reduced(branch, above) for branch in node.branches]
+    choices = choices or [_plain(node, above)]
+    if {} in choices:
+        return {}
+    if node.nullable:
+        choices.append({"type": "null"})
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _plain(node: Node, above: tuple[str, ...]) -> Json:
+    if node.values:
+        return {"enum": list(node.values)}
+    match node.type:
+        case None:
+            return {}
+        case "integer":
+            return {"type": node.type, **_limits(node, _NUMERIC)}
+        case "array":
+            return {"type": node.type, **_list(node, above)}
+        case "object":
+            return {"type": node.type, **_object(node, above)}
+    formats = {"format": node.format} if node.format in _FORMATS else {}
+    return {"type": node.type, **formats}
+
+
+def _limits(node: Node, keywords: Iterable[str]) -> Json:
+    limits = {keyword: node.limit(keyword) for keyword in keywords}
+    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+
+
+def _list(node: Node, above: tuple[str, ...]) -> Json:
+    sizes = _limits(node, ("minItems", "maxItems"))
+    sizes_here = {key: size for key, size in sizes.items() if size <= _MOST_ITEMS}
+    return (
+        sizes_here
+        if node.items is None
+        else {**sizes_here, "items": _reduced(node.items, above)}
+    )
+
+
+def _object(node: Node, above: tuple[str, ...]) -> Json:
+    if node.properties:
+        parts = {name: _reduced(part, above) for name, part in node.properties.items()}
+        closed = {"properties": parts, "additionalProperties": False}
+        return {**closed, "required": list(node.required)}
+    if node.additional is None:
+        return {}
+    return {"additionalProperties": _reduced(node.additional, above)}
+
+
+# --- what it wrote --------------------------------------------------------------------
+
+_ANSWER = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
+_CALL = re.compile(
+    r'\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"arguments"\s*:\s*(.*)', re.DOTALL
+)
+_STRING = re.compile(r'(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*')
+_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+
+
+class Written:
+    """What the model writes, piece by piece: the text of an answer is passed on as it comes."""
+
+    def __init__(self, on_chunk: OnChunk | None) -> None:
+        self._on_chunk = on_chunk
+        self._raw = ""
+        self._at: int | None = None  # where the rest of the answer's text begins
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the next piece."""
+        if chunk.kind != "text":
+            if self._on_chunk is not None:
+                self._on_chunk(chunk)
+            return
+        self._raw += chunk.text
+        if self._at is None and (opening := _ANSWER.match(self._raw)):
+            self._at = opening.end()
+        if self._at is None or self._on_chunk is None:
+            return
+        piece, self._at = _decoded(self._raw, self._at)
+        if piece:
+            self._on_chunk(Chunk("text", piece))
+
+
+def written_message(raw: str) -> Json:
+    """Return what the model wrote as a message of OpenAI's dialect; also if it was cut off."""
+    if opening := _ANSWER.match(raw):
+        return {"role": "assistant", "content": _decoded(raw, opening.end())[0]}
+    call = _CALL.match(raw)
+    if call is None:
+        return {"role": "assistant", "content": raw}
+    try:
+        arguments = json.dumps(json.loads(raw)["arguments"], ensure_ascii=False)
+    except (ValueError, KeyError):
+        arguments = call[2]  # cut off: its reader says so
+    function = {"name": json.loads(f'"{call[1]}"'), "arguments": arguments}
+    calls = [{"id": None, "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _decoded(raw: str, at: int) -> tuple[str, int]:
+    """The text of a JSON string from *at* on, as far as it has come, and where it goes on."""
+    match = _STRING.match(raw, at)
+    piece = match[0] if match else ""
+    if half := _HALF.search(piece):
+        piece = piece[: half.start()]
+    return json.loads(f'"{piece}"', strict=False), at + len(piece)

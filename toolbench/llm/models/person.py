@@ -1,0 +1,202 @@
+"""You are the model: you see what a model is sent, and answer for it."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.models.answer import as_answer, call_message, numbered, report
+from toolbench.llm.models.protocol import (
+    Answer,
+    Messages,
+    OfferedTools,
+    OnChunk,
+    offered,
+)
+from toolbench.llm.providers import Provider
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import active_run, current_run
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import Answer as Reply
+from toolbench.runs.questions import Question, presets
+
+_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+
+
+@dataclass(frozen=True)
+class PersonRequest:
+    """What a person is asked to answer, exactly as a model would be sent it."""
+
+    messages: Sequence[Json]
+    """The conversation in the dialect of the provider, oldest first."""
+    tools: Sequence[Json]
+    """The tools as the provider takes them."""
+    provider: Provider
+
+    @property
+    def tool_names(self) -> list[str]:
+        """The names of the tools, as the model knows them."""
+        return [str(_function(tool)["name"]) for tool in self.tools]
+
+    def schema(self, name: str) -> Json:
+        """Return the JSON Schema of the arguments of the tool *name*.
+
+        Raises:
+            KeyError: If there is no such tool.
+        """
+        functions = {f["name"]: f for f in map(_function, self.tools)}
+        if name not in functions:
+            msg = f"There is no tool {name!r}; there are: {', '.join(functions) or 'none'}."
+            raise ToolNotFoundError(msg)
+        function = functions[name]
+        schema = next((function[key] for key in _SCHEMAS if key in function), None)
+        return dict(schema) if schema else {"type": "object"}
+
+    def answer(
+        self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    ) -> Answer:
+        """Return an answer of *text* and *calls*, each the name of a tool and its arguments."""
+        message = call_message(text, calls, self.provider)
+        return Answer(message, "tool_calls" if calls else "stop")
+
+    @property
+    def text(self) -> str:
+        """The whole request as a person reads it: every message, then the tools."""
+        turns = [
+            f"[{message.get('role')}] {_words(message)}" for message in self.messages
+        ]
+        tools = [json.dumps(tool, ensure_ascii=False) for tool in self.tools]
+        tool_lines = "\n".join(tools) or "none"
+        return "\n\n".join([*turns, f"[tools]\n{tool_lines}"])
+
+
+Answerer = Callable[[PersonRequest, Cancellable], Any]
+"""Answers for the model: an `Answer`, a message or a text. It may block; where the token it is
+given is cancelled, no caller waits for it any more."""
+
+
+class PersonModel:
+    """A model that a person answers for: you see what a model is sent, and say what it says.
+
+    Without an *answerer* you are asked in the cell, by `input()`, or where the run that asks is
+    shown: first for the tool to call or a text, then for each argument of the tool. `answering`
+    answers in advance.
+
+    Args:
+        answerer: Asks a person in another way, as a panel does; may be exchanged at any time.
+        name: What people call it.
+        provider: The dialect of its messages.
+    """
+
+    def __init__(
+        self,
+        answerer: Answerer | None = None,
+        *,
+        name: str = "you",
+        provider: Provider = "openai",
+    ) -> None:
+        self.answerer: Answerer = ask_for_answer if answerer is None else answerer
+        """Who asks the person."""
+        self.name, self.provider = name, provider
+
+    def __repr__(self) -> str:
+        return f"<PersonModel {self.name}>"
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return what the person answers.
+
+        Raises:
+            ModelError: If no person can answer here.
+            ModelStoppedError: If the person gave no answer, or *cancel* was cancelled.
+        """
+        cancel = current_run() if cancel is None else cancel
+        copies = [dict(message) for message in messages]
+        request = PersonRequest(copies, offered(tools, self.provider), self.provider)
+        if not cancel.cancelled:
+            reply = self.answerer(request, cancel)
+        if cancel.cancelled:
+            msg = f"The request to {self.name} was stopped."
+            raise ModelStoppedError(msg)
+        answer = numbered(as_answer(reply, self.provider), len(messages))
+        report(answer, on_chunk)
+        return answer
+
+
+def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
+    """Ask for the answer as any question is asked: in the cell, or where the run is shown."""
+    names = request.tool_names
+    chosen = _asked(_choice(request.text, names))
+    name, text = chosen.get("tool"), str(chosen.get("text") or "")
+    if not name or cancel.cancelled:
+        return request.answer(text)
+    arguments = _asked(Question(f"The arguments of {name}:", request.schema(name)))
+    return request.answer(text, [(name, arguments)])
+
+
+def _choice(text: str, names: Sequence[str]) -> Question:
+    about = "The tool you call; nothing to answer with text alone"
+    tool = {"tool": {"type": "string", "enum": [*names], "description": about}}
+    words = {"type": "string", "description": "What you say"}
+    schema = {
+        "type": "object",
+        "properties": {**(tool if names else {}), "text": words},
+    }
+    return Question(f"You are the model. This is what it is sent:\n\n{text}\n", schema)
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    run = active_run()
+    if presets.asker is not None:
+        reply = presets.asker(question)
+    elif run is not None:
+        reply = run.ask(question.message, question.schema)
+    else:
+        reply = ask_in_cell(question)
+    return _content(reply)
+
+
+def _content(reply: Reply) -> dict[str, Any]:
+    if reply:
+        return dict(reply.content or {})
+    if not reply.by_somebody:
+        msg = (
+            "No person can answer for the model here: input() works in a cell of a notebook "
+            "with a person in front of it. Elsewhere give PersonModel an answerer."
+        )
+        raise ModelError(msg)
+    msg = "You gave no answer for the model."
+    raise ModelStoppedError(msg)
+
+
+def _function(tool: Json) -> Json:
+    inner = tool.get("function")
+    return inner if isinstance(inner, dict) else tool
+
+
+def _words(message: Json) -> str:
+    """What a message says; its calls, and whatever is no text, as JSON."""
+    content = message.get("content")
+    if isinstance(content, str) and not message.get("tool_calls"):
+        return content
+    rest = {key: value for key, value in message.items() if key != "role"}
+    if message.get("role") in ("assistant", "model"):
+        read = read_message(message)
+        calls = [f"calls {c.name} {_json(c.arguments)}" for c in read.calls]
+        return "\n".join([part for part in ("".join(read.text), *calls) if part])
+    return _json(rest)
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

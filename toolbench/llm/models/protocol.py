@@ -1,0 +1,152 @@
+"""What a model is to toolbench: it turns messages and tools into one more message."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import read_message
+from toolbench.llm.formats import FORMATS
+from toolbench.llm.models.message_images import images_in
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
+
+Messages = Sequence[Mapping[str, Any]]
+"""A conversation in the dialect of the model's provider, oldest first. Instructions are a message
+of the role "system" in every dialect: the model puts them where its provider wants them."""
+
+OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
+"""Tools, or what `to_openai` and its neighbours made of them for the model's provider."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one answer, or several together, took. None is: not known."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    """In US dollars."""
+
+    def checked(self) -> "Usage":
+        """Return it without what is no number of tokens, or no sum of money."""
+        cost = self.cost
+        is_sum = isinstance(cost, int | float) and isfinite(cost) and cost >= 0
+        tokens = (self.input_tokens, self.output_tokens)
+        read, written = (n if isinstance(n, int) and n >= 0 else None for n in tokens)
+        return Usage(read, written, cost if is_sum else None)
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cost, other.cost),
+        )
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return other if one is None else one if other is None else one + other
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of an answer that is still coming, or news of the request."""
+
+    kind: Literal["text", "thinking", "call", "retry"]
+    text: str = ""
+    """The next piece of text, of thinking, or of a call's arguments (JSON); of a retry, a sentence."""
+    name: str | None = None
+    """The tool that is called, in the first piece of a call."""
+    index: int = 0
+    """Which call of the message a piece belongs to, from 0."""
+
+
+OnChunk = Callable[[Chunk], object]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One message of a model, in the dialect of its provider: append `message` as it is."""
+
+    message: dict[str, Any]
+    """What `parse_tool_calls` reads, and what goes back to the model as its own turn."""
+    finish_reason: str | None = None
+    """"stop", "tool_calls", "length" (cut off), "refusal", or another word of the provider."""
+    usage: Usage | None = None
+    response_id: str | None = None
+    model: str | None = None
+    """The model that answered, as the provider calls it."""
+
+    @property
+    def text(self) -> str:
+        """What the model wrote, without its thinking."""
+        return "".join(read_message(self.message).text)
+
+    @property
+    def images(self) -> list[str]:
+        """The images that the model made, as `data:` or `https:` URLs."""
+        return images_in(self.message)
+
+    @property
+    def problem(self) -> str | None:
+        """One sentence if the answer is cut off, refused or empty; None if it is whole."""
+        read = read_message(self.message)
+        text = "".join(read.text).strip()
+        if self.finish_reason == "length":
+            return (
+                "The answer was cut off: the model reached its limit of tokens. Ask it to "
+                "go on, ask for less, or raise the limit."
+            )
+        if self.finish_reason == "refusal":
+            words = text or str(self.message.get("refusal") or "")
+            reason = f": {clip(words, 500)}" if words else "."
+            return f"The model, or its provider, refused to answer{reason}"
+        if not text and not read.calls and not self.images:
+            return "The model answered nothing: neither text nor a call of a tool. Ask again, or in other words."
+        return None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Anything that answers: `as_model` makes one of what you have."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def provider(self) -> Provider:
+        """The dialect of its messages."""
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return the next message of the conversation; blocks until it is whole.
+
+        Args:
+            messages: The conversation, which is not changed.
+            tools: What the model may call.
+            on_chunk: Called with each piece as it comes, in the calling thread.
+            cancel: Looked at all the time: once it is cancelled, the request is closed.
+
+        Raises:
+            ModelError: If there is no answer; one sentence says why.
+            ModelStoppedError: If *cancel* was cancelled.
+        """
+
+
+def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
+    """Return *tools* as *provider* is sent them; what already is a dict stays as it is."""
+    return [
+        FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else dict(tool)
+        for tool in tools
+    ]

@@ -1,0 +1,276 @@
+"""A model that says again what it said when it was recorded."""
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import asdict
+from difflib import SequenceMatcher, unified_diff
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models.answer import report
+from toolbench.llm.models.call_secrets import call_secrets
+from toolbench.llm.models.protocol import (
+    Answer,
+    Messages,
+    Model,
+    OfferedTools,
+    OnChunk,
+    Usage,
+    offered,
+)
+from toolbench.llm.providers import Provider
+from toolbench.plain import plain
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.remembered import remembered
+from toolbench.redaction.secrets import Secrets
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import current_run
+
+_ANY = "surrogatepass"  # half of a character is text too
+_MOST_LINES = 30  # of a difference
+_WIDEST = 160  # characters of one
+
+
+class RecordedModel:
+    """Replays the answers of a file; with an inner model it records those that are missing.
+
+    An answer belongs to the exact request it was given to: the messages and the tools. Without
+    an inner model a request that was not recorded is an error, which shows how it differs from the
+    nearest that was. The same request again gets the next answer that was recorded for it.
+
+    The file has one JSON object a line, `{"request": ..., "answer": ...}`. Neither the key of the
+    inner model is in it, nor what is secret in a call: a mark stands there, in the place of which a
+    request may have anything.
+
+    Args:
+        path: The file; it may be missing where there is an inner model.
+        inner: Who is asked what the file does not hold.
+        name: What people call it; that of the inner, or of the recorded, model if left out.
+
+    Raises:
+        ModelError: If there is no such file, or a line of it is no recorded answer.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        inner: Model | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.path = Path(path)
+        """The file."""
+        self._inner = inner
+        self._lines = _read(self.path, is_new=inner is not None)
+        first = self._lines[0] if self._lines else {}
+        self.name = str(
+            name or (inner.name if inner else first.get("name")) or "recorded"
+        )
+        provider_then: Provider = first.get("provider") or "openai"
+        self.provider: Provider = inner.provider if inner else provider_then
+        self._answers: defaultdict[str, list[Json]] = defaultdict(list)
+        for line in self._lines:
+            self._answers[_key(line["request"])].append(line["answer"])
+        self._request_counts: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<RecordedModel {self.name}: {len(self._lines)} answers in {self.path.name}>"
+
+    @property
+    def secrets(self) -> Secrets:
+        """The key of the inner model."""
+        secrets: Secrets = getattr(self._inner, "secrets", None) or Secrets()
+        return secrets
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return the answer that was recorded for this request, or have it recorded.
+
+        Raises:
+            ModelDriftError: If it was not recorded and there is no inner model.
+            ModelError: What the inner model raises, which is not recorded.
+        """
+        cancel = current_run() if cancel is None else cancel
+        if cancel.cancelled:
+            msg = f"The request to {self.name} was stopped."
+            raise ModelStoppedError(msg)
+        tool_list = offered(tools, self.provider)
+        sent = {"messages": [dict(message) for message in messages], "tools": tool_list}
+        redactor = self._redactor.including(call_secrets(sent["messages"], tool_list))
+        request = redactor.value(plain(sent))
+        with self._lock:
+            key = self._recorded_key(request)
+            times, known = self._request_counts[key], self._answers[key]
+            self._request_counts[key] += 1
+        if times < len(known) or (known and self._inner is None):
+            answer = _answer(known[times % len(known)])
+            report(answer, on_chunk)
+            return answer
+        if self._inner is None:
+            raise ModelDriftError(self._drift(request))
+        try:
+            answer = self._inner.complete(
+                messages, tool_list, on_chunk=on_chunk, cancel=cancel
+            )
+        except BaseException:  # also an interrupt: there is no answer to count
+            with self._lock:
+                self._request_counts[key] -= 1
+            raise
+        redactor = redactor.including(call_secrets([answer.message], tool_list))
+        self._record(key, request, answer, redactor)
+        return answer
+
+    @property
+    def _redactor(self) -> Redactor:
+        return self.secrets.redactor
+
+    def _recorded_key(self, request: Json) -> str:
+        """Return the key of the recorded request that *request* is, or its own."""
+        own = _key(request)
+        if own in self._answers:
+            return own
+        keys = (key for key in self._answers if MARK in key)
+        same = (key for key in keys if _is_same(json.loads(key), request))
+        return next(same, own)
+
+    def _record(
+        self, secret_name: str, request: Json, answer: Answer, redactor: Redactor
+    ) -> None:
+        """Write *answer* to *request*, which was *secret_name*, without what *redactor* or a run knows."""
+        redactor = redactor.including(remembered.redactor.secrets)
+        request = redactor.value(request)
+        fields = redactor.value(plain(asdict(answer)))
+        line: Json = {
+            "name": self.name,
+            "provider": self.provider,
+            "request": request,
+            "answer": {
+                name: value for name, value in fields.items() if value is not None
+            },
+        }
+        with self._lock:
+            self._lines.append(line)
+            key = _key(request)
+            self._answers[key].append(line["answer"])
+            if key != secret_name:  # the answer told what in the request is a secret
+                self._request_counts[key] += 1
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8", errors=_ANY) as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def _drift(self, request: Json) -> str:
+        new = _pretty(request)
+        recorded = [_pretty(line["request"]) for line in self._lines]
+        if not recorded:
+            return f"{self.path.name} holds no answer at all: record it with an inner model."
+        nearest = max(recorded, key=lambda old: _likeness(old, new))
+        lines = unified_diff(nearest, new, "recorded", "asked now", lineterm="", n=1)
+        shortened = [_narrow(line) for line in lines]
+        more = len(shortened) - _MOST_LINES
+        rest = f"\n… {more} more lines" if more > 0 else ""
+        return (
+            f"{self.path.name} has no answer to this request. It differs from the nearest of "
+            f"{len(recorded)} that were recorded:\n"
+            + "\n".join(shortened[:_MOST_LINES])
+            + rest
+        )
+
+
+def _read(path: Path, *, is_new: bool) -> list[Json]:
+    """The lines of the file; one that was cut off in the middle of writing is left out."""
+    try:
+        text = path.read_text(encoding="utf-8", errors=_ANY)
+    except FileNotFoundError:
+        if is_new:
+            return []
+        msg = f"{path} is not there: give an inner model to record it."
+        raise ModelError(msg) from None
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path} cannot be read: {error}."
+        raise ModelError(msg) from None
+    if text and not text.endswith("\n"):
+        text = text[: text.rfind("\n") + 1]
+        if is_new:
+            path.write_text(text, encoding="utf-8", errors=_ANY)
+    lines = [line for line in enumerate(text.split("\n"), 1) if line[1].strip()]
+    return [_recorded(path, number, line) for number, line in lines]
+
+
+def _recorded(path: Path, number: int, line: str) -> Json:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        value = None
+    parts = (
+        [value.get(k) for k in ("request", "answer")] if isinstance(value, dict) else []
+    )
+    if not parts or not all(isinstance(part, dict) for part in parts):
+        msg = f"Line {number} of {path} is no recorded answer of a model."
+        raise ModelError(msg)
+    recorded: Json = value
+    return recorded
+
+
+def _answer(fields: Json) -> Answer:
+    known = {key: fields.get(key) for key in ("finish_reason", "response_id", "model")}
+    usage = fields.get("usage")
+    return Answer(
+        json.loads(json.dumps(fields.get("message") or {})),
+        usage=Usage(**usage) if isinstance(usage, dict) else None,
+        **known,
+    )
+
+
+def _key(request: Any) -> str:
+    return json.dumps(request, sort_keys=True, ensure_ascii=False)
+
+
+def _is_same(recorded: Any, now: Any) -> bool:
+    """Tell whether *now* is what was *recorded*, with anything where a secret was."""
+    if isinstance(recorded, str) and isinstance(now, str):
+        return _fits(recorded, now)
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        return recorded.keys() == now.keys() and all(
+            _is_same(value, now[key]) for key, value in recorded.items()
+        )
+    if isinstance(recorded, list) and isinstance(now, list):
+        return len(recorded) == len(now) and all(map(_is_same, recorded, now))
+    return bool(recorded == now)
+
+
+def _fits(recorded: str, now: str) -> bool:
+    first, *others = recorded.split(MARK)
+    if not others:
+        return recorded == now
+    *middle, last = others
+    at = len(first)
+    for part in middle:
+        place = now.find(part, at)
+        if place < 0:
+            return False
+        at = place + len(part)
+    return now.startswith(first) and now.endswith(last) and len(now) >= at + len(last)
+
+
+def _pretty(request: Any) -> list[str]:
+    return json.dumps(request, indent=1, sort_keys=True, ensure_ascii=False).split("\n")
+
+
+def _likeness(one: list[str], other: list[str]) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).quick_ratio()
+
+
+def _narrow(line: str) -> str:
+    return line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…"

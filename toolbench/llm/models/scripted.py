@@ -1,0 +1,82 @@
+"""A model that says what it was told to say: for tests and lessons."""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from threading import Lock
+from typing import Any
+
+from toolbench.errors import ModelScriptError, ModelStoppedError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models.answer import as_answer, report
+from toolbench.llm.models.protocol import (
+    Answer,
+    Messages,
+    OfferedTools,
+    OnChunk,
+    offered,
+)
+from toolbench.llm.providers import Provider
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.wording import counted
+
+
+class ScriptedModel:
+    """Answers with the next message of a script, whatever it is asked.
+
+    Args:
+        script: Messages in the dialect of *provider*, answers, or texts; an exception is raised
+            in its turn.
+        name: What people call it.
+        provider: The dialect of its messages.
+    """
+
+    def __init__(
+        self,
+        script: Iterable[Mapping[str, Any] | Answer | str | Exception],
+        *,
+        name: str = "scripted",
+        provider: Provider = "openai",
+    ) -> None:
+        self.name, self.provider = name, provider
+        self.requests: list[tuple[list[Json], list[Json]]] = []
+        """The messages and the tools of every request so far."""
+        self._script = list(script)
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        left = len(self._script) - len(self.requests)
+        return f"<ScriptedModel {self.name}: {counted(max(left, 0), 'answer')} left>"
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return the next message of the script.
+
+        Raises:
+            ModelScriptError: If the script is over.
+            ModelStoppedError: If *cancel* is cancelled already.
+        """
+        if cancel is not None and cancel.cancelled:
+            msg = f"The request to {self.name} was stopped."
+            raise ModelStoppedError(msg)
+        sent = deepcopy([dict(message) for message in messages])
+        with self._lock:
+            place = len(self.requests)
+            self.requests.append((sent, offered(tools, self.provider)))
+        if place >= len(self._script):
+            msg = (
+                f"The script of {self.name} is over: it has "
+                f"{counted(len(self._script), 'answer')}, and this is request {place + 1}."
+            )
+            raise ModelScriptError(msg)
+        line = self._script[place]
+        if isinstance(line, Exception):
+            raise line
+        answer = as_answer(deepcopy(line), self.provider)
+        report(answer, on_chunk)
+        return answer

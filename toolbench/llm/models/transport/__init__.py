@@ -1,0 +1,1 @@
+"""How a request gets to a provider and its answer back: streamed, stoppable, tried again."""

@@ -1,0 +1,248 @@
+"""A model behind an address: whatever speaks OpenAI's protocol over HTTP."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag, urlsplit
+
+from pydantic import SecretStr
+
+from toolbench.core.background_loop import portal
+from toolbench.errors import BodyError, ModelError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models.price import Price
+from toolbench.llm.models.transport.faults import HttpRefusal, fault_of
+from toolbench.llm.models.transport.inbox import (
+    Send,
+    Start,
+    StoppedError,
+    ending,
+    received,
+)
+from toolbench.llm.models.transport.pooled import Pooled
+from toolbench.llm.models.transport.streamed import DONE, StreamedModel
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import current_run
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Response
+
+CONNECT_WITHIN = 10.0
+"""Seconds until a connection stands."""
+SILENCE = 600.0
+"""Seconds without a byte: a model may think for long."""
+MOST_BYTES = 100_000_000
+"""Bytes of one event, or of an answer in one piece: images are large, an endless line is none."""
+
+_PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
+
+
+class AddressModel(StreamedModel):
+    """A model at an address such as `http://localhost:11434/v1#qwen3`.
+
+    Args:
+        address: The base URL; behind `#` the name of the model. Without one the server is
+            asked, which must have exactly one.
+        name: What people call it; the name of the model if left out.
+        provider: "openai" (chat completions) or "responses".
+        api_key_env: The variable that holds the key. No other key is ever sent.
+        api_key: A key that the program made itself.
+        options: What is sent with every request, such as `temperature`.
+        price: What tokens cost.
+
+    Raises:
+        ValueError: If the address is none, or the variable is not set.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        name: str | None = None,
+        provider: Provider = "openai",
+        api_key_env: str | None = None,
+        api_key: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        price: Price | None = None,
+    ) -> None:
+        base, model = urldefrag(address)
+        parts = urlsplit(base)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            msg = (
+                f"{parts.scheme or base[:40]!r} is no address of a model: write "
+                "'http://host/v1#model-name', with the address that OpenAI's protocol has there."
+            )
+            raise ValueError(msg)
+        if provider not in _PATHS:
+            msg = (
+                f"An address speaks OpenAI's protocol: provider is 'openai' or 'responses', not "
+                f"{provider!r}. For another give the client of its package."
+            )
+            raise ValueError(msg)
+        if api_key_env is not None:
+            api_key = _key_from(api_key_env)
+        place = f"{parts.scheme}://{parts.hostname}"
+        place += f":{parts.port}" if parts.port else ""
+        super().__init__(
+            name or model or place,
+            provider,
+            model,
+            place=place,
+            secrets={"api_key": api_key or "", "password": parts.password or ""},
+            options=options,
+            price=price,
+        )
+        self._base = base
+        self._pooled = Pooled(
+            partial(_new_client, self.secrets.get("api_key")), methodcaller("aclose")
+        )
+
+    def close(self) -> None:
+        """Close the connections that are kept open; a later request opens others."""
+        self._pooled.close()
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server has.
+
+        Raises:
+            ModelError: If it does not say.
+        """
+        return self._names(current_run())
+
+    def _names(self, cancel: Cancellable) -> list[str]:
+        try:
+            (answer,) = received(self._start_listing, cancel)
+        except StoppedError:
+            raise self._stopped() from None
+        except Exception as error:  # `fault_of` knows which are the provider's
+            fault = fault_of(error, self._place, self.secrets.redactor)
+            if fault is None:
+                raise
+            answer = fault.error(1)
+        if isinstance(answer, ModelError):
+            raise answer  # outside of `except`: its context would keep the key
+        data = answer.get("data") if isinstance(answer, dict) else answer
+        if not isinstance(data, list | None):
+            msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"
+            raise ModelError(self.secrets.redactor.sentence(msg))
+        ids = [item.get("id") for item in data or () if isinstance(item, dict)]
+        return [id_ for id_ in ids if isinstance(id_, str) and id_]
+
+    def _prepare(self, cancel: Cancellable) -> None:
+        if not self.model:
+            self.model = self._only_model(cancel)
+
+    def _only_model(self, cancel: Cancellable) -> str:
+        names = self._names(cancel)
+        if len(names) == 1:
+            return names[0]
+        several = f"has {', '.join(names[:10])}" if names else "lists none"
+        msg = (
+            f"{self._place} {several}: write which model behind the address, as in "
+            f"'…/v1#{names[0] if names else 'model-name'}'."
+        )
+        raise ModelError(msg)
+
+    def _start_listing(self, send: Send) -> Callable[[], object]:
+        return portal.start(self._list, send).cancel
+
+    async def _list(self, send: Send) -> None:
+        with ending(send):
+            send(await self._listed())
+
+    def _start(self, body: Json) -> Start:
+        def start(send: Send) -> Callable[[], object]:
+            return portal.start(self._stream, body, send).cancel
+
+        return start
+
+    async def _stream(self, body: Json, send: Send) -> None:
+        with ending(send):
+            async with self._pooled.here().stream(
+                "POST", self._url(_PATHS[self.provider]), json=body
+            ) as response:
+                await _pass_on(response, send)
+
+    async def _listed(self) -> Any:
+        async with self._pooled.here().stream("GET", self._url("models")) as response:
+            body = await _body_of(response)
+            if response.status_code >= 300:
+                raise _refusal(response, body)
+            return json.loads(body)
+
+    def _url(self, path: str) -> str:
+        base, mark, query = self._base.partition("?")
+        return f"{base.rstrip('/')}/{path}{mark}{query}"
+
+
+def _new_client(key: SecretStr | None) -> "AsyncClient":
+    from httpx2 import (  # noqa: PLC0415 - 0.2 s, only where there is an address
+        AsyncClient,
+        Limits,
+        Timeout,
+    )
+
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    return AsyncClient(
+        headers=headers,
+        timeout=Timeout(SILENCE, connect=CONNECT_WITHIN),
+        limits=Limits(max_connections=None, max_keepalive_connections=20),
+    )
+
+
+def _key_from(variable: str) -> str:
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        msg = (
+            f"The variable {variable} is not set, or is empty: put the key in it before the "
+            "kernel starts, or set os.environ from where you keep it."
+        )
+        raise ValueError(msg)
+    return key
+
+
+async def _pass_on(response: "Response", send: Send) -> None:
+    """Hand on each event of *response*, or its one JSON value if it is not streamed."""
+    from httpx2 import EventSource  # noqa: PLC0415 - as above
+
+    if response.status_code >= 300:
+        raise _refusal(response, await _body_of(response))
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "text/event-stream":
+        send(json.loads(await _body_of(response)))
+        return
+    async for event in EventSource(response, max_event_size=MOST_BYTES):
+        if event.data.strip() == "[DONE]":
+            send(DONE)
+            return
+        if event.data:
+            send(json.loads(event.data))
+
+
+async def _body_of(response: "Response") -> bytes:
+    """Read *response* whole.
+
+    Raises:
+        BodyError: If it does not end within `MOST_BYTES`.
+    """
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > MOST_BYTES:
+            msg = f"an answer of more than {MOST_BYTES:,} bytes"
+            raise BodyError(msg)
+    return bytes(body)
+
+
+def _refusal(response: "Response", body: bytes) -> HttpRefusal:
+    words = body.decode(errors="replace")
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError):
+        value = words
+    return HttpRefusal(response.status_code, response.headers, value)

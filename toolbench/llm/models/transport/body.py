@@ -1,0 +1,162 @@
+"""The body of a request: a conversation as each provider's API takes it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models.protocol import Messages
+from toolbench.llm.models.transport.text_answers import answerable
+from toolbench.llm.providers import Provider
+
+MOST_TOKENS = 8_192
+"""Tokens of an answer for Anthropic, whose API wants a limit; `options` may set another."""
+
+
+def request_body(
+    model: str,
+    messages: Messages,
+    tools: Sequence[Json],
+    provider: Provider,
+    options: Mapping[str, Any],
+) -> Json:
+    """Return the request for the next message, streamed.
+
+    Args:
+        model: The provider's name of the model.
+        messages: The conversation in the dialect of *provider*; instructions in the role "system".
+        tools: As the provider takes them.
+        provider: Whose API it is.
+        options: What else is sent, such as `temperature`; it goes before what is made here.
+    """
+    messages = list(answerable(messages, provider))
+    match provider:
+        case "responses":
+            return _responses(model, messages, tools, options)
+        case "anthropic":
+            return _anthropic(model, messages, tools, options)
+        case "gemini":
+            return _gemini(model, messages, tools, options)
+    return _chat(model, messages, tools, options)
+
+
+def instructions(messages: Messages) -> str:
+    """Return what the messages of the role "system" say, joined."""
+    texts = [_words(message) for message in messages if message.get("role") == "system"]
+    return "\n\n".join(text for text in texts if text)
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content = message.get("content", message.get("parts"))
+    parts = [content] if isinstance(content, str) else content or ()
+    return "".join(
+        part if isinstance(part, str) else str(part.get("text") or "") for part in parts
+    )
+
+
+def _without_none(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {key: value for key, value in part.items() if value is not None}
+    return part
+
+
+def _chat(
+    model: str, messages: Messages, tools: Sequence[Json], options: Mapping[str, Any]
+) -> Json:
+    body: Json = {
+        "stream_options": {"include_usage": True},
+        **options,
+        "model": model,
+        "messages": [_chat_turn(message) for message in messages],
+        "stream": True,
+    }
+    return body | ({"tools": list(tools)} if tools else {})
+
+
+def _chat_turn(message: Mapping[str, Any]) -> Json:
+    """The message without what only answers have."""
+    turn = dict(message)
+    turn.pop("images", None)
+    if not turn.get("tool_calls"):  # beside calls some providers want it back
+        turn.pop("reasoning_content", None)
+    return turn
+
+
+def _responses(
+    model: str, messages: Messages, tools: Sequence[Json], options: Mapping[str, Any]
+) -> Json:
+    items: list[Any] = []
+    for message in messages:
+        if "output" in message and "role" in message:
+            items += [_without_none(item) for item in message["output"]]
+        else:
+            items.append(dict(message))
+    body: Json = {**options, "model": model, "input": items, "stream": True}
+    return body | ({"tools": list(tools)} if tools else {})
+
+
+def _anthropic(
+    model: str, messages: Messages, tools: Sequence[Json], options: Mapping[str, Any]
+) -> Json:
+    turns = _turns(messages, "content", _claude_blocks)
+    body: Json = {
+        "max_tokens": MOST_TOKENS,
+        **options,
+        "model": model,
+        "messages": turns,
+        "stream": True,
+    }
+    if system := instructions(messages):
+        body["system"] = system
+    return body | ({"tools": list(tools)} if tools else {})
+
+
+def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    blocks = [_without_none(block) for block in content or ()]
+    return [
+        _readable(b) for b in blocks if b.get("type") != "text" or b["text"].strip()
+    ]
+
+
+def _readable(block: Json) -> Json:
+    """A call whose arguments could not be read, as an object: nothing else is taken back."""
+    if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+        return {**block, "input": {"unreadable": str(block.get("input") or "")}}
+    return block
+
+
+def _gemini(
+    model: str, messages: Messages, tools: Sequence[Json], options: Mapping[str, Any]
+) -> Json:
+    config: Json = dict(options)
+    if system := instructions(messages):
+        config["system_instruction"] = system
+    if tools:
+        config["tools"] = [{"function_declarations": list(tools)}]
+        config["automatic_function_calling"] = {"disable": True}
+    contents = _turns(messages, "parts", _gemini_parts)
+    return {"model": model, "contents": contents, "config": config}
+
+
+def _gemini_parts(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("parts", message.get("content"))
+    if isinstance(content, str):
+        content = [{"text": content}]
+    parts = [_without_none(part) for part in content or ()]
+    return [part for part in parts if part.get("text") != ""]
+
+
+def _turns(messages: Messages, key: str, parts_of: Any) -> list[Json]:
+    """The messages without instructions; what one role says in a row is one turn."""
+    turns: list[Json] = []
+    for message in messages:
+        parts = [] if message.get("role") == "system" else parts_of(message)
+        if not parts:
+            continue
+        if turns and turns[-1]["role"] == message["role"]:
+            turns[-1][key] += parts
+        else:
+            turns.append({"role": message["role"], key: parts})
+    return turns

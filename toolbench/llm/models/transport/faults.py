@@ -1,0 +1,188 @@
+"""What went wrong with a request, in one sentence, and whether it may be tried again.
+
+The errors of the providers' packages are read by their attributes and names: none is imported.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+
+from toolbench.errors import ModelConnectionError, ModelError, ended
+from toolbench.plain import sentence
+from toolbench.redaction.redactor import Redactor
+from toolbench.wording import counted
+
+PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
+"""The HTTP statuses that say: not now."""
+TRIES = 4
+"""How often a request is sent at most."""
+LONGEST_WAIT = 60.0
+"""Seconds: a server that asks for more is not waited for."""
+
+_LONGEST = 600  # characters of a provider's words
+_UNREACHED = (
+    *("ConnectError", "ConnectTimeout", "ClientConnectorError"),
+    *("gaierror", "ConnectionRefusedError"),
+)
+_CONNECTION = (
+    *("TransportError", "APIConnectionError", "ClientConnectionError"),
+    *("ClientPayloadError", "ConnectionError", "TimeoutError", "OSError"),
+)
+
+
+class HttpRefusal(Exception):  # noqa: N818 - it is no error to be seen: a fault is made of it
+    """A server answered a request with a status that is no success."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: Any) -> None:
+        super().__init__(status)
+        self.status_code, self.headers, self.body = status, headers, body
+
+
+class BrokenOffError(ConnectionError):
+    """An answer ended before it was whole."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a request came to nothing."""
+
+    reason: str
+    """One sentence."""
+    status: int | None = None
+    is_connection: bool = False
+    retry_after: float | None = None
+    """Seconds, as the server asks for."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it may work a little later."""
+        return self.status in PASSING
+
+    def wait(self, tries: int) -> float | None:
+        """Return how many seconds to wait after so many tries; None if it is over."""
+        if not self.is_passing or tries >= TRIES:
+            return None
+        seconds = 2.0 ** (tries - 1) if self.retry_after is None else self.retry_after
+        return seconds if seconds <= LONGEST_WAIT else None
+
+    def error(self, tries: int) -> ModelError:
+        """Return the error that says so, after so many tries."""
+        words = ended(printable(self.reason))
+        if self.is_passing and tries > 1:
+            words += f" It was tried {tries} times."
+        if self.is_passing and (self.retry_after or 0) > LONGEST_WAIT:
+            words += f" The server asks to wait {counted(round(self.retry_after or 0), 'second')}."
+        error = (ModelConnectionError if self.is_connection else ModelError)(words)
+        error.status = self.status
+        return error
+
+
+def printable(words: str) -> str:
+    """Return *words* without what steers a terminal or turns the direction of a text."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in words)
+
+
+def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | None:
+    """Return what *error*, raised by a request to *place*, says; None if it is a defect of ours.
+
+    Args:
+        error: What the transport or a provider's package raised.
+        place: The host, or the name of the client.
+        redactor: Knows the key, which providers quote in their words.
+    """
+    status = _status(error)
+    if status is not None:
+        words = redactor.sentence(_words(error))
+        reason = f"{place} {_verb(status)} ({status}){f': {words}' if words else ''}"
+        return Fault(reason, status, retry_after=_retry_after(error))
+    names = {kind.__name__ for cause in _causes(error) for kind in type(cause).__mro__}
+    if names.isdisjoint(_CONNECTION):
+        if isinstance(error, ValueError | RecursionError) or "APIError" in names:
+            words = redactor.sentence(sentence(error))
+            return Fault(f"{place} sent what cannot be read: {_short(words)}")
+        return None
+    return Fault(redactor.sentence(_broken(error, place, names)), is_connection=True)
+
+
+def _broken(error: BaseException, place: str, names: set[str]) -> str:
+    if isinstance(error, BrokenOffError):
+        return (
+            f"The connection to {place} ended in the middle of the answer. Ask again."
+        )
+    if names & set(_UNREACHED):
+        deepest = [sentence(cause) for cause in _causes(error)][-1]
+        return (
+            f"{place} could not be reached ({_short(deepest)}). Is the address right, and does "
+            "the server run?"
+        )
+    if any(name.endswith("Timeout") or name == "TimeoutError" for name in names):
+        return f"{place} did not answer in time. Ask again, or look whether it is overloaded."
+    words = _short(sentence(error) or type(error).__name__)
+    return f"The connection to {place} broke: {ended(words)} Ask again."
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    visited: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in visited:
+        visited.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    for name in ("status_code", "code"):
+        status = getattr(error, name, None)
+        if isinstance(status, int) and 300 <= status < 600:
+            return status
+    return None
+
+
+def _verb(status: int) -> str:
+    if status in (401, 403):
+        return "did not take the key"
+    if status == 404:
+        return "knows no such model or address"
+    if status == 429:
+        return "says there are too many requests"
+    if status < 400:
+        return "sends the request elsewhere, where it is not followed"
+    return "failed" if status >= 500 else "refused the request"
+
+
+def _words(error: BaseException) -> str:
+    """What the provider says of it, without the dict around it."""
+    body = getattr(error, "body", None)
+    for value in (body, getattr(error, "details", None)):
+        if isinstance(value, list) and value:
+            value = value[0]
+        inner = value.get("error", value) if isinstance(value, dict) else None
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(message, str) and message:
+            return _short(message)
+    if isinstance(body, str):
+        return "" if body.lstrip().startswith("<") else _short(body)
+    return _short(str(getattr(error, "message", None) or ""))
+
+
+def _short(words: str) -> str:
+    words = " ".join(words.split())
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
+def _retry_after(error: BaseException) -> float | None:
+    headers = getattr(error, "headers", None)
+    if headers is None:
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    if re.fullmatch(r"\d+(\.\d+)?", milliseconds := headers.get("retry-after-ms", "")):
+        return float(milliseconds) / 1_000
+    after = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d+(\.\d+)?", after):
+        return float(after)
+    try:
+        return max(0.0, parsedate_to_datetime(after).timestamp() - time())
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,274 @@
+"""A model whose answers are streamed by a provider: the request, its pieces, its failures."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from toolbench.errors import BodyError, ModelError, ModelStoppedError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls.messages import plain
+from toolbench.llm.calls.stream import ToolCallAccumulator
+from toolbench.llm.models.answer import as_answer, numbered, report
+from toolbench.llm.models.price import Price
+from toolbench.llm.models.protocol import (
+    Answer,
+    Chunk,
+    Messages,
+    OfferedTools,
+    OnChunk,
+    offered,
+)
+from toolbench.llm.models.transport.body import request_body
+from toolbench.llm.models.transport.faults import (
+    TRIES,
+    BrokenOffError,
+    fault_of,
+    printable,
+)
+from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, received
+from toolbench.llm.models.transport.pieces import pieces
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+from toolbench.redaction.secrets import Secrets
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.current_run import current_run
+from toolbench.wording import counted
+
+DONE = object()
+"""A chunk that says: the answer is whole, even if it does not say why it ended."""
+
+
+class StreamedModel:
+    """Asks a provider; `_start` says how.
+
+    Args:
+        name: What people call it.
+        provider: The dialect of its messages.
+        model: The provider's name of the model.
+        place: The host, for sentences.
+        secrets: Its key, if that is known.
+        options: What is sent with every request, such as `temperature`.
+        price: What tokens cost.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        provider: Provider,
+        model: str,
+        *,
+        place: str,
+        secrets: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self.name, self.provider, self.model = name, provider, model
+        self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
+        """The key: for code that shows or keeps what a request and its failures say."""
+        self._place = place
+        self.price = price
+        """What a million tokens cost, if that was said."""
+        self._options = dict(options or {})
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} ({self.provider}) at {self._place}>"
+
+    def complete(
+        self,
+        messages: Messages,
+        tools: OfferedTools = (),
+        *,
+        on_chunk: OnChunk | None = None,
+        cancel: Cancellable | None = None,
+    ) -> Answer:
+        """Return the next message of the conversation, as `Model.complete` says.
+
+        A server that is busy (429, 5xx) is asked again, at most four times and as late as it
+        says; *on_chunk* is told. What has come of an answer that broke off is `error.answer`.
+        """
+        cancel = current_run() if cancel is None else cancel
+        self._prepare(cancel)
+        body = self._body(messages, offered(tools, self.provider))
+        answer = numbered(self.ask(body, on_chunk, cancel), len(messages))
+        return answer if self.price is None else self.price.priced(answer)
+
+    def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
+        """Return the answer to *body*, a whole request; everything else is as in `complete`."""
+        for tries in count(1):
+            coming = _Coming(self.provider, on_chunk)
+            try:
+                self._receive(self._start(body), coming, cancel)
+                return coming.whole()
+            except StoppedError:
+                raise self._stopped(coming) from None
+            except _CallbackError as failed:
+                raise failed.error from None
+            except Exception as error:  # noqa: BLE001 - whatever a provider's package raises
+                failure = error
+            # outside of `except`: an error's context would keep the provider's words, and the key
+            seconds = self._again(failure, tries, coming, on_chunk)
+            try:
+                pause(seconds, cancel)
+            except StoppedError:
+                raise self._stopped(coming) from None
+        raise AssertionError  # `_again` raises at last
+
+    def _prepare(self, cancel: Cancellable) -> None:
+        """Find out what a request needs; the caller may cancel it."""
+
+    def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
+        return request_body(self.model, messages, tools, self.provider, self._options)
+
+    def _start(self, body: Json) -> Start:
+        raise NotImplementedError
+
+    @staticmethod
+    def _receive(start: Start, coming: "_Coming", cancel: Cancellable) -> None:
+        for chunk in received(start, cancel):
+            coming.add(chunk)
+
+    def _again(
+        self,
+        error: Exception,
+        tries: int,
+        coming: "_Coming",
+        on_chunk: OnChunk | None,
+    ) -> float:
+        """Return how long to wait before the next try, or raise what the failure says."""
+        if isinstance(error, ModelError):
+            masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
+            masked.answer = coming.partial()
+            raise masked from None
+        fault = fault_of(error, self._place, self.secrets.redactor)
+        if fault is None:
+            raise error
+        seconds = None if coming.has_begun else fault.wait(tries)
+        if seconds is None:
+            failure = fault.error(tries)
+            failure.answer = coming.partial()
+            raise failure from None
+        if on_chunk is not None:
+            on_chunk(
+                Chunk(
+                    "retry",
+                    f"{fault.reason.rstrip('.')}. Try {tries + 1} of {TRIES} in "
+                    f"{counted(round(seconds), 'second')}.",
+                )
+            )
+        return seconds
+
+    def _stopped(self, coming: "_Coming | None" = None) -> ModelStoppedError:
+        error = ModelStoppedError(f"The request to {self.name} was stopped.")
+        error.answer = None if coming is None else coming.partial()
+        return error
+
+
+class _CallbackError(Exception):
+    """What `on_chunk` raised, which says nothing of the request."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _Coming:
+    """An answer that is coming, piece by piece."""
+
+    def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
+        self.has_begun = False
+        self._provider, self._on_chunk = provider, on_chunk
+        self._joined = ToolCallAccumulator()
+        self._answer: Answer | None = None  # of a server that does not stream
+        self._is_done = False
+
+    def add(self, chunk: Any) -> None:
+        """Take the next chunk: a dict, or an object of the provider's package."""
+        if chunk is DONE:
+            self._is_done = True
+            return
+        data = plain(chunk)
+        if not isinstance(data, Mapping):
+            msg = f"a chunk that is no object but {type(data).__name__}"
+            raise BodyError(msg)
+        _refuse_failure(data)
+        try:
+            self._add(data)
+        except (AttributeError, LookupError, TypeError) as error:
+            # a server may send anything: whatever is not where it should be
+            msg = f"a chunk that is none: {clip(data, 200)}"
+            raise BodyError(msg) from error
+
+    def _add(self, data: Mapping[str, Any]) -> None:
+        if _is_whole(data):
+            self._answer = as_answer(dict(data), self._provider)
+            report(self._answer, self._tell)
+            return
+        self._joined.add(data)
+        for piece in pieces(data):
+            if not isinstance(piece.text, str):
+                raise TypeError
+            self.has_begun = True
+            self._tell(piece)
+
+    def _tell(self, piece: Chunk) -> None:
+        try:
+            if self._on_chunk is not None:
+                self._on_chunk(piece)
+        except Exception as error:  # a user's code, no fault of the provider
+            raise _CallbackError(error) from error
+
+    def whole(self) -> Answer:
+        """Return the answer.
+
+        Raises:
+            BrokenOffError: If it has no end.
+        """
+        if self._answer is not None:
+            return self._answer
+        message = self._joined.message
+        if not (self._is_done or _has_end(message)):
+            raise BrokenOffError
+        return as_answer(message, self._provider)
+
+    def partial(self) -> Answer | None:
+        """Return what has come, or None if nothing has."""
+        if not self.has_begun:
+            return None
+        try:
+            answer = as_answer(self._joined.message, self._provider)
+        except (ModelError, BodyError):  # the provider says that it failed
+            return None
+        return Answer(answer.message, "broken off", answer.usage, answer.response_id)
+
+
+def _refuse_failure(data: Mapping[str, Any]) -> None:
+    """Raise the failure that a server reports in the middle of a stream."""
+    error = data.get("error")
+    kind = data.get("type")
+    if kind == "error" or (error and not kind):
+        inner = error if isinstance(error, Mapping) else {"message": error or data}
+        message = inner.get("message") or data.get("message") or inner
+        msg = f"The model's provider broke off the answer: {message}"
+        raise ModelError(msg)
+
+
+def _is_whole(data: Mapping[str, Any]) -> bool:
+    choices = data.get("choices") or ()
+    if choices:
+        return isinstance(choices[0].get("message"), Mapping)
+    return data.get("object") == "response" or (
+        data.get("type") == "message" and isinstance(data.get("content"), list)
+    )
+
+
+def _has_end(response: Json) -> bool:
+    """Whether a response, joined from its pieces, says why it ended."""
+    if "choices" in response:
+        choices = response["choices"]
+        return bool(choices and choices[0].get("finish_reason"))
+    if "candidates" in response:
+        feedback = response.get("promptFeedback") or response.get("prompt_feedback")
+        return bool(response["candidates"][0].get("finishReason") or feedback)
+    if "output" in response:
+        return response.get("status") in ("completed", "incomplete", "failed")
+    return bool(response.get("stop_reason"))
