@@ -1,0 +1,150 @@
+import pytest
+
+from test_agent.scripts import add, call, calls, check_answered, fail, of, talk
+from toolbench import (
+    SecurityRisk,
+    ToolAnnotations,
+    ToolDefinition,
+    history,
+    tool,
+)
+from toolbench.agent import (
+    AgentErrorEvent,
+    LLMSecurityAnalyzer,
+    NoticeEvent,
+    ObservationEvent,
+    RuleSecurityAnalyzer,
+    UserRejectObservation,
+)
+from toolbench.core.schema import Action
+from toolbench.llm.models import ScriptedModel
+
+
+class TestSecurityAnalyzer:
+    def test_by_rules_feeds_the_policy(self):
+        """A call rated HIGH is asked about; others are not."""
+        analyzer = RuleSecurityAnalyzer(patterns={r'"a": 7': SecurityRisk.HIGH})
+        c = talk(
+            [calls(call("add", {"a": 1}), call("add", {"a": 7}, id="c2"))],
+            security_analyzer=analyzer,
+        )
+        c.step()
+        assert len(of(c, ObservationEvent)) == len(of(c, UserRejectObservation)) == 1
+        assert "rated HIGH" in of(c, UserRejectObservation)[0].reason
+
+    def test_by_another_model(self):
+        """The first of the three words counts; anything else is unknown."""
+        rater = ScriptedModel(["LOW", "It is HIGH.", "?"])
+        message = calls(*(call("add", {"a": n}, id=f"c{n}") for n in range(3)))
+        c = talk([message], security_analyzer=LLMSecurityAnalyzer(rater))
+        c.step()
+        assert [
+            type(e) for e in of(c, (ObservationEvent, UserRejectObservation))
+        ].count(UserRejectObservation) == 1
+
+    def test_by_the_agent_itself(self):
+        """Its model is asked for a rating with each call that may change something."""
+
+        @tool
+        def save(text: str) -> str:
+            """Save a text."""
+            return "saved"
+
+        script = [calls(call("save", {"text": "x", "security_risk": "HIGH"}))]
+        c = talk(script, [save], security_analyzer=LLMSecurityAnalyzer())
+        c.step()
+        [offered] = c.agent.llm.requests[0][1]
+        assert "security_risk" in offered["function"]["parameters"]["properties"]
+        assert of(c, UserRejectObservation)
+
+    def test_that_fails_counts_as_high(self):
+        """What cannot be rated is asked about."""
+        analyzer = LLMSecurityAnalyzer(ScriptedModel([]))
+        c = talk([calls(call("add", {"a": 1}))], security_analyzer=analyzer)
+        c.step()
+        assert of(c, UserRejectObservation)
+        assert "could not be rated" in of(c, NoticeEvent)[0].text
+
+
+class Flaky:
+    """A tool that fails so often, and then works."""
+
+    def __init__(self, failures, error):
+        self.left, self.error = failures, error
+
+    def __call__(self, action):
+        self.left -= 1
+        if self.left >= 0:
+            raise self.error
+        return "here"
+
+
+NO_ROUTE = ConnectionError("no route")
+
+
+def flaky(failures, error=NO_ROUTE, **hints):
+    return ToolDefinition(
+        name="flaky",
+        description="Fetch it.",
+        action_type=Action,
+        annotations=ToolAnnotations(**{"readOnlyHint": True, **hints}),
+        executor=Flaky(failures, error),
+        meta={"backup": "spare"},
+    )
+
+
+@tool(read_only=True)
+def spare() -> str:
+    """Fetch it elsewhere."""
+    return "elsewhere"
+
+
+class TestRecovery:
+    def outcome(self, tools, **options):
+        c = talk([calls(call("flaky"))], tools, **options)
+        object.__setattr__(c.agent.recovery, "pause", 0.0)
+        c.step()
+        check_answered(c)
+        [answer] = of(c, ObservationEvent)
+        return answer.observation.text, [e.text for e in of(c, NoticeEvent)]
+
+    def test_is_off_unless_asked_for(self):
+        """A failure is the model's to deal with."""
+        text, notes = self.outcome([flaky(1), spare])
+        assert "no route" in text and not notes
+
+    def test_retries_what_may_pass(self):
+        """Each retry is in the transcript, and in the history."""
+        text, notes = self.outcome([flaky(2)], retry=2)
+        assert text == "here" and len(notes) == 2 and "(network)" in notes[0]
+        assert len(history()) == 3
+
+    @pytest.mark.parametrize(
+        "tool",
+        [
+            flaky(1, ValueError("bad")),
+            flaky(1, readOnlyHint=False, destructiveHint=False),
+        ],
+        ids=["not of this class", "not harmless"],
+    )
+    def test_retries_nothing_else(self, tool):
+        """Another error stays the same; a tool that changes something may change it twice."""
+        _, notes = self.outcome([tool], retry=3)
+        assert not notes and len(history()) == 1
+
+    def test_degrades_to_the_backup_that_the_tool_names(self):
+        """The call goes there with the same arguments."""
+        text, notes = self.outcome([flaky(1), spare], degrade=True)
+        assert text == "elsewhere" and "spare takes its place" in notes[0]
+
+    def test_asks_to_reflect_once(self):
+        """The first failure of a tool comes with a request to think."""
+        script = [
+            calls(call("fail")),
+            calls(call("fail"), call("add", {"a": "x"}, id="c2")),
+        ]
+        c = talk(script, [fail, add], reflect=True)
+        c.step(), c.step()
+        texts = [e.answer.text for e in of(c, (ObservationEvent, AgentErrorEvent))]
+        assert [("Before you call" in text) for text in texts] == [True, True, False]
+        assert len(of(c, NoticeEvent)) == 2

@@ -1,0 +1,140 @@
+import json
+
+import pytest
+
+from test_agent.scripts import (
+    PROVIDERS,
+    add,
+    call,
+    calls,
+    calls_of,
+    check_answered,
+    check_sent,
+    of,
+    sent,
+)
+from toolbench import Conversation, tool
+from toolbench.agent import (
+    ActionEvent,
+    Agent,
+    LLMSecurityAnalyzer,
+    MessageEvent,
+    ObservationEvent,
+)
+from toolbench.llm.models import ScriptedModel
+
+WORDS = ("user", "assistant", "tool", "function", "add", "c1", "1", "kind", "text", "a")
+LONG = "TOPSECRET99"
+
+
+def talk_with(secret, script, tools=(add,), provider="openai", **options):
+    model = ScriptedModel(script, provider=provider)
+    agent = Agent(model, tools, **options)
+    c = Conversation(agent=agent, secrets={"S": secret})
+    c.send_message("Do it.")
+    return c
+
+
+def shape(value, key=""):
+    """What of a message no person and no model wrote."""
+    if isinstance(value, dict):
+        return {k: shape(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [shape(item, key) for item in value]
+    kept = key in ("role", "type", "id", "name", "tool_call_id", "call_id")
+    return value if kept or not isinstance(value, str) else "text"
+
+
+@pytest.mark.parametrize("secret", WORDS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_secret_that_is_a_common_word_leaves_the_protocol_alone(secret, provider):
+    """What a model is sent has the same keys, roles, types, ids and names as without it."""
+    script = [calls_of(provider, ("add", {"a": 1})), "Done."]
+    c, plain = (talk_with(s, script, provider=provider) for s in (secret, "nowhere"))
+    assert c.run() == plain.run() == "answered"
+    assert shape(sent(c)) == shape(sent(plain))
+    check_answered(c)
+    if provider == "openai":
+        check_sent(sent(c))
+        [sent_call] = sent(c)[1]["tool_calls"]
+        assert json.loads(sent_call["function"]["arguments"]) == {"a": 1}
+
+
+@pytest.mark.parametrize("secret", [*WORDS, "agent", "openai", "answered", "id"])
+def test_a_secret_that_is_a_common_word_leaves_a_saved_file_whole(secret, tmp_path):
+    """All events come back as what they were, and the conversation goes on."""
+    c = talk_with(secret, [calls(call("add", {"a": 1})), "Done."])
+    c.run()
+    c.save(tmp_path / "c.jsonl")
+    again = Conversation.load(
+        tmp_path / "c.jsonl", Agent(ScriptedModel(["More."]), [add])
+    )
+    assert [*map(type, again.events)] == [*map(type, c.events)]
+    assert again.events[-1].reason == "answered"
+    again.send_message("Go on.")
+    assert again.run() == "answered"
+    check_sent(sent(again))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_somebody_wrote_is_hidden(provider, tmp_path):
+    """Texts, values of arguments and results, in what is sent and in what is saved."""
+
+    @tool(read_only=True)
+    def echo(text: str, more: list[str]) -> str:
+        """Say it."""
+        return f"{text} {more}"
+
+    arguments = {"text": f'"{LONG}"', "more": [LONG]}
+    script = [calls_of(provider, ("echo", arguments)), f"It is {LONG}.", "Bye."]
+    c = talk_with(LONG, script, [echo], provider, system_prompt=f"Mind {LONG}.")
+    c.run()
+    c.send_message(f"{LONG}?")
+    c.run()
+    c.save(tmp_path / "c.jsonl")
+    assert LONG not in json.dumps(c.agent.llm.requests)
+    assert LONG not in (tmp_path / "c.jsonl").read_text()
+    assert of(c, ActionEvent)[0].tool_call.arguments == arguments
+
+
+def test_what_is_told_of_a_tool_is_hidden():
+    """A description may quote a secret; the names of the tool and its arguments stay."""
+
+    @tool(read_only=True)
+    def add2(a: int) -> int:
+        """Add with TOPSECRET99."""
+        return a
+
+    c = talk_with(LONG, ["Done."], [add2])
+    c.run()
+    [offered] = c.agent.llm.requests[0][1]
+    assert LONG not in json.dumps(offered)
+    assert offered["function"]["name"] == "add2"
+    assert "a" in offered["function"]["parameters"]["properties"]
+
+
+def test_a_model_that_rates_calls_sees_no_secret():
+    """It is asked about the call with the secret hidden; the tool gets it as it is."""
+
+    @tool(read_only=True)
+    def put(text: str) -> str:
+        """Put it."""
+        return str(len(text))
+
+    rater = ScriptedModel(["LOW"])
+    c = talk_with(
+        LONG,
+        [calls(call("put", {"text": LONG})), "Done."],
+        [put],
+        security_analyzer=LLMSecurityAnalyzer(rater),
+    )
+    c.run()
+    assert len(rater.requests) == 1 and LONG not in json.dumps(rater.requests)
+    assert of(c, ObservationEvent)[0].observation.text == str(len(LONG))
+
+
+def test_a_message_keeps_its_kind_of_content():
+    """A secret that is the name of a kind of content hides nothing of it."""
+    c = talk_with("text", ["Done."])
+    assert c.run() == "answered"
+    assert [e.text for e in of(c, MessageEvent)] == ["Do it.", "Done."]

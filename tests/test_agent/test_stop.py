@@ -1,0 +1,210 @@
+import threading
+
+import pytest
+
+from test_agent.scripts import call, calls, check_answered, of, sent, talk
+from toolbench import Conversation, SecurityRisk, tool
+from toolbench.agent import Agent, LLMSecurityAnalyzer, NoticeEvent
+from toolbench.errors import ModelStoppedError
+from toolbench.llm.models import ScriptedModel
+from toolbench.runs.background import active
+
+PATIENCE = 20  # seconds: a test that waits so long has failed
+
+
+def noting(ran):
+    @tool(read_only=True)
+    def act(a: int) -> int:
+        """Act."""
+        ran.append(a)
+        return a
+
+    return act
+
+
+class Interrupting:
+    """Rates a call while the person presses Stop."""
+
+    def __init__(self):
+        self.conversation = None
+
+    def security_risk(self, event):
+        self.conversation.interrupt()
+        return SecurityRisk.LOW
+
+
+def test_no_call_runs_when_stop_came_while_it_was_rated():
+    """The calls wait for the person, as after any stop before them; then they run once."""
+    ran = []
+    rater = Interrupting()
+    script = [calls(call("act", {"a": 1}), call("act", {"a": 2}, id="c2")), "Done."]
+    c = rater.conversation = talk(script, [noting(ran)], security_analyzer=rater)
+    assert c.run() == "paused"
+    assert ran == []
+    check_answered(c, waiting=2)
+    c.agent.security_analyzer = None
+    assert c.run() == "answered"
+    assert sorted(ran) == [1, 2]
+    check_answered(c)
+
+
+class Hanging:
+    """A model that answers nothing until it is cancelled."""
+
+    name, provider = "hanging", "openai"
+
+    def __init__(self):
+        self.asked = threading.Event()
+
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        cancelled = threading.Event()
+        cancel.on_cancel(cancelled.set)
+        self.asked.set()
+        assert cancelled.wait(PATIENCE)
+        raise ModelStoppedError("stopped")
+
+
+def test_stop_ends_the_request_that_rates_a_call():
+    """The model that rates hears of the stop; the call is not run."""
+    ran, model = [], Hanging()
+    c = talk(
+        [calls(call("act", {"a": 1})), "Done."],
+        [noting(ran)],
+        security_analyzer=LLMSecurityAnalyzer(model),
+    )
+    thread = threading.Thread(target=c.run)
+    thread.start()
+    assert model.asked.wait(PATIENCE)
+    c.interrupt()
+    thread.join(PATIENCE)
+    assert not thread.is_alive() and ran == []
+    check_answered(c, waiting=1)
+
+
+def test_a_stop_before_a_run_counts():
+    """Whoever stops it just before it begins is heard; the next run goes on."""
+    c = talk(["Done."])
+    c.interrupt()
+    assert c.run() == "paused" and not c.agent.llm.requests
+    assert c.run() == "answered"
+
+
+def test_a_stop_during_a_run_is_over_with_it():
+    """It has stopped: the next run is not stopped once more."""
+    c = talk(["Done.", "More."])
+    forget = c.loop.log.listen(lambda event: c.interrupt())
+    c.run()
+    forget()
+    c.send_message("And?")
+    assert c.run() == "answered"
+
+
+def test_a_stop_between_the_look_and_the_request_is_heard():
+    """The last thing before the request is to look whether it is wanted."""
+    c = talk(["Done."])
+    c.loop.context.add = stopping(c, c.loop.context.add)
+    assert c.run() == "paused"
+    assert not c.agent.llm.requests
+    assert c.run() == "answered"
+
+
+def stopping(conversation, function):
+    """*function*, during whose first call the person stops the conversation."""
+    done = []
+
+    def wrapped(*args):
+        function(*args)
+        if not done:
+            done.append(True)
+            conversation.interrupt()
+
+    return wrapped
+
+
+def test_a_stop_of_the_outer_conversation_stops_a_task_that_has_not_begun():
+    """The inner model is not asked."""
+    inner = ScriptedModel(["Inner."])
+    sub = Agent(inner, [])
+    c = Conversation(
+        agent=Agent(
+            ScriptedModel([calls(call("delegate", {"task": "t"})), "ok"]), [sub]
+        )
+    )
+
+    class Early(type(sub)):
+        def join(self, conversation, callbacks=()):
+            c.interrupt()
+            return super().join(conversation, callbacks)
+
+    sub.__class__ = Early
+    c.send_message("Do it.")
+    assert c.run() == "paused"
+    assert not inner.requests
+    check_answered(c)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_stop_waits_for_no_tool(count):
+    """A tool that hears nothing goes on behind; what it answers later is not used."""
+    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+
+    @tool(read_only=True)
+    def deaf(n: int) -> str:
+        """Work on, whatever happens."""
+        begun.set()
+        assert hard_wait(go_on)
+        over.set()
+        return "late"
+
+    script = [calls(*[call("deaf", {"n": n}, id=f"c{n}") for n in range(count)]), "On."]
+    c = talk(script, [deaf])
+    reasons = []
+    thread = threading.Thread(target=lambda: reasons.append(c.run()))
+    thread.start()
+    assert begun.wait(PATIENCE)
+    c.interrupt()
+    thread.join(PATIENCE)
+    assert reasons == ["paused"]
+    check_answered(c)
+    assert [e for e in of(c, NoticeEvent) if "goes on in the background" in e.text]
+    go_on.set()
+    assert over.wait(PATIENCE)
+    wait_for_runs()
+    assert c.run() == "answered"
+    assert "late" not in str(sent(c))
+
+
+def hard_wait(flag):
+    """Wait for *flag* in C: no exception of Python's ends it."""
+    while True:
+        try:
+            return flag.wait(PATIENCE)
+        except BaseException:  # noqa: BLE001 - the tool hears nothing
+            continue
+
+
+def test_stop_ends_a_call_of_a_cell():
+    """In the main thread too: another thread stops the conversation, and the cell goes on."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    @tool(read_only=True)
+    def deaf() -> str:
+        """Work on."""
+        begun.set()
+        hard_wait(go_on)
+        return "late"
+
+    c = talk([calls(call("deaf")), "On."], [deaf])
+    stopper = threading.Thread(target=lambda: begun.wait(PATIENCE) and c.interrupt())
+    stopper.start()
+    assert c.run() == "paused"
+    stopper.join()
+    go_on.set()
+    wait_for_runs()
+    check_answered(c)
+
+
+def wait_for_runs():
+    """Wait until no run goes on behind."""
+    for run in active:
+        assert run.done.wait(PATIENCE)

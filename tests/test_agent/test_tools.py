@@ -1,0 +1,133 @@
+import pytest
+
+from test_agent.scripts import (
+    add,
+    call,
+    calls,
+    fail,
+    of,
+    sent,
+    talk,
+)
+from toolbench import (
+    Conversation,
+    ConversationState,
+    Observation,
+    ToolDefinition,
+    history,
+    tool,
+)
+from toolbench.agent import (
+    Agent,
+    ObservationEvent,
+)
+from toolbench.core.builtins import FinishTool
+from toolbench.errors import RegistrationError
+from toolbench.llm.models import ScriptedModel
+
+
+class TestSecrets:
+    SECRET = "hunter2-éß"
+
+    def test_reach_tools_and_never_the_model(self):
+        """A tool may use them; no message, event or record shows them."""
+        seen = []
+
+        def use(action, conversation=None):
+            value = conversation.state.secrets["TOKEN"].get_secret_value()
+            seen.append(value)
+            return Observation.from_text(f"I used {value}")
+
+        c = Conversation(
+            ConversationState(secrets={"TOKEN": self.SECRET}),
+            agent=Agent(
+                ScriptedModel([calls(call("use")), f"It was {self.SECRET}."]),
+                [ToolDefinition(name="use", description="Use it.", executor=use)],
+                system_prompt=f"Never say {self.SECRET}.",
+            ),
+        )
+        c.send_message(f"The token is {self.SECRET}.")
+        assert c.run() == "answered"
+        assert seen == [self.SECRET]
+        c.send_message("And?")
+        c.run()
+        shown = [repr(sent(c)), repr(list(c.events)), c.to_html(), repr(history()[-1])]
+        assert not [text for text in shown if self.SECRET in text]
+
+
+class TestTools:
+    def test_can_be_given_in_every_form(self):
+        """Tools, classes, names, functions, and other agents."""
+
+        def double(n: int) -> int:
+            """Double a number."""
+            return 2 * n
+
+        other = Agent(ScriptedModel([]), [])
+        c = talk(["x"], [add, FinishTool, double, other, [fail]])
+        assert list(c.loop.toolset.tools) == [
+            "add",
+            "finish",
+            "double",
+            "delegate",
+            "fail",
+        ]
+
+    def test_are_filtered_by_their_names(self):
+        """The pattern of OpenHands' Agent."""
+        c = talk(["x"], [add, fail, FinishTool], filter_tools_regex="f.*")
+        assert list(c.loop.toolset.tools) == ["fail", "finish"]
+
+    def test_of_one_name_are_wrong_use(self):
+        """A model could not tell them apart."""
+
+        @tool(name="add")
+        def other() -> str:
+            """Do something else."""
+            return ""
+
+        with pytest.raises(RegistrationError, match="Two tools are called 'add'"):
+            talk(["x"], [add, other])
+
+    def test_defined_again_take_the_place_of_the_old(self):
+        """A cell that is run again replaces the tool, in a conversation too."""
+        source = (
+            "from toolbench import tool\n"
+            "@tool(read_only=True)\n"
+            "def version() -> str:\n"
+            "    '''Say it.'''\n"
+            "    return {!r}\n"
+        )
+        names = {"__name__": "a_cell"}
+        exec(source.format("one"), names)
+        c = talk([calls(call("version")), calls(call("version"))], [names["version"]])
+        c.step()
+        exec(source.format("two"), names)
+        c.step()
+        assert [e.observation.text for e in of(c, ObservationEvent)] == ["one", "two"]
+
+    def test_made_for_the_conversation_are_closed_with_it(self):
+        """Others belong to somebody else."""
+        closed = []
+
+        class Executor:
+            def __init__(self, name):
+                self.name = name
+
+            def __call__(self, action):
+                return self.name
+
+            def close(self):
+                closed.append(self.name)
+
+        class MadeTool(ToolDefinition):
+            @classmethod
+            def create(cls, conv_state=None):
+                return [cls(description="Made.", executor=Executor("made"))]
+
+        given = ToolDefinition(
+            name="given", description="d", executor=Executor("given")
+        )
+        with talk(["x"], [MadeTool, given]) as c:
+            assert set(c.loop.toolset.tools) == {"made", "given"}
+        assert closed == ["made"]

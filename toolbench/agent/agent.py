@@ -1,0 +1,155 @@
+"""An agent: a model, its tools, and the limits of what it does by itself."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from toolbench.agent.context.condenser import Condenser
+from toolbench.agent.event_log.conversation_file import workspace_of
+from toolbench.agent.events import Event
+from toolbench.agent.loop import Loop
+from toolbench.agent.security_analyzer import SecurityAnalyzer
+from toolbench.agent.step.recovery import Recovery
+from toolbench.agent.tools.delegate import DelegateExecutor, DelegateTool
+from toolbench.agent.toolset import Toolset
+from toolbench.core.state import Conversation
+from toolbench.core.tool import ToolDefinition
+from toolbench.llm.models import Model, as_model
+
+
+class Agent:
+    """A model and its tools, for any number of conversations. Source: OpenHands SDK, `Agent`."""
+
+    def __init__(
+        self,
+        llm: Any,
+        tools: Iterable[Any] = (),
+        *,
+        system_prompt: str | None = None,
+        max_steps: int = 30,
+        max_cost: float | None = None,
+        filter_tools_regex: str | None = None,
+        mcp_config: Mapping[str, Any] | None = None,
+        condenser: Condenser | None = None,
+        security_analyzer: SecurityAnalyzer | None = None,
+        max_parallel: int = 4,
+        retry: int = 0,
+        degrade: bool = False,
+        reflect: bool = False,
+    ) -> None:
+        """Describe the agent; `Conversation(agent=...)` sets it going.
+
+        Args:
+            llm: The model: anything `as_model` takes, as a function `(messages, tools) -> message`,
+                a client object, a URL, a `ScriptedModel`.
+            tools: Tools, classes of tools, `Tool(...)` specs, names of registered tools,
+                functions, other agents.
+            system_prompt: What the model is told first; nothing if left out.
+            max_steps: How many steps one `run` takes at most.
+            max_cost: After how many dollars `run` stops, as far as the model says what it costs.
+            filter_tools_regex: Offer only the tools whose names it matches from the beginning.
+            mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
+                connected with each conversation, and closed with it.
+            condenser: Says when older turns are summarised, and how; never if left out, unless
+                it is asked for.
+            security_analyzer: Rates each call before the policy looks at it.
+            max_parallel: How many calls of one answer run side by side.
+            retry: How often a call is tried again that failed for the network or time, if its
+                tool is read-only or idempotent.
+            degrade: Whether a failed call goes to the tool that its tool names as `backup` in
+                its `meta`.
+            reflect: Whether the model is asked to think after the first failure of each tool.
+
+        Raises:
+            ValueError: If a limit is too low, or the pattern is no regular expression.
+        """
+        if max_steps < 1 or max_parallel < 1 or retry < 0:
+            msg = (
+                "An agent takes at least one step and runs at least one call at once; it tries "
+                f"again 0 times or more: not {max_steps=}, {max_parallel=}, {retry=}."
+            )
+            raise ValueError(msg)
+        if max_cost is not None and not max_cost > 0:  # NaN is not
+            msg = f"max_cost is more than 0 dollars, not {max_cost!r}."
+            raise ValueError(msg)
+        self.llm: Model = as_model(llm)
+        self.tools = tuple(tools)
+        self.system_prompt = system_prompt
+        self.max_steps, self.max_cost = max_steps, max_cost
+        self.max_parallel = max_parallel
+        self.mcp_config = mcp_config
+        self.condenser = condenser
+        self.security_analyzer = security_analyzer
+        self.recovery = Recovery(retry, degrade=degrade, reflect=reflect)
+        self.is_delegate = False
+        """Whether it does a task for another agent like it, and delegates no further."""
+        self._pattern = _compiled(filter_tools_regex)
+
+    def __repr__(self) -> str:
+        return f"<Agent on {self.llm.name}>"
+
+    def join(
+        self,
+        conversation: Conversation,
+        callbacks: Sequence[Callable[[Event], object]] = (),
+    ) -> Loop:
+        """Return the loop of *conversation*, its tools made.
+
+        Raises:
+            RegistrationError: If a tool is none, or two have one name.
+            ToolNotFoundError: If no tool is registered under a name.
+        """
+        return Loop(self, conversation, callbacks)
+
+    def toolset(self, conversation: Conversation) -> Toolset:
+        """Return the tools made for *conversation*."""
+        parts = {"llm": lambda: self.llm, "agent": self._delegate}
+        return Toolset(
+            self.tools,
+            conversation.state,
+            parts=parts,
+            pattern=self._pattern,
+            skips=self._skips,
+            mcp_config=self.mcp_config,
+        )
+
+    def _delegate(self) -> "Agent":
+        """This agent without the tool to delegate: a sub-agent delegates no further."""
+        other = copy(self)
+        other.is_delegate = True
+        return other
+
+    def _skips(self, tool: ToolDefinition[Any, Any]) -> bool:
+        """Tell whether *tool*, wherever it stood, would give a task of a sub-agent back to it."""
+        executor = tool.executor
+        if not self.is_delegate or not isinstance(executor, DelegateExecutor):
+            return False
+        return bool(getattr(executor.agent, "is_delegate", False))
+
+    def as_tool(
+        self, name: str = "delegate", description: str | None = None
+    ) -> ToolDefinition[Any, Any]:
+        """Return a tool that gives a task to this agent, in a conversation of its own.
+
+        Args:
+            name: What the tool is called.
+            description: What a model is told of it: when to hand over what.
+        """
+        [tool] = DelegateTool.create(None, agent=self)
+        return tool.model_copy(
+            update={"name": name, "description": description or tool.description}
+        )
+
+    def workspace_of(self, path: str | Path) -> str | None:
+        """Return the working directory of the conversation that was saved at *path*."""
+        return workspace_of(Path(path))
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if pattern is None else re.compile(pattern)
+    except re.error as error:
+        msg = f"filter_tools_regex {pattern!r} is no regular expression: {error}."
+        raise ValueError(msg) from None

@@ -1,0 +1,58 @@
+"""Say before the first request what a model's provider cannot take of the tools.
+
+Source: OpenHands, `check_tools`, which changed the tools; ours says what is changed on the way.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.agent.toolset import CROWD
+from toolbench.core.tool import ToolDefinition
+from toolbench.llm.formats import format_report
+from toolbench.llm.models import as_model
+from toolbench.llm.providers import tool_name
+
+
+@dataclass(frozen=True)
+class ToolProblem:
+    """One thing that a provider cannot take."""
+
+    tool: str
+    where: str
+    """The argument, `name`, `description`, or `arguments` for all of them."""
+    message: str
+    refused: bool
+    """Whether the provider would turn the whole request down; else it is put right on the way."""
+
+    def __str__(self) -> str:
+        weight = "refused" if self.refused else "changed"
+        return f"{self.tool}, {self.where}: {self.message} ({weight})"
+
+
+def check_tools(
+    tools: Iterable[ToolDefinition[Any, Any]], model: Any
+) -> list[ToolProblem]:
+    """Return what *model*'s provider cannot take of *tools*, the worst first; empty if nothing.
+
+    Args:
+        tools: The tools.
+        model: The model: anything `as_model` takes.
+    """
+    tool_list, provider = list(tools), as_model(model).provider
+    problems = [
+        ToolProblem(tool.name, change.where, change.message, change.refused)
+        for tool in tool_list
+        for change in format_report(tool, provider).changes
+    ]
+    names = Counter(tool_name(tool.name, provider) for tool in tool_list)
+    problems += [
+        ToolProblem(name, "name", f"{count} tools have this name", refused=True)
+        for name, count in names.items()
+        if count > 1
+    ]
+    if len(tool_list) > CROWD:
+        message = f"{len(tool_list)} tools are more than {CROWD}: an agent offers a search of them"
+        problems.append(ToolProblem("", "tools", message, refused=False))
+    return sorted(problems, key=lambda problem: not problem.refused)

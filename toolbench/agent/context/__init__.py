@@ -1,0 +1,1 @@
+"""What the model is sent: the turns, condensed, in its dialect, and without secrets."""

@@ -1,0 +1,146 @@
+"""What the model is sent: its view of the conversation, in its provider's dialect."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolbench.core.coercion.content_blocks import contents_of
+from toolbench.core.content import Content, TextContent
+from toolbench.display.sizes import estimate_tokens
+from toolbench.errors import ToolbenchError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.prompt_messages import system_message, user_message
+from toolbench.llm.providers import Provider
+
+_IMAGE = "[image]"
+_IMAGE_TOKENS = 1_000  # about what an image costs, however many bytes it has
+_KINDS = frozenset({"media_type", "mimeType", "mime_type"})
+"""Keys beside the `data` of an image that say what kind it is."""
+Hide = Callable[[Json], Json]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Messages that stand or fall together: one message, or calls with all their answers."""
+
+    messages: tuple[Json, ...]
+    event_ids: tuple[int, ...] = ()
+    """The events that it is made of."""
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many tokens it costs."""
+        return sum(map(tokens_of, self.messages))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a model would have something to say to it: it is no text of the model."""
+        return self.messages[-1].get("role") not in ("assistant", "model")
+
+
+class Context:
+    """The turns so far, without the conversation's secrets."""
+
+    def __init__(
+        self, provider: Provider, system_prompt: str | None, hide: Hide
+    ) -> None:
+        """Begin with the instructions, if there are any.
+
+        Args:
+            provider: The dialect of the messages.
+            system_prompt: The instructions.
+            hide: Takes the secrets out of a message.
+        """
+        self.provider = provider
+        self._hide = hide
+        self._head = (
+            [hide(system_message(system_prompt, provider))] if system_prompt else []
+        )
+        self._messages = list(self._head)
+        self.turns: list[Turn] = []
+
+    @property
+    def messages(self) -> list[Json]:
+        """What the model is sent next."""
+        return list(self._messages)
+
+    @property
+    def growing(self) -> list[Json]:
+        """The messages themselves: a list that only grows, until another takes its place."""
+        return self._messages
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the messages cost."""
+        head = sum(map(tokens_of, self._head))
+        return head + sum(turn.tokens for turn in self.turns)
+
+    def add(self, messages: Iterable[Json], event_ids: Iterable[int] = ()) -> None:
+        """Add a turn."""
+        turn = Turn(
+            tuple(self._hide(message) for message in messages), tuple(event_ids)
+        )
+        self.turns.append(turn)
+        self._messages += turn.messages
+
+    def condense(self, forgotten: frozenset[int], summary: str) -> None:
+        """Put *summary* in the place of the turns made of the events *forgotten*.
+
+        It stands where the first of these stood, as a message of the user.
+        """
+        recent: list[Turn] = []
+        note = Turn(
+            (self._hide(user_message(summary, self.provider)),), (min(forgotten),)
+        )
+        for turn in self.turns:
+            if not forgotten.intersection(turn.event_ids):
+                recent.append(turn)
+            elif note not in recent:
+                recent.append(note)
+        self.turns = recent
+        self._messages = [*self._head, *_messages(recent)]
+
+
+def _messages(turns: Sequence[Turn]) -> Iterator[Json]:
+    for turn in turns:
+        yield from turn.messages
+
+
+def text_of(message: Json) -> str:
+    """Return *message* as JSON, which is about what a tokenizer sees of it, without images."""
+    return json.dumps(_without_images(message), ensure_ascii=False, default=str)
+
+
+def tokens_of(message: Json) -> int:
+    """Return about how many tokens *message* costs."""
+    text = text_of(message)
+    return estimate_tokens(text) + _IMAGE_TOKENS * text.count(_IMAGE)
+
+
+def _without_images(part: Any) -> Any:
+    if isinstance(part, str):
+        return _IMAGE if part.startswith("data:") and ";base64," in part[:99] else part
+    if isinstance(part, list | tuple):
+        return [_without_images(item) for item in part]
+    if not isinstance(part, Mapping):
+        return part
+    inside = {key: _without_images(value) for key, value in part.items()}
+    is_data = isinstance(part.get("data"), str) and not _KINDS.isdisjoint(part)
+    return {**inside, "data": _IMAGE} if is_data else inside
+
+
+def message_content(message: Any) -> list[Content]:
+    """Return what a user says: *message*, a text or contents.
+
+    Raises:
+        ToolbenchError: If there is nothing in it.
+    """
+    is_empty = message is None or (isinstance(message, list | tuple) and not message)
+    content = [] if is_empty else contents_of(message)
+    texts = [block.text for block in content if isinstance(block, TextContent)]
+    if len(texts) == len(content) and not "".join(texts).strip():
+        msg = f"There is nothing in the message {message!r}: give a text, or contents."
+        raise ToolbenchError(msg)
+    return content

@@ -1,0 +1,176 @@
+"""Hide secrets in messages and saved events, and leave alone what they are built of.
+
+A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is searched: the texts,
+the values of arguments, the results. Keys, roles, types, ids and names of tools stay as they are.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from toolbench.core.content import Content, ImageContent, TextContent
+from toolbench.jsonschema.walk import Json
+from toolbench.redaction.redactor import Redactor
+
+_PROTOCOL = frozenset(
+    [
+        "annotations",
+        "call_id",
+        "detail",
+        "encrypted_content",
+        "format",
+        "id",
+        "media_type",
+        "mimeType",
+        "mime_type",
+        "name",
+        "namespace",
+        "phase",
+        "role",
+        "signature",
+        "status",
+        "thoughtSignature",
+        "thought_signature",
+        "tool_call_id",
+        "tool_use_id",
+        "type",
+    ]
+)
+"""Keys of a message whose text a program wrote, in the dialects of all providers."""
+_WORKLOAD = frozenset({"args", "arguments", "input", "response"})
+"""Keys of a message with the arguments or the result of a call."""
+_PROSE = frozenset({"description", "title"})
+_SAMPLES = frozenset({"default", "examples"})
+_TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
+"""Keys of a saved event with text."""
+_LONG = 8  # characters: a shorter secret stands in the base64 of an image by chance
+
+
+class Masking:
+    """Hides the secrets that a redactor knows."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        """Hide what *redactor* knows."""
+        self._redactor = redactor
+
+    def message(self, message: Json) -> Json:
+        """Return *message*, of any provider, without secrets in the texts that a person, a model or a tool wrote."""
+        masked: Json = self._message(message) if self._redactor else message
+        return masked
+
+    def content(self, content: Sequence[Content]) -> tuple[Content, ...]:
+        """Return the blocks of *content* without secrets."""
+        return tuple(map(self._block, content)) if self._redactor else tuple(content)
+
+    def offered(self, tool: Json) -> Json:
+        """Return *tool*, as a model is told of it, without secrets in its descriptions."""
+        masked: Json = self._offered(tool) if self._redactor else tool
+        return masked
+
+    def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a saved event without secrets; all can be read back."""
+        if not self._redactor:
+            return dict(data)
+        return {
+            key: self._event_part(key, part, str(data.get("kind")))
+            for key, part in data.items()
+        }
+
+    def values(self, value: Any) -> Any:
+        """Return JSON *value* without secrets in its texts; its keys stay."""
+        return _mapped(value, self._text) if self._redactor else value
+
+    # --- parts ------------------------------------------------------------------------
+
+    @cached_property
+    def _long(self) -> Redactor:
+        return Redactor(s for s in self._redactor.secrets if len(s) >= _LONG)
+
+    def _text(self, text: str) -> str:
+        hide = self._long if text.startswith("data:") else self._redactor
+        return hide.text(text)
+
+    def _message(self, part: Any) -> Any:
+        if isinstance(part, str):
+            return self._text(part)
+        if isinstance(part, list | tuple):
+            return [self._message(item) for item in part]
+        if not isinstance(part, Mapping):
+            return part
+        return {key: self._of_message(key, value) for key, value in part.items()}
+
+    def _of_message(self, key: str, value: Any) -> Any:
+        if key in _PROTOCOL and not isinstance(value, list | tuple | Mapping):
+            return value
+        if key == "data" and isinstance(value, str):  # an image
+            return self._long.text(value)
+        if key in _WORKLOAD:
+            return self._json_text(value) if key == "arguments" else self.values(value)
+        return self._message(value)
+
+    def _json_text(self, arguments: Any) -> Any:
+        """Return *arguments* without secrets; JSON stays JSON."""
+        if not isinstance(arguments, str):
+            return self.values(arguments)
+        try:
+            parsed = json.loads(arguments)
+        except ValueError:
+            return self._text(arguments)
+        masked = self.values(parsed)
+        return arguments if masked == parsed else json.dumps(masked, ensure_ascii=False)
+
+    def _block(self, block: Content) -> Content:
+        if isinstance(block, TextContent):
+            return block.model_copy(update={"text": self._text(block.text)})
+        if isinstance(block, ImageContent):
+            urls = [self._text(url) for url in block.image_urls]
+            return block.model_copy(update={"image_urls": urls})
+        return block
+
+    def _offered(self, part: Any) -> Any:
+        if isinstance(part, list | tuple):
+            return [self._offered(item) for item in part]
+        if not isinstance(part, Mapping):
+            return part
+        return {
+            key: self._text(value)
+            if key in _PROSE and isinstance(value, str)
+            else self.values(value)
+            if key in _SAMPLES and not isinstance(value, Mapping)
+            else self._offered(value)
+            for key, value in part.items()
+        }
+
+    def _event_part(self, key: str, part: Any, kind: str) -> Any:
+        match key:
+            case "message" | "content":
+                return self._message(part)
+            case "tool_call":
+                return {k: self._of_call(k, value) for k, value in part.items()}
+            case "observation":
+                return {k: self._of_observation(k, value) for k, value in part.items()}
+        is_word = kind == "StopEvent" and key == "reason"
+        return self.values(part) if key in _TEXTS and not is_word else part
+
+    def _of_call(self, key: str, value: Any) -> Any:
+        return self.values(value) if key == "arguments" or key in _TEXTS else value
+
+    def _of_observation(self, key: str, value: Any) -> Any:
+        if key == "kind":
+            return value
+        if key == "content":
+            return self._message(value)
+        if key == "transcript" and isinstance(value, list):
+            return [self.event(v) if isinstance(v, Mapping) else v for v in value]
+        return self.values(value)
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return [_mapped(item, change) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _mapped(item, change) for key, item in value.items()}
+    return value

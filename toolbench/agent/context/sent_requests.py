@@ -1,0 +1,202 @@
+"""What the model of a conversation was sent, request by request, and what of it costs how much."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from toolbench.agent.context.context import text_of, tokens_of
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
+from toolbench.display.page import fold, notice, short
+from toolbench.display.sizes import estimate_tokens
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models import Usage
+from toolbench.wording import counted
+
+_ROWS = 200  # messages, or tools, in a table
+_BRIEF = 160  # characters of a message in a row
+_EXACT = 40_000  # characters of the exact request that a cell shows
+
+
+@dataclass(frozen=True)
+class SentRequest:
+    """One request: exactly what the model was given, secrets hidden."""
+
+    messages: Sequence[Json] = field(repr=False)
+    """The conversation in the dialect of the provider, oldest first."""
+    tools: Sequence[Json] = field(repr=False)
+    """The tools as the provider takes them."""
+    model: str = ""
+    provider: str = ""
+    usage: Usage | None = None
+    """What the answer took, as the model says; None if it does not, or there is no answer."""
+
+    @property
+    def message_tokens(self) -> list[int]:
+        """About how many tokens each message costs."""
+        return [tokens_of(message) for message in self.messages]
+
+    @property
+    def tool_tokens(self) -> dict[str, int]:
+        """About how many tokens the definition of each tool costs, by its name."""
+        return {
+            name_of(tool): estimate_tokens(json.dumps(tool, ensure_ascii=False))
+            for tool in self.tools
+        }
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the whole request costs."""
+        return sum(self.message_tokens) + sum(self.tool_tokens.values())
+
+    @property
+    def cost(self) -> float | None:
+        """What the model says that the answer cost, in dollars; None if that is not known."""
+        return None if self.usage is None else self.usage.cost
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the request, JSON-ready."""
+        return {
+            "model": self.model,
+            "provider": self.provider,
+            "messages": list(self.messages),
+            "tools": list(self.tools),
+        }
+
+    @property
+    def summary(self) -> str:
+        """How large it is, in a few words."""
+        parts = (
+            counted(len(self.messages), "message"),
+            counted(len(self.tools), "tool"),
+            f"about {counted(self.tokens, 'token')}",
+        )
+        return ", ".join(parts)
+
+    def to_html(self, *, exact: bool = True) -> Html:
+        """Return two tables, a row for each message and each tool, and the exact request.
+
+        Args:
+            exact: Whether the exact request, which is long, is shown too.
+        """
+        rows = zip(self.messages, self.message_tokens, strict=True)
+        messages = _table(
+            "Message",
+            [(str(m.get("role", "?")), text_of(m), n) for m, n in rows],
+        )
+        tools = _table(
+            "Tool",
+            [
+                (name, _description(tool), tokens)
+                for (name, tokens), tool in zip(
+                    self.tool_tokens.items(), self.tools, strict=False
+                )
+            ],
+        )
+        whole = fold("The exact request", self._exact_html()) if exact else ""
+        return Html(
+            f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{messages}{tools}{whole}</div>'
+        )
+
+    def _exact_html(self) -> Html:
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, default=str)
+        left_out = len(text) - _EXACT
+        note = f"The last {left_out:,} characters are left out: .messages and .tools have them."
+        html = (
+            f'<pre {NO_MATHS} tabindex="0" style="max-height:30em;overflow:auto;'
+            f'white-space:pre-wrap;overflow-wrap:anywhere">{escape(text[:_EXACT])}</pre>'
+        )
+        return Html(html + (notice(note, "neutral") if left_out > 0 else ""))
+
+    def __repr__(self) -> str:
+        return f"<Request to {self.model}: {self.summary}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}
+
+
+class SentRequests(Sequence[SentRequest]):
+    """The requests of one conversation, oldest first.
+
+    The messages of a later request begin with those of an earlier one until some are condensed,
+    so a request is kept as how many of a list that only grows.
+    """
+
+    def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:
+        """Nothing was sent yet.
+
+        Args:
+            hide: Takes secrets out of a message that a person reads.
+        """
+        self._hide = hide
+        self._requests: list[tuple[list[Json], int, SentRequest]] = []
+
+    def without_secrets(self, hide: Callable[[Json], Json]) -> "SentRequests":
+        """Return these requests; *hide* takes secrets out of each message that is looked at."""
+        view = SentRequests(hide)
+        view._requests = self._requests
+        return view
+
+    def add(self, messages: list[Json], request: SentRequest) -> None:
+        """Note *request*, of all of *messages*, a list that only grows."""
+        known = self._requests[-1][2].tools if self._requests else ()
+        tools = known if list(known) == list(request.tools) else request.tools
+        entry = replace(request, messages=(), tools=tools)
+        self._requests.append((messages, len(messages), entry))
+
+    def answered(self, usage: Usage | None) -> None:
+        """Note what the answer to the last request took."""
+        messages, count, request = self._requests[-1]
+        self._requests[-1] = messages, count, replace(request, usage=usage)
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        messages, count, request = self._requests[index]
+        return replace(
+            request, messages=[self._hide(message) for message in messages[:count]]
+        )
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'request')}>"
+
+
+def name_of(tool: Mapping[str, Any]) -> str:
+    """Return the name in *tool*, as any provider takes it."""
+    function = tool.get("function")
+    inner = function if isinstance(function, Mapping) else tool
+    return str(inner.get("name", "?"))
+
+
+def _description(tool: Mapping[str, Any]) -> str:
+    function = tool.get("function")
+    inner = function if isinstance(function, Mapping) else tool
+    return str(inner.get("description", ""))
+
+
+def _table(title: str, rows: Sequence[tuple[str, str, int]]) -> Html:
+    if not rows:
+        return Html("")
+    lines = "".join(
+        f'<tr><th scope="row" style="{CELL};font-weight:600;white-space:nowrap">{short(name)}</th>'
+        f'<td style="{CELL};width:100%">{short(text, _BRIEF)}</td>'
+        f'<td style="{CELL};text-align:right">{tokens:,}</td></tr>'
+        for name, text, tokens in islice(rows, _ROWS)
+    )
+    more = len(rows) - _ROWS
+    rest = (
+        f'<div style="{REMARK}">{more:,} more are left out.</div>' if more > 0 else ""
+    )
+    head = "".join(
+        f'<th scope="col" style="{CELL}">{word}</th>'
+        for word in (title, "Text", "Tokens")
+    )
+    return Html(
+        f'<table {NO_MATHS} style="{TABLE};width:100%;margin-bottom:8px"><thead><tr>{head}</tr>'
+        f"</thead><tbody>{lines}</tbody></table>{rest}"
+    )

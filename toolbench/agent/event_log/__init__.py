@@ -1,0 +1,1 @@
+"""The events of a conversation: their order, the file they are saved in, and forks of them."""

@@ -1,0 +1,256 @@
+"""A conversation on disk: a line of JSON each event, after a line that says what it is."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from toolbench.agent.event_log.rebuild import Rebuild
+from toolbench.agent.events import (
+    ActionEvent,
+    AgentErrorEvent,
+    AnswerEvent,
+    CallEdit,
+    Condensation,
+    Event,
+    MessageEvent,
+    NoticeEvent,
+    ObservationEvent,
+    StopEvent,
+    UserRejectObservation,
+)
+from toolbench.core.content import Content
+from toolbench.core.schema import Observation
+from toolbench.core.security import SecurityRisk
+from toolbench.errors import KindError, Problem, ToolbenchError
+from toolbench.llm.calls import FunctionCallValidationError, ToolCall
+from toolbench.llm.calls.tool_call import CallMetadata
+from toolbench.llm.models import Usage
+from toolbench.plain import plain
+from toolbench.runs.history.record import kept_of
+from toolbench.runs.output.exception_text import sentence_of
+from toolbench.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from toolbench.agent.loop import Loop
+
+VERSION = 1
+_KINDS: Mapping[str, type[Event]] = {
+    kind.__name__: kind
+    for kind in (
+        ActionEvent,
+        AgentErrorEvent,
+        CallEdit,
+        Condensation,
+        MessageEvent,
+        NoticeEvent,
+        ObservationEvent,
+        StopEvent,
+        UserRejectObservation,
+    )
+}
+_DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
+"""What readers raise for data that is not as it was written."""
+_contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def save(loop: "Loop", path: Path) -> None:
+    """Write the conversation of *loop* to *path*, all of it or nothing.
+
+    Raises:
+        ToolbenchError: If it cannot be written.
+    """
+    head = {
+        "toolbench": "conversation",
+        "version": VERSION,
+        "model": loop.agent.llm.name,
+        "provider": loop.agent.llm.provider,
+        "working_dir": str(loop.conversation.state.workspace.working_dir),
+        "usage": asdict(loop.requests.usage),
+        "unread": loop.unread,
+    }
+    lines = [head, *loop.written()]
+    text = "".join(f"{json.dumps(_finite(line))}\n" for line in lines)
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        msg = f"The conversation cannot be written to {str(path)!r}: {error.strerror}."
+        raise ToolbenchError(msg) from error
+
+
+def _finite(value: Any) -> Any:
+    """Return *value*, null in it where a number is none that JSON has."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    return [*map(_finite, value)] if isinstance(value, list | tuple) else value
+
+
+def written(event: Event) -> dict[str, Any]:
+    """Return *event*, JSON-ready; its `kind` is the name of its class."""
+    data: dict[str, Any] = {"kind": type(event).__name__}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if value not in (None, "", ()) and field.name != "action":
+            data[field.name] = _plain(value)
+    return data
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case ToolCall():
+            return {
+                "id": value.id,
+                "name": value.name,
+                "arguments": plain(value.arguments),
+                "error": None if value.error is None else str(value.error),
+                "security_risk": value.security_risk,
+                "summary": value.summary,
+            }
+        case CallMetadata():
+            return asdict(value)
+        case Observation():
+            return plain(kept_of(value).to_dict())
+        case tuple() | list():
+            return [_plain(item) for item in value]
+    dump = getattr(value, "model_dump", None)
+    return plain(dump(mode="json") if dump else value)
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def workspace_of(path: Path) -> str | None:
+    """Return the working directory that the conversation at *path* had.
+
+    Raises:
+        ToolbenchError: If there is no conversation.
+    """
+    head = next(_lines(path))
+    directory = head.get("working_dir")
+    return (
+        directory if isinstance(directory, str) and Path(directory).is_dir() else None
+    )
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(chain([file.readline()], file), 1):
+                data = _read(line)
+                if data is None or (number == 1 and not _is_ours(data)):
+                    msg = (
+                        f"Line {number} of {str(path)!r} is nothing that Conversation.save "
+                        "wrote: give the file of a conversation."
+                    )
+                    raise ToolbenchError(msg)
+                yield data
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"No conversation can be read from {str(path)!r}: {error}."
+        raise ToolbenchError(msg) from error
+
+
+def _is_ours(head: Mapping[str, Any]) -> bool:
+    return head.get("toolbench") == "conversation" and head.get("version") == VERSION
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        data = json.loads(line)
+        if isinstance(data, dict):
+            return data
+    return None
+
+
+def restore(loop: "Loop", path: Path) -> None:
+    """Let *loop* go on where the conversation at *path* was.
+
+    The calls are read again with the tools of now, so that one which waits can run.
+
+    Raises:
+        ToolbenchError: If there is no conversation.
+    """
+    head, *lines = _lines(path)
+    number = 1
+    try:
+        with suppress(TypeError):
+            loop.requests.usage = Usage(**head.get("usage", {})).checked()
+        is_same = head.get("provider") == loop.context.provider
+        rebuild = Rebuild(loop, is_same=is_same, unread=head.get("unread", ()))
+        for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
+            rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
+        rebuild.close()
+    except _DAMAGE as error:
+        msg = (
+            f"Line {number} of {str(path)!r} is damaged: {sentence_of(error)} Take the line "
+            "out, or give another file."
+        )
+        raise ToolbenchError(msg) from error
+
+
+def readable_event_of(data: Any) -> Event:
+    """Return the event in *data*, or one that says that it cannot be read."""
+    try:
+        return event_of(data)
+    except _DAMAGE as error:
+        return NoticeEvent(f"A damaged event was left out: {sentence_of(error)}")
+
+
+def event_of(data: Mapping[str, Any]) -> Event:
+    """Return the event that `written` wrote down; its call is not read again."""
+    kind = _KINDS.get(str(data.get("kind")))
+    if kind is None:
+        return NoticeEvent(f"An event of kind {data.get('kind')!r} was left out.")
+    known = {field.name for field in fields(kind)}
+    values = {name: value for name, value in data.items() if name in known}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "at": datetime.fromisoformat,
+        "content": _contents.validate_python,
+        "observation": _observation,
+        "tool_call": lambda call: _tool_call(call, data),
+        "metadata": lambda metadata: CallMetadata(**metadata),
+        "forgotten": tuple,
+    }
+    for name in values.keys() & readers.keys():
+        values[name] = readers[name](values[name])
+    if issubclass(kind, AnswerEvent):
+        values.setdefault("tool_call_id", None)
+    return kind(**values)
+
+
+def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
+    risk, error = call.get("security_risk"), call.get("error")
+    name = str(call.get("name", ""))
+    failed = FunctionCallValidationError(name, [Problem((), str(error))])
+    metadata = data.get("metadata") or {"provider": "openai", "sent_name": name}
+    return ToolCall(
+        id=call.get("id"),
+        name=name,
+        arguments=dict(call.get("arguments") or {}),
+        error=failed if error else None,
+        thought=str(data.get("thought", "")),
+        security_risk=None if risk is None else SecurityRisk(risk),
+        summary=call.get("summary"),
+        metadata=CallMetadata(**metadata),
+    )
+
+
+def _observation(data: Mapping[str, Any]) -> Observation:
+    """The observation, of its own class where that is known."""
+    with suppress(KindError, ValueError, TypeError):
+        return Observation.from_dict(data)
+    bare = {key: data[key] for key in ("content", "is_error") if key in data}
+    return Observation.model_validate(bare)

@@ -1,0 +1,82 @@
+"""The events of one conversation, in their order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import RLock
+from typing import TypeVar, overload
+
+from toolbench.agent.events import Event, NoticeEvent
+from toolbench.plain import sentence
+
+E = TypeVar("E", bound=Event)
+
+
+class EventLog(Sequence[Event]):
+    """Grows at its end only; any thread may read it. Listeners are called with each event."""
+
+    def __init__(self, listeners: Sequence[Callable[[Event], object]] = ()) -> None:
+        """Begin without events.
+
+        Args:
+            listeners: Called with each event, in the thread that adds it. One that fails stops
+                nothing: that it failed is an event.
+        """
+        self._events: list[Event] = []
+        self._listeners = list(listeners)
+        self._lock = RLock()
+
+    def listen(self, listener: Callable[[Event], object]) -> Callable[[], None]:
+        """Tell *listener* of each event from now on; call what is returned to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def add(self, event: E) -> E:
+        """Append *event* under the next number, and return it with that."""
+        added = self.append(event)
+        self.tell(added)
+        return added
+
+    def append(self, event: E) -> E:
+        """Append *event* under the next number; call no listener yet.
+
+        What depends on the event is put in order first, and then the listeners are told: one
+        of them may raise a KeyboardInterrupt.
+        """
+        return self.restore(event, 0)
+
+    def tell(self, *events: Event) -> None:
+        """Tell the listeners of *events*, which were appended."""
+        for event in events:
+            for listener in tuple(self._listeners):
+                try:
+                    listener(event)
+                except Exception as error:  # noqa: BLE001 - a user's code; no call may lose its answer for it
+                    text = f"A callback failed: {sentence(error)}"
+                    self.restore(NoticeEvent(text), 0)
+
+    def restore(self, event: E, number: int) -> E:
+        """Append *event* under *number*, or the next one if that is 0; call no listener."""
+        with self._lock:
+            last = self._events[-1].id if self._events else 0
+            numbered = replace(event, id=number or last + 1)
+            self._events.append(numbered)
+        return numbered
+
+    def after(self, place: int) -> list[Event]:
+        """Return the events from *place* on."""
+        with self._lock:
+            return self._events[place:]
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        with self._lock:
+            return self._events[index]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __repr__(self) -> str:
+        return f"<EventLog of {len(self)}>"

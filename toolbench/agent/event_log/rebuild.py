@@ -1,0 +1,133 @@
+"""Take events over into a loop: from a file, or from a conversation that is forked."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from toolbench.agent.context.dialects import assistant_message
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    Condensation,
+    Event,
+    MessageEvent,
+)
+from toolbench.agent.step.call_round import Round
+from toolbench.errors import BodyError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls import ToolCall, parse_tool_calls
+
+if TYPE_CHECKING:
+    from toolbench.agent.loop import Loop
+
+E = TypeVar("E", ActionEvent, CallEdit)
+
+
+class Rebuild:
+    """Takes events over one by one, and rebuilds what the model is sent from them.
+
+    The calls are read again with the tools of now, so that one which waits can run.
+    """
+
+    def __init__(
+        self, loop: "Loop", *, is_same: bool, unread: Iterable[int] = ()
+    ) -> None:
+        """Take events over into *loop*.
+
+        Args:
+            loop: A loop in which nothing happened yet.
+            is_same: Whether the events are of a model with the same dialect.
+            unread: The numbers of the messages that the model has not read.
+        """
+        self._loop, self._is_same = loop, is_same
+        self._unread = frozenset(unread)
+        self._waiting_events: list[MessageEvent] = []
+        self._calls: list[ActionEvent] = []
+        self._edits: list[CallEdit] = []
+        self._answers: list[AnswerEvent] = []
+
+    def take(self, event: Event) -> None:
+        """Take over *event*, under its number."""
+        if isinstance(event, ActionEvent):
+            event = self._read_again(event)
+            event = replace(event, action=event.tool_call.action)
+        elif isinstance(event, CallEdit):
+            event = self._read_again(event)
+        event = self._loop.log.restore(event, event.id)
+        match event:
+            case ActionEvent():
+                if event.metadata is None or event.metadata.index == 0:
+                    self.close()
+                self._calls.append(event)
+            case CallEdit():
+                self._edits.append(event)
+            case AnswerEvent() if event.action_id is not None:
+                self._answers.append(event)
+            case MessageEvent() if event.id in self._unread or event.source != "agent":
+                self._waiting_events.append(event)
+            case MessageEvent():
+                self.close()
+                self._loop.take_over(event, self._message_of(event, event.text, []))
+            case Condensation() if event.forgotten:
+                self.close()
+                self._loop.context.condense(frozenset(event.forgotten), event.summary)
+
+    def close(self) -> None:
+        """Take over the calls so far with their answers, and the messages that came meanwhile."""
+        calls, self._calls = self._calls, []
+        if calls:
+            called = [call.tool_call for call in calls]
+            message = self._message_of(calls[0], calls[0].thought, called)
+            current = Round(message, calls)
+            for edit in self._edits:
+                current.edit(edit)
+            for answer in self._answers:
+                current.answer(answer)
+            self._loop.take_over_round(current)
+        events, self._waiting_events, self._answers, self._edits = (
+            self._waiting_events,
+            [],
+            [],
+            [],
+        )
+        for event in events:
+            if event.id in self._unread:
+                self._loop.receive(event)
+            else:
+                self._loop.take_over(event)
+
+    def _message_of(
+        self, event: MessageEvent | ActionEvent, text: str, calls: list[ToolCall]
+    ) -> Json:
+        if self._is_same and event.message is not None:
+            return dict(event.message)
+        return assistant_message(text, calls, self._loop.context.provider)
+
+    def _read_again(self, event: E) -> E:
+        call = event.tool_call
+        if call.error is not None:
+            return event
+        return replace(event, tool_call=understood(call, self._loop))
+
+
+def understood(call: ToolCall, loop: "Loop") -> ToolCall:
+    """Return *call*, read with the tools of *loop* as they are now.
+
+    A call that does not fit them has an `error`.
+    """
+    provider, tools = loop.context.provider, loop.toolset.tools
+    known_call = replace(call, tool=tools.get(call.name))
+    message = assistant_message("", [known_call], provider)
+    try:
+        [read] = parse_tool_calls(message, tools, provider=provider)
+    except (BodyError, ValueError):
+        return call
+    return replace(
+        read,
+        id=call.id,
+        thought=call.thought,
+        summary=call.summary,
+        security_risk=call.security_risk,
+        metadata=replace(call.metadata, provider=provider),
+    )

@@ -1,0 +1,313 @@
+"""What happens in a conversation, event by event; each can be shown and written down.
+
+Source of the names: OpenHands SDK, `openhands.sdk.event`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from toolbench.core.content import Content, TextContent
+from toolbench.core.schema import Action, Observation
+from toolbench.display.observations import visualized, without_secrets
+from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
+from toolbench.plain import clip
+from toolbench.redaction.detection.secrecy import Secrecy, hide
+from toolbench.redaction.remembered import remembered
+from toolbench.redaction.result_redactors import results
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+
+Speaker = Literal["user", "agent", "environment"]
+"""Who a message is from; the environment is the workbench itself."""
+
+StopReason = Literal[
+    "answered", "finished", "max_steps", "repeated", "max_cost", "paused", "error"
+]
+"""Why `run` stopped."""
+
+_MAX_ARGUMENTS_TEXT = 500  # characters of a call's arguments in a line
+_SPEAKERS: Mapping[Speaker, str] = {
+    "user": "User: ",
+    "agent": "Model: ",
+    "environment": "Workbench: ",
+}
+
+
+def _hidden(text: str) -> str:
+    """Return *text* without the secrets of the runs so far: models repeat what they sent."""
+    return remembered.redactor.text(text)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Event:
+    """One thing that happened."""
+
+    id: int = 0
+    """Its number in the conversation, from 1."""
+    at: datetime = field(default_factory=_now, compare=False)
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What a person sees of it; any Rich renderable."""
+        return Text(type(self).__name__)
+
+    def __repr__(self) -> str:
+        pairs = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+        return _hidden(f"{type(self).__name__}({', '.join(pairs)})")
+
+
+@dataclass(frozen=True, repr=False)
+class MessageEvent(Event):
+    """A message: of the user, of the model (text without calls), or of the workbench."""
+
+    content: Sequence[Content]
+    source: Speaker = field(default="user", kw_only=True)
+    message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
+    """Of the model: the message as its provider has it."""
+    response_id: str | None = field(default=None, kw_only=True)
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined."""
+        return "".join(c.text for c in self.content if isinstance(c, TextContent))
+
+    @property
+    def visualize(self) -> RenderableType:
+        """Who it is from, and the text."""
+        images = sum(len(c.image_urls) for c in self.content if c.type == "image")
+        text = Text.assemble((_SPEAKERS[self.source], "bold"), _hidden(self.text))
+        return text.append(f" [{images} images]" if images else "", style="dim")
+
+
+@dataclass(frozen=True, repr=False)
+class ActionEvent(Event):
+    """A call of a tool that the model asked for; exactly one event with its answer follows."""
+
+    tool_call: ToolCall
+    action: Action | None = None
+    """What runs; None if the call does not fit."""
+    thought: str = ""
+    """What the model wrote around its calls; only the first call of a message has it."""
+    metadata: CallMetadata | None = None
+    """The id of the response, the number of calls in it, and which of them this is."""
+    message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
+    """The model's message as its provider has it; only the first call of it has it."""
+
+    @property
+    def tool_call_id(self) -> str:
+        """The id of the call; made up where the provider sends none."""
+        return self.tool_call.id or f"call-{self.id}"
+
+    @property
+    def tool_name(self) -> str:
+        """The tool that was called."""
+        return self.tool_call.name
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The thought and the call."""
+        text = Text.assemble(_hidden(self.thought), "\n") if self.thought else Text()
+        if self.action is not None and not isinstance(
+            renderable := visualized(self.action), str
+        ):
+            head = Text.assemble((f"{self.tool_name}: ", "bold magenta"))
+            if isinstance(renderable, Text):
+                return text.append_text(head).append_text(renderable)
+            return renderable
+        return text.append(self.tool_name, style="bold magenta").append(
+            f" {clip(self.shown_arguments, _MAX_ARGUMENTS_TEXT)}"
+        )
+
+    @property
+    def shown_arguments(self) -> dict[str, Any]:
+        """The arguments, without what the tool calls secret."""
+        return arguments_without_secrets(self.tool_call)
+
+
+@dataclass(frozen=True, repr=False)
+class CallEdit(Event):
+    """A person changed the arguments of a call that waits; the model's own message stays."""
+
+    tool_call: ToolCall
+    """The call as it runs."""
+    action_id: int = field(default=0, kw_only=True)
+    """The number of the `ActionEvent` it changes."""
+
+    @property
+    def shown_arguments(self) -> dict[str, Any]:
+        """The new arguments, without what the tool calls secret."""
+        return arguments_without_secrets(self.tool_call)
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The new arguments."""
+        return Text.assemble(
+            ("edited: ", "bold yellow"),
+            f"{self.tool_call.name} {clip(self.shown_arguments, _MAX_ARGUMENTS_TEXT)}",
+        )
+
+
+def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of *call*, without what its tool calls secret."""
+    schema = call.tool.input_schema if call.tool else {}
+    masked: dict[str, Any] = hide(call.arguments, schema)
+    return masked
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerEvent(Event):
+    """How one call ended; each call has exactly one."""
+
+    tool_call_id: str | None
+
+    action_id: int | None = field(default=None, kw_only=True)
+    """The number of the `ActionEvent` it answers."""
+    tool_name: str = field(default="", kw_only=True)
+
+    @property
+    def answer(self) -> Observation:
+        """What the model reads."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, repr=False)
+class ObservationEvent(AnswerEvent):
+    """What came out of a call that ran."""
+
+    observation: Observation = field(default_factory=Observation)
+    run_id: int | None = field(default=None, kw_only=True)
+    """The number of the run in `history()`."""
+    seconds: float = field(default=0.0, kw_only=True, compare=False)
+    version: str = field(default="", kw_only=True)
+    """The version label of the tool, or of its server, if there is one."""
+    by_hand: bool = field(default=False, kw_only=True)
+    """Whether a person answered in the place of the tool, which did not run."""
+
+    @property
+    def answer(self) -> Observation:
+        """The observation."""
+        return self.observation
+
+    @property
+    def visualize(self) -> RenderableType:
+        """What the observation shows of itself."""
+        return visualized(without_secrets(self.observation))
+
+
+@dataclass(frozen=True, repr=False)
+class AgentErrorEvent(AnswerEvent):
+    """A call that could not run, or a request that got no answer (then without a call)."""
+
+    error: str = ""
+
+    @property
+    def answer(self) -> Observation:
+        """The error, as the model reads it."""
+        return Observation.from_text(self.error, is_error=True)
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The sentence."""
+        return Text.assemble(("❌ ", "bold red"), self.error)
+
+
+@dataclass(frozen=True, repr=False)
+class UserRejectObservation(AnswerEvent):
+    """A call that a person, or the policy, refused."""
+
+    reason: str = ""
+
+    @property
+    def answer(self) -> Observation:
+        """The reason, as the model reads it."""
+        return UnfinishedObservation.from_text(self.reason)
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The reason."""
+        return Text.assemble(("refused: ", "bold yellow"), self.reason)
+
+
+@dataclass(frozen=True, repr=False)
+class Condensation(Event):
+    """The older events were replaced, for the model, by a summary. People still see them."""
+
+    summary: str
+    forgotten: tuple[int, ...] = ()
+    """The numbers of the events that the model is not sent any more."""
+
+    @property
+    def visualize(self) -> RenderableType:
+        """How much was forgotten, and the summary."""
+        head = f"Condensed {len(self.forgotten)} events: "
+        return Text.assemble((head, "bold dim"), (self.summary, "dim"))
+
+
+@dataclass(frozen=True, repr=False)
+class NoticeEvent(Event):
+    """What the loop did on its own: tried again, took another tool, cut something off."""
+
+    text: str
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The sentence."""
+        return Text(self.text, style="dim")
+
+
+@dataclass(frozen=True, repr=False)
+class StopEvent(Event):
+    """Why `run` stopped."""
+
+    reason: StopReason
+    detail: str = ""
+
+    @property
+    def visualize(self) -> RenderableType:
+        """The reason, and more of it."""
+        detail = f": {self.detail}" if self.detail else ""
+        return Text.assemble(("stopped, ", "dim"), (self.reason, "bold"), detail)
+
+
+def begins_answer(event: Event) -> bool:
+    """Tell whether *event* is the first of an answer of the model."""
+    if isinstance(event, MessageEvent):
+        return event.source == "agent"
+    if not isinstance(event, ActionEvent):
+        return False
+    return event.metadata is None or event.metadata.index == 0
+
+
+def result_of(events: Sequence[Event], name: str | None) -> Observation:
+    """Return what the last call of the tool *name*, or of any, came to.
+
+    Raises:
+        LookupError: If none was answered by a tool or by hand.
+    """
+    for event in reversed(events):
+        if isinstance(event, ObservationEvent) and name in (None, event.tool_name):
+            return event.observation
+    what = "No tool" if name is None else f"No tool called {name!r}"
+    msg = f"{what} has answered in this conversation yet."
+    raise LookupError(msg)
+
+
+def secrets_in(events: Sequence[Event]) -> set[str]:
+    """Return the secrets of the calls in *events*, and those that their runs knew."""
+    secrets: set[str] = set()
+    for event in events:
+        if isinstance(event, ActionEvent | CallEdit):
+            tool = event.tool_call.tool
+            secrecy = tool.secrecy if tool else Secrecy({})
+            secrets.update(secrecy.secrets_in(event.tool_call.arguments))
+        elif isinstance(event, ObservationEvent):  # also of what it delegated
+            secrets.update(results.redactor_of(event.observation).secrets)
+    return secrets

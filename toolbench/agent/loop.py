@@ -1,0 +1,400 @@
+"""The loop: ask the model, run its calls, answer each of them, and know when to stop.
+
+One step is one answer of the model with all its calls. Every call gets exactly one answer, also
+when it fails, is refused or interrupted, or when the conversation is paused before it ran.
+Source: OpenHands, `CodeActAgent.step`; OpenHands SDK, `LocalConversation`.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event as Flag
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from toolbench.agent import transcript
+from toolbench.agent.context.context import Context, message_content
+from toolbench.agent.context.masking import Masking
+from toolbench.agent.context.sent_requests import SentRequest
+from toolbench.agent.event_log import conversation_file as files
+from toolbench.agent.event_log.event_log import EventLog
+from toolbench.agent.event_log.fork import fork
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    Event,
+    MessageEvent,
+    NoticeEvent,
+    ObservationEvent,
+    StopEvent,
+    StopReason,
+    begins_answer,
+    result_of,
+    secrets_in,
+)
+from toolbench.agent.step.call_execution import Calls
+from toolbench.agent.step.call_round import Round
+from toolbench.agent.step.model_request import Requests
+from toolbench.agent.step.pending_calls import Chosen, Pending
+from toolbench.agent.step.undo import take_back_last
+from toolbench.core.builtins import FinishAction
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.core.state import Conversation, money_left, spend
+from toolbench.errors import ToolbenchError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.models import Usage
+from toolbench.llm.prompt_messages import user_message
+from toolbench.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from toolbench.agent.agent import Agent
+
+_EXIT = "/exit"
+
+
+class Loop:
+    """What asks the model and runs its calls; one thread at a time takes steps."""
+
+    def __init__(
+        self,
+        agent: "Agent",
+        conversation: Conversation,
+        listeners: Sequence[Callable[[Event], object]] = (),
+    ) -> None:
+        """Join *conversation*, and tell *listeners* of each event."""
+        self.agent = agent
+        self.conversation = conversation
+        self.redactor = conversation.state.secrets.redactor
+        self.log = EventLog(listeners)
+        self.toolset = agent.toolset(conversation)
+        self.masking = Masking(self.redactor)
+        self.context = Context(
+            agent.llm.provider, agent.system_prompt, self.masking.message
+        )
+        self.requests = Requests(
+            agent, self.toolset, self.context, self.log, self.redactor, self._pass_on
+        )
+        self.calls = Calls(
+            agent, conversation, self.toolset, self.log, self.requests.spend
+        )
+        self.round: Round | None = None
+        """The calls of the last answer, while some of them wait."""
+        self.pending = Pending(self, self._close_round)
+        self._inbox: deque[MessageEvent] = deque()
+        self._over: StopReason | None = None
+        self._detail = ""
+        self._undone: set[int] = set()
+        self._stopping = Flag()
+        self._turn = Lock()
+
+    # --- what a conversation offers --------------------------------------------------
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All that happened."""
+        return self.log
+
+    def send_message(self, message: Any) -> None:
+        """Add a message of the user; the model reads it with the next request."""
+        content = self.masking.content(message_content(message))
+        event = self.log.append(MessageEvent(content))
+        self.receive(event)
+        self.log.tell(event)
+
+    def step(self) -> list[Event]:
+        """Have the model answer once and run all its calls; those of a pause come first."""
+        with self._at_work(), self._stoppable():
+            place = len(self.log)
+            if self._why_stop(steps=0) is None:
+                self._step()
+            return self.log.after(place)
+
+    def run(self) -> StopReason:
+        """Take steps until there is a reason to stop."""
+        with self._at_work(), self._stoppable():
+            self.calls.repeats.clear()
+            steps = 0
+            try:
+                while (reason := self._why_stop(steps)) is None:
+                    self._step()
+                    steps += 1
+            except KeyboardInterrupt:
+                self.log.add(StopEvent("paused", "interrupted"))
+                raise
+            if steps or not (self.log and isinstance(self.log[-1], StopEvent)):
+                self.log.add(StopEvent(reason, self._detail))
+            return reason
+
+    def pause(self) -> None:
+        """Stop before the next request, or before the calls of the last answer."""
+        self._stopping.set()
+
+    def interrupt(self) -> None:
+        """Stop at once: the request, and the tools that run."""
+        self._stopping.set()
+        self.requests.interrupt()
+        self.calls.interrupt()
+
+    def ask(self) -> list[Event]:
+        """Have the model answer once; its calls wait."""
+        with self._at_work(), self._stoppable():
+            place = len(self.log)
+            if self.round is None and self._why_stop(steps=0) is None:
+                self._ask()
+            return self.log.after(place)
+
+    def run_pending(self, chosen: Chosen = None) -> list[Event]:
+        """Run the calls that wait, or the *chosen* one, and ask the model nothing."""
+        with self._at_work(), self._stoppable():
+            place = len(self.log)
+            if self.round is not None:
+                self._run_calls(self.round, chosen)
+            return self.log.after(place)
+
+    @contextmanager
+    def changing(self) -> Iterator[Pending]:
+        """Let a person change the calls that wait, while nothing is at work."""
+        with self._at_work():
+            yield self.pending
+
+    def begin_like(self, other: "Loop", last: Event | int | None) -> None:
+        """Take over what happened in *other*, up to the event *last*, or all of it."""
+        with self._at_work():
+            fork(self, other, last)
+
+    def condense(self) -> None:
+        """Have the older turns summarised before the next request."""
+        self.requests.wants_condensing = True
+
+    def undo(self) -> list[Event]:
+        """Take back the edits of the last step that has any; the model is told."""
+        with self._at_work():
+            place = len(self.log)
+            is_undone, notice = take_back_last(self.log, self._undone)
+            if notice:
+                self.log.add(NoticeEvent(self.redactor.text(notice)))
+            if is_undone:
+                content = (TextContent(text=self.redactor.text(is_undone)),)
+                event = self.log.append(MessageEvent(content, source="environment"))
+                self._add(event)
+                self.log.tell(event)
+            return self.log.after(place)
+
+    def to_html(self) -> str:
+        """Return the transcript as a page."""
+        return transcript.to_html(self)
+
+    def bundle(self) -> Mapping[str, Any]:
+        """Return the transcript for a cell's output."""
+        return transcript.bundle(self)
+
+    @property
+    def final_text(self) -> str:
+        """What the model said last: its text, or the message it finished with."""
+        for event in reversed(self.log):
+            if isinstance(event, MessageEvent) and event.source == "agent":
+                return event.text
+            if isinstance(event, ActionEvent) and isinstance(
+                event.action, FinishAction
+            ):
+                return event.action.message
+        return ""
+
+    @property
+    def money_left(self) -> float | None:
+        """How many dollars it may still cost; None if there is no limit.
+
+        A task that was delegated has no more than the conversation it is of.
+        """
+        limit = self.agent.max_cost
+        own = None if limit is None else limit - (self.requests.usage.cost or 0.0)
+        outer = money_left(self.conversation.parent)
+        return min((left for left in (own, outer) if left is not None), default=None)
+
+    @property
+    def usage(self) -> Usage:
+        """What all models took that work for the conversation."""
+        return self.requests.usage
+
+    def spend(self, usage: Usage | None) -> None:
+        """Add what a model took that works for the conversation."""
+        self.requests.spend(usage)
+
+    def _pass_on(self, usage: Usage) -> None:
+        """Count *usage* where the task came from too, at once: others work for it meanwhile."""
+        spend(self.conversation.parent, usage)
+
+    @property
+    def sent(self) -> Sequence[SentRequest]:
+        """What the model was sent, as a person may see it."""
+        return self.requests.sent.without_secrets(Masking(self.known_secrets).message)
+
+    def result(self, name: str | None) -> Observation:
+        """Return the last observation of the tool *name*, or of any."""
+        return result_of(self.log, name)
+
+    @property
+    def next_request(self) -> SentRequest:
+        """What the model would be sent now."""
+        unread = [self._message_of(event) for event in self._inbox]
+        return self.requests.next(unread, Masking(self.known_secrets))
+
+    @property
+    def steps(self) -> int:
+        """How many answers the model gave."""
+        return sum(map(begins_answer, self.log))
+
+    @property
+    def known_secrets(self) -> Redactor:
+        """Hides the secrets of the conversation, those in its calls, and those their runs knew."""
+        return self.redactor.including(secrets_in(self.log))
+
+    def written(self) -> list[dict[str, Any]]:
+        """Return the events, JSON-ready, secrets hidden."""
+        masking = Masking(self.known_secrets)
+        return [masking.event(files.written(event)) for event in self.log]
+
+    def save(self, path: str | Path) -> None:
+        """Write the conversation to *path*."""
+        files.save(self, Path(path))
+
+    def read(self, path: str | Path) -> None:
+        """Take over the conversation that was written to *path*."""
+        with self._at_work():
+            files.restore(self, Path(path))
+
+    @property
+    def unread(self) -> list[int]:
+        """The numbers of the messages that the model has not read yet."""
+        return [event.id for event in self._inbox]
+
+    def receive(self, event: MessageEvent) -> None:
+        """Let the model read *event* with the next request."""
+        self._inbox.append(event)
+
+    def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
+        """Take over a message that was read before: *message*, if the model wrote it."""
+        if message is None:
+            self._read(event)
+        else:
+            self.context.add([message], [event.id])
+            self.end("answered")
+
+    def take_over_round(self, current: Round) -> None:
+        """Take over calls; those without an answer wait."""
+        self.end(None)
+        for call in current.calls:
+            self.requests.take(call.tool_call_id)
+        self.round = current
+        self._close_round()
+
+    def close(self) -> None:
+        """Close the tools that were made for the conversation."""
+        self.toolset.close()
+
+    # --- when to stop ----------------------------------------------------------------
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Let one thread at a time work; why it stopped the last time counts no more."""
+        if not self._turn.acquire(blocking=False):
+            msg = "This conversation is at work in another thread: wait, or interrupt() it."
+            raise ToolbenchError(msg)
+        try:
+            if self._over == "repeated":
+                self.calls.repeats.clear()
+            if self._over in ("error", "repeated", "paused"):
+                self.end(None)
+            yield
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """Forget, at the end, that it was to stop: it has. A stop from before counts."""
+        try:
+            yield
+        finally:
+            self._stopping.clear()
+
+    def _why_stop(self, steps: int) -> StopReason | None:
+        if self._inbox and self._over in ("answered", "finished"):
+            self.end(None)
+        if self._over is not None:
+            return self._over
+        if self._stopping.is_set():
+            return "paused"
+        if not (self.round or self._inbox or self.context.turns):
+            msg = "Nothing was said yet: give the model something to do with send_message(...)."
+            raise ToolbenchError(msg)
+        if steps >= self.agent.max_steps:
+            self._detail = f"after {steps} steps"
+            return "max_steps"
+        left, cost = self.money_left, self.requests.usage.cost or 0.0
+        if left is not None and left <= 0:
+            self._detail = f"{cost:.4f} dollars, {-left:.4f} more than the limit"
+            return "max_cost"
+        return None
+
+    def end(self, reason: StopReason | None, detail: str = "") -> None:
+        """Note why there is nothing to do until the user says more."""
+        self._over, self._detail = reason, detail
+
+    # --- one step --------------------------------------------------------------------
+
+    def _step(self) -> None:
+        if self.round is None:
+            self._ask()
+        if self.round is not None and not self._stopping.is_set():
+            self._run_calls(self.round)
+
+    def _run_calls(self, current: Round, chosen: Chosen = None) -> None:
+        try:
+            self.calls.run(current, self._stopping, chosen)
+        finally:
+            self._close_round()
+
+    def _ask(self) -> None:
+        while self._inbox and self._over is None:
+            self._read(self._inbox[0])
+            self._inbox.popleft()  # not before it was read: nothing is lost
+        if self._over is None:
+            outcome = self.requests.send(self._stopping)
+            self.round = outcome.calls
+            self.end(outcome.over, outcome.detail)
+            self.log.tell(*outcome.news)
+
+    def _read(self, event: MessageEvent) -> None:
+        if event.text.strip() == _EXIT:
+            self.end("finished", _EXIT)
+        else:
+            self.end(None)
+            self._add(event)
+
+    def _add(self, event: MessageEvent) -> None:
+        self.context.add([self._message_of(event)], [event.id])
+
+    def _message_of(self, event: MessageEvent) -> Json:
+        is_text = all(isinstance(block, TextContent) for block in event.content)
+        content = event.text if is_text else event.content
+        return user_message(content, self.context.provider)
+
+    def _close_round(self) -> None:
+        """Show the model its calls and their answers, once there are all of them."""
+        current = self.round
+        if current is None or current.waiting:
+            return
+        self.context.add(current.messages(), current.event_ids)
+        self.round = None
+        if self.calls.repeats.is_stuck:
+            self.end("repeated", "the same call, three times in a row")
+        elif any(finishes(c, current.answers[c.id]) for c in current.calls):
+            self.end("finished")
+
+
+def finishes(call: ActionEvent, answer: AnswerEvent) -> bool:
+    """Tell whether *call*, which came to *answer*, ended the task."""
+    has_run = isinstance(answer, ObservationEvent) and not answer.observation.is_error
+    return has_run and isinstance(call.action, FinishAction)

@@ -1,0 +1,308 @@
+"""Run the calls of one answer: side by side where resources allow, each answered exactly once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from json import dumps
+from threading import Event as Flag
+from threading import current_thread, main_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from toolbench.agent.context.masking import Masking
+from toolbench.agent.event_log.event_log import EventLog
+from toolbench.agent.events import (
+    ActionEvent,
+    AgentErrorEvent,
+    AnswerEvent,
+    NoticeEvent,
+    ObservationEvent,
+)
+from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
+from toolbench.agent.step.call_round import Round
+from toolbench.agent.step.pending_calls import Chosen, chosen_of, refusal_of
+from toolbench.agent.step.recovery import REFLECT, error_class
+from toolbench.agent.step.repeats import Repeats
+from toolbench.agent.toolset import AnyTool, Toolset
+from toolbench.core.content import TextContent
+from toolbench.core.security import SecurityRisk
+from toolbench.core.state import Conversation
+from toolbench.llm.models import Usage
+from toolbench.plain import plain
+from toolbench.redaction.result_redactors import results
+from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.engine import stop
+from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.parallel import perform_together
+from toolbench.runs.questions import Asker
+from toolbench.runs.run import Run, run_here
+
+if TYPE_CHECKING:
+    from toolbench.agent.agent import Agent
+
+_INTERRUPTED = "The call was interrupted; whether it did anything is not known."
+_NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
+_LEFT = "does not stop: it goes on in the background, and what it still answers is not used."
+_EDITED = "\n[The person changed the arguments before the call ran. They were: "
+PATIENCE = 0.5  # seconds that stopped calls have to end before they are left alone
+
+
+class Calls:
+    """Runs calls for one conversation."""
+
+    def __init__(
+        self,
+        agent: "Agent",
+        conversation: Conversation,
+        toolset: Toolset,
+        log: EventLog,
+        spend: Callable[[Usage | None], object],
+    ) -> None:
+        """Run them with the tools of *toolset*, as *agent* wants it, and write to *log*.
+
+        What a model takes to rate them is given to *spend*.
+        """
+        self._spend = spend
+        self._agent = agent
+        self._conversation = conversation
+        self._toolset = toolset
+        self._log = log
+        self.repeats = Repeats()
+        self._reflected: set[str] = set()
+        self._running: list[Run] = []
+        self._counted: set[int] = set()
+        """The calls that `repeats` knows: one that waits is looked at again."""
+        self._token: CancelToken | None = None
+        self._stopped_at: float | None = None
+        self.asker: Asker | None = None
+        """Answers questions of the calls, and of the policy; the cell's own if left out."""
+
+    def interrupt(self) -> None:
+        """Stop those that run now, which are answered with that, and the rating of others."""
+        self._stopped_at = monotonic()
+        if (token := self._token) is not None:
+            token.cancel("the conversation was interrupted")
+        for run in tuple(self._running):
+            stop(run, "interrupted")
+
+    def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
+        """Answer every call of *current* that waits; if it is to stop before they run, they wait on.
+
+        Args:
+            current: The calls.
+            stopping: Is set when the person wants it to stop: nothing is tried again then.
+            chosen: The one call that is to run; all if left out.
+        """
+        runs: dict[int, Run] = {}
+        ids = {call.id for call in chosen_of(current, chosen)}
+        self._token, self._stopped_at = CancelToken(), None
+
+        def waiting() -> list[ActionEvent]:
+            return [call for call in current.waiting if call.id in ids]
+
+        try:
+            for call in waiting():
+                if (misfit := self._misfit(call)) is not None:
+                    self.answer(current, misfit)
+            for call in waiting():
+                runs[call.id] = self._run_of(call, self._token)
+                if stopping.is_set():
+                    return
+            self._running = list(runs.values())
+            if stopping.is_set():  # between the last look and the line above
+                return
+            self._carry_out(self._running)
+            for call in waiting():
+                answer = self._ended(call, runs[call.id], stopping)
+                is_edited = call.id in current.edited
+                self.answer(current, _with_edit(answer, call) if is_edited else answer)
+        except BaseException:  # whatever stops it: no call stays without an answer
+            left = waiting()
+            self.answer(current, *(_broken_off(c, runs.get(c.id)) for c in left))
+            raise
+        finally:
+            self._running, self._token = [], None
+
+    def answer(self, current: Round, *answers: AnswerEvent) -> None:
+        """Note *answers*, all of them before the listeners hear of one: a listener may raise anything."""
+        added = [self._log.append(answer) for answer in answers]
+        for answer in added:
+            current.answer(answer)
+        self._log.tell(*added)
+
+    # --- before ----------------------------------------------------------------------
+
+    def _misfit(self, call: ActionEvent) -> AgentErrorEvent | None:
+        """Return why *call* cannot run, if it cannot."""
+        tool_call = call.tool_call
+        if self._is_third(call):
+            error = (
+                f"{call.tool_name} was called like this twice already, and the answer would "
+                "be the same; it was not run a third time."
+            )
+        elif tool_call.error is not None:
+            error = str(tool_call.error) + self._reflection(call)
+        elif tool_call.tool is None or tool_call.tool.executor is None:
+            error = f"{call.tool_name} cannot run: it has no executor."
+        else:
+            return None
+        return AgentErrorEvent(
+            call.tool_call_id, error, action_id=call.id, tool_name=call.tool_name
+        )
+
+    def _is_third(self, call: ActionEvent) -> bool:
+        if call.id in self._counted:
+            return False
+        self._counted.add(call.id)
+        return self.repeats.is_third(call.tool_call)
+
+    def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
+        tool: Any = call.tool_call.tool  # `_misfit` has looked
+        run = run_here(
+            tool,
+            call.tool_call.arguments,
+            "model",
+            self._conversation,
+            action=call.action,
+            risk=self._risk_of(call, token),
+        )
+        if self.asker is not None and run.parent is None:
+            run.asker = self.asker
+        return run
+
+    def _risk_of(self, call: ActionEvent, token: CancelToken) -> SecurityRisk | None:
+        analyzer = self._agent.security_analyzer
+        if analyzer is None:
+            return call.tool_call.security_risk
+        try:
+            if isinstance(analyzer, LLMSecurityAnalyzer):
+                redactor = self._conversation.state.secrets.redactor
+                return analyzer.rate(call, Masking(redactor), token, self._spend)
+            return analyzer.security_risk(call)
+        except Exception as error:  # noqa: BLE001 - what cannot be rated is asked about
+            if not token.cancelled:
+                text = f"{call.tool_name} could not be rated, so it counts as HIGH"
+                self._note(f"{text}: {sentence_of(error)}")
+            return SecurityRisk.HIGH
+
+    # --- meanwhile -------------------------------------------------------------------
+
+    def _carry_out(self, runs: Sequence[Run]) -> None:
+        """Carry *runs* out, in threads of theirs, and return when all are over.
+
+        So a stop waits for no tool. What they print goes to the cell that waits for them, and
+        to the run where this is a thread of a button.
+        """
+        is_cell = current_thread() is main_thread()
+        perform_together(
+            runs,
+            max_parallel=self._agent.max_parallel,
+            work_in=None if is_cell else redirect_to,
+            is_left=self._is_left,
+        )
+        for run in runs:
+            if run.state != "new" and not run.done.is_set():
+                self._note(f"{run.tool.name} {_LEFT}")
+
+    def _is_left(self) -> bool:
+        """Tell whether the person stopped the calls, and those that can had time to end."""
+        begun = self._stopped_at
+        return begun is not None and monotonic() - begun > PATIENCE
+
+    # --- afterwards ------------------------------------------------------------------
+
+    def _ended(self, call: ActionEvent, run: Run, stopping: Flag) -> AnswerEvent:
+        """Return the answer to *call*, after what the agent does about failures by itself."""
+        if not run.done.is_set():
+            return _broken_off(call, run)
+        recovery = self._agent.recovery
+        times = 0
+        while recovery.may_retry(run, times) and not stopping.is_set():
+            delay = recovery.pause * 2**times
+            self._note(f"{_failed(run)}; it is tried again after {delay:g} s.")
+            stopping.wait(delay)
+            times += 1
+            run = self._instead(run, run.tool)
+        backup = recovery.backup_of(run, self._toolset.tools)
+        if backup is not None and not stopping.is_set():
+            self._note(f"{_failed(run)}; {backup.name} takes its place.")
+            run = self._instead(run, backup)
+        answer = _answer_of(call, run)
+        is_failure = error_class(run) not in (None, "refused", "stopped")
+        if isinstance(answer, ObservationEvent) and is_failure:
+            return _with_note(answer, self._reflection(call))
+        return answer
+
+    def _instead(self, run: Run, tool: AnyTool) -> Run:
+        """Carry out, in the place of *run*, a run of *tool* with the same arguments."""
+        again = run_here(
+            tool,
+            run.arguments,
+            run.source,
+            run.conversation,
+            action=run.action if tool is run.tool else None,  # an undo knows it by that
+            risk=run.risk,
+        )
+        again.asker = run.asker
+        self._running.append(again)
+        self._carry_out([again])
+        return again
+
+    def _reflection(self, call: ActionEvent) -> str:
+        """Return what asks the model to think, the first time that a call of the tool failed."""
+        if not self._agent.recovery.reflect or call.tool_name in self._reflected:
+            return ""
+        self._reflected.add(call.tool_name)
+        self._note(
+            f"The model is asked to think before it calls {call.tool_name} again."
+        )
+        return REFLECT
+
+    def _note(self, text: str) -> None:
+        hide = self._conversation.state.secrets.redactor.text
+        self._log.add(NoticeEvent(hide(text)))
+
+
+def _failed(run: Run) -> str:
+    return f"{run.tool.name} failed ({error_class(run)})"
+
+
+def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
+    """Return how *call* ended, which *run* carried out."""
+    if run.state == "denied":
+        return refusal_of(call, run.outcome.text)
+    return ObservationEvent(
+        call.tool_call_id,
+        run.outcome,
+        action_id=call.id,
+        tool_name=run.tool.name,
+        run_id=run.id,
+        seconds=run.seconds,
+        version=run.tool.version,
+    )
+
+
+def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
+    if run is not None and run.done.is_set():
+        return _answer_of(call, run)
+    is_begun = run is not None and run.state != "new"
+    return refusal_of(call, _INTERRUPTED if is_begun else _NOT_BEGUN)
+
+
+def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
+    """Return *answer*, and in it that the person changed the arguments of *call*."""
+    if not isinstance(answer, ObservationEvent):
+        return answer
+    arguments = dumps(plain(call.shown_arguments), ensure_ascii=False)
+    return _with_note(answer, f"{_EDITED}{arguments}]")
+
+
+def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
+    """Return *answer* with *note* behind what the model reads of it."""
+    if not note:
+        return answer
+    observation = answer.observation
+    content = [*observation.content, TextContent(text=note)]
+    noted = observation.model_copy(update={"content": content})
+    results.show(noted, results.redactor_of(observation))
+    return replace(answer, observation=noted)

@@ -1,0 +1,79 @@
+"""The calls of one answer of a model, from the answer until each has its own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolbench.agent.events import ActionEvent, AnswerEvent, CallEdit
+from toolbench.core.content import Content
+from toolbench.core.schema import Observation
+from toolbench.display.observations import read_by_model
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.answers import respond_all
+
+
+class Round:
+    """The calls of one message, and how each of them ended."""
+
+    def __init__(self, message: Json, calls: Sequence[ActionEvent]) -> None:
+        """Begin with all *calls* of *message* waiting."""
+        self.message = message
+        self.calls = list(calls)
+        self.answers: dict[int, AnswerEvent] = {}
+        """By the number of the call's event."""
+        self.edited: set[int] = set()
+        """The numbers of the calls whose arguments a person changed."""
+
+    @property
+    def waiting(self) -> list[ActionEvent]:
+        """The calls without an answer."""
+        return [call for call in self.calls if call.id not in self.answers]
+
+    def edit(self, edit: CallEdit) -> None:
+        """Have a call that waits run as *edit* says."""
+        changed = edit.tool_call
+        self.calls = [
+            replace(call, tool_call=changed, action=changed.action)
+            if call.id == edit.action_id
+            else call
+            for call in self.calls
+        ]
+        self.edited.add(edit.action_id)
+
+    def answer(self, answer: AnswerEvent) -> None:
+        """Note how a call ended; the first answer holds."""
+        if answer.action_id is not None:
+            self.answers.setdefault(answer.action_id, answer)
+
+    @property
+    def event_ids(self) -> list[int]:
+        """The numbers of its events."""
+        return [
+            *(call.id for call in self.calls),
+            *(a.id for a in self.answers.values()),
+        ]
+
+    def messages(self) -> list[Json]:
+        """Return the model's message and, once all calls have them, the answers."""
+        pairs = [
+            (call.tool_call, _readable(self.answers[call.id].answer))
+            for call in self.calls
+        ]
+        return [self.message, *respond_all(pairs)]
+
+
+def _readable(observation: Observation) -> Observation:
+    """Return what a model reads of *observation*, also if that cannot be said as it should."""
+    if type(observation).to_llm_content is Observation.to_llm_content:
+        return observation
+    return _Read(
+        content=list(read_by_model(observation)), is_error=observation.is_error
+    )
+
+
+class _Read(Observation):
+    """Content that is read as it is."""
+
+    @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """The content; what has to be said of an error is in it."""
+        return self.content

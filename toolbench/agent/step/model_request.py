@@ -1,0 +1,268 @@
+"""One request to the model: what it is sent, and what its answer becomes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Event as Flag
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from toolbench.agent.context.condenser import LLMSummarizingCondenser
+from toolbench.agent.context.context import Context
+from toolbench.agent.context.dialects import with_ids
+from toolbench.agent.context.masking import Masking
+from toolbench.agent.context.sent_requests import SentRequest, SentRequests
+from toolbench.agent.event_log.event_log import EventLog
+from toolbench.agent.events import (
+    ActionEvent,
+    AgentErrorEvent,
+    Condensation,
+    Event,
+    MessageEvent,
+    NoticeEvent,
+    StopReason,
+)
+from toolbench.agent.step.call_round import Round
+from toolbench.agent.toolset import Toolset
+from toolbench.core.content import TextContent
+from toolbench.errors import ModelStoppedError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.models import Answer, CancelToken, Usage
+from toolbench.llm.models.protocol import OnChunk
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.output.exception_text import sentence_of
+
+if TYPE_CHECKING:
+    from toolbench.agent.agent import Agent
+
+
+_GROWTH = 1.1  # by how much it grows before a condensation that failed is tried again
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a request: calls to run, or a reason to stop."""
+
+    calls: Round | None = None
+    over: StopReason | None = None
+    detail: str = ""
+    news: tuple[Event, ...] = ()
+    """The events it made: they are told once the loop has taken the outcome over."""
+
+
+class Requests:
+    """Asks the model of one conversation."""
+
+    def __init__(
+        self,
+        agent: "Agent",
+        toolset: Toolset,
+        context: Context,
+        log: EventLog,
+        redactor: Redactor,
+        pass_on: Callable[[Usage], object],
+    ) -> None:
+        """Ask the model of *agent* what comes after *context*, and write to *log*.
+
+        What it takes is given to *pass_on*.
+        """
+        self._pass_on = pass_on
+        self._agent = agent
+        self._model = agent.llm
+        self._toolset = toolset
+        self._context = context
+        self._log = log
+        self._redactor = redactor
+        self._masking = Masking(redactor)
+        self.usage = Usage()
+        """What all answers took so far, as far as the model says."""
+        self.sent = SentRequests()
+        """What the model was sent."""
+        self.on_chunk: OnChunk | None = None
+        """Is given each piece of an answer as it comes."""
+        self.wants_condensing = False
+        """Whether the older turns are to be summarised before the next request."""
+        self._ids: dict[str, int] = {}
+        """Ids of calls, and the number of the last call that came under each."""
+        self._token: CancelToken | None = None
+        self._lock = Lock()
+        self._is_cost_unknown = False
+        self._failed_at = 0
+        """How many tokens there were when they could not be condensed."""
+
+    def spend(self, usage: Usage | None) -> None:
+        """Add *usage*, of any model that works for the conversation."""
+        if usage is not None:
+            with self._lock:
+                self.usage += usage.checked()
+            self._pass_on(usage)
+
+    def interrupt(self) -> None:
+        """Close the request that is under way."""
+        if (token := self._token) is not None:
+            token.cancel("the conversation was interrupted")
+
+    @property
+    def offered(self) -> list[Json]:
+        """What the model is told of the tools with the next request."""
+        rated = getattr(self._agent.security_analyzer, "asks_the_agent", False)
+        offered = self._toolset.offered(self._model.provider, security_risk=rated)
+        return [self._masking.offered(tool) for tool in offered]
+
+    def send(self, stopping: Flag) -> Outcome:
+        """Ask for the next message. No failure is raised: it is an event, and a reason to stop.
+
+        Args:
+            stopping: Is set when the person wants it to stop; then nothing is asked.
+        """
+        self._token = token = CancelToken()
+        try:
+            if stopping.is_set():  # set before there was a token to cancel
+                return Outcome()
+            self._condense(token)
+            tools = self.offered
+            self.sent.add(self._context.growing, self._of(tools))
+            answer = self._model.complete(
+                self._context.messages, tools, on_chunk=self.on_chunk, cancel=token
+            )
+            self.sent.answered(answer.usage)
+            return self._taken(answer)
+        except Exception as error:  # noqa: BLE001 - a model may be a user's code
+            if isinstance(error, ModelStoppedError) and token.cancelled:
+                return Outcome(over="paused", detail="the request was interrupted")
+            return self._failed(sentence_of(error))
+        finally:
+            self._token = None
+
+    def _of(self, tools: list[Json]) -> SentRequest:
+        return SentRequest((), tools, self._model.name, self._model.provider)
+
+    def next(self, unread: Sequence[Json], masking: Masking) -> SentRequest:
+        """Return what the model would be sent now, with the messages it has not read.
+
+        Args:
+            unread: Those messages.
+            masking: Hides what a person may not see.
+        """
+        messages = [*map(masking.message, [*self._context.messages, *unread])]
+        return replace(self._of(self.offered), messages=messages)
+
+    def _failed(self, sentence: str) -> Outcome:
+        """Note that there was no answer: the conversation is as it was, and can go on."""
+        text = self._redactor.text(sentence)
+        event = self._log.append(AgentErrorEvent(None, text))
+        return Outcome(over="error", detail=text, news=(event,))
+
+    def _condense(self, token: CancelToken) -> None:
+        condenser, turns = self._agent.condenser, self._context.turns
+        tokens, is_wanted = self._context.tokens, self.wants_condensing
+        is_due = (
+            condenser is not None
+            and tokens > _GROWTH * self._failed_at
+            and condenser.wants(turns, tokens)
+        )
+        if not (is_due or is_wanted):
+            return
+        self.wants_condensing = False
+        chosen = condenser or LLMSummarizingCondenser(keep_tokens=0)
+        try:
+            summary = chosen.condense(turns, self._model, token)
+        except Exception as error:  # a model and a condenser may be a user's code
+            if token.cancelled or is_wanted:
+                raise
+            self._failed_at = tokens
+            text = f"The older part could not be condensed: {sentence_of(error)}"
+            self._log.add(NoticeEvent(self._redactor.text(text)))
+            return
+        if summary is None:
+            return
+        self._failed_at = 0
+        self.spend(summary.usage)
+        forgotten = tuple(id_ for turn in summary.forgotten for id_ in turn.event_ids)
+        text = self._redactor.text(summary.text)
+        self._context.condense(frozenset(forgotten), text)
+        self._log.add(Condensation(text, forgotten))
+
+    def _taken(self, answer: Answer) -> Outcome:
+        """Make events of *answer*: calls that wait, or a message."""
+        self.spend(answer.usage)
+        calls = parse_tool_calls(
+            answer.message, self._toolset.tools, provider=self._model.provider
+        )
+        outcome = self._called(answer, calls) if calls else self._said(answer)
+        unknown = self._notice(self._unknown_cost(answer.usage))
+        return replace(outcome, news=(*outcome.news, *unknown))
+
+    def _unknown_cost(self, usage: Usage | None) -> str | None:
+        """Return what to say once if there is a limit and no telling what an answer cost."""
+        limit, cost = self._agent.max_cost, usage and usage.checked().cost
+        if limit is None or cost is not None or self._is_cost_unknown:
+            return None
+        self._is_cost_unknown = True
+        return (
+            f"{self._model.name} does not say what its answers cost: max_cost={limit:g} "
+            "dollars cannot stop it. max_steps does."
+        )
+
+    def _said(self, answer: Answer) -> Outcome:
+        hide, problem = self._redactor, answer.problem
+        if not answer.text.strip():
+            return self._failed(problem or "The model answered nothing.")
+        event = self._log.append(
+            MessageEvent(
+                (TextContent(text=hide.text(answer.text)),),
+                source="agent",
+                message=self._masking.message(answer.message),
+                response_id=answer.response_id,
+            )
+        )
+        self._context.add([answer.message], [event.id])
+        return Outcome(over="answered", news=(event, *self._notice(problem)))
+
+    def _notice(self, text: str | None) -> list[Event]:
+        notice = None if text is None else NoticeEvent(self._redactor.text(text))
+        return [] if notice is None else [self._log.append(notice)]
+
+    def _called(self, answer: Answer, calls: list[ToolCall]) -> Outcome:
+        provider = self._model.provider
+        calls = self._named(calls)
+        numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
+        message = self._masking.message(numbered)
+        events = [
+            self._log.append(
+                ActionEvent(
+                    call,
+                    call.action,
+                    self._redactor.text(call.thought),
+                    replace(call.metadata, response_id=answer.response_id),
+                    message=message if place == 0 else None,
+                )
+            )
+            for place, call in enumerate(calls)
+        ]
+        is_cut = answer.finish_reason == "length"
+        notices = self._notice((answer.problem or None) if is_cut else None)
+        return Outcome(calls=Round(message, events), news=(*events, *notices))
+
+    def _named(self, calls: list[ToolCall]) -> list[ToolCall]:
+        """Return *calls*, each with an id that no other call of the conversation has.
+
+        Gemini tells calls apart by their places: it is sent no id that it did not send.
+        """
+        if self._model.provider == "gemini":
+            return calls
+        return [replace(call, id=self._new(call.id or "call")) for call in calls]
+
+    def _new(self, id_: str) -> str:
+        number = self._ids.get(id_, 0) + 1
+        new = id_ if number == 1 else f"{id_}-{number}"
+        while new in self._ids:
+            number += 1
+            new = f"{id_}-{number}"
+        self._ids[id_] = number
+        self._ids.setdefault(new, 1)
+        return new
+
+    def take(self, id_: str) -> None:
+        """Note that a call has the id *id_*, so that no other gets it."""
+        self._ids.setdefault(id_, 1)

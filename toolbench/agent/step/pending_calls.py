@@ -1,0 +1,128 @@
+"""What a person does with calls that wait: edit one, answer it by hand, refuse it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from toolbench.agent.event_log.rebuild import understood
+from toolbench.agent.events import (
+    ActionEvent,
+    CallEdit,
+    ObservationEvent,
+    UserRejectObservation,
+)
+from toolbench.agent.step.call_round import Round
+from toolbench.core.coercion.content_blocks import contents_of
+from toolbench.core.schema import Observation
+from toolbench.errors import ToolbenchError
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.agent.loop import Loop
+
+Chosen = ActionEvent | str | int | None
+"""A call: its event, the id the model gave it, or the number of its event."""
+
+
+def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
+    """Return the calls of *current* that wait, or the one that is *chosen*.
+
+    Raises:
+        ToolbenchError: If a call is chosen that does not wait.
+    """
+    waiting = [] if current is None else current.waiting
+    if chosen is None:
+        return waiting
+    key = chosen.id if isinstance(chosen, ActionEvent) else chosen
+    calls = [call for call in waiting if key in (call.id, call.tool_call_id)]
+    if not calls:
+        ids = ", ".join(repr(call.tool_call_id) for call in waiting) or "none"
+        msg = f"No call {key!r} waits; {counted(len(waiting), 'call')} can be chosen: {ids}."
+        raise ToolbenchError(msg)
+    return calls[:1]
+
+
+def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> None:
+    """Have *call* run with *arguments*.
+
+    Raises:
+        ToolbenchError: If they are no mapping, or do not fit the tool.
+    """
+    if not isinstance(arguments, Mapping):
+        msg = f"Arguments are a dict of names and values, not {arguments!r}."
+        raise ToolbenchError(msg)
+    edited = replace(call.tool_call, arguments=dict(arguments), error=None, action=None)
+    changed = understood(edited, loop)
+    if changed.error is not None or changed.action is None:
+        msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
+        raise ToolbenchError(msg)
+    event = loop.log.append(CallEdit(changed, action_id=call.id))
+    current.edit(event)
+    loop.log.tell(event)
+
+
+def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
+    """Return the answer to *call* that a person gives in the place of its tool.
+
+    Args:
+        call: The call.
+        result: An observation, or what can be made one: a text, contents, JSON.
+    """
+    is_observation = isinstance(result, Observation)
+    observation = result if is_observation else Observation(content=contents_of(result))
+    return ObservationEvent(
+        call.tool_call_id,
+        observation,
+        action_id=call.id,
+        tool_name=call.tool_name,
+        by_hand=True,
+    )
+
+
+def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
+    """Return the answer to *call*, which is not to run, for *reason*."""
+    return UserRejectObservation(
+        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
+    )
+
+
+class Pending:
+    """The calls of one loop that wait for a person."""
+
+    def __init__(self, loop: "Loop", closed: Callable[[], object]) -> None:
+        """Look after the calls of *loop*; *closed* is called when some were answered."""
+        self._loop, self._closed = loop, closed
+
+    @property
+    def calls(self) -> Sequence[ActionEvent]:
+        """The calls without an answer, with the arguments they would run with."""
+        return chosen_of(self._loop.round, None)
+
+    def edit(self, chosen: Chosen, arguments: Any) -> None:
+        """Have the *chosen* call run with *arguments*; see `Conversation.edit_pending`."""
+        [call] = self._one(chosen)
+        current = self._loop.round
+        if current is not None:
+            edit(self._loop, current, call, arguments)
+
+    def answer(self, chosen: Chosen, result: Any) -> None:
+        """Answer the *chosen* call by hand; see `Conversation.answer_pending`."""
+        [call] = self._one(chosen)
+        self._answer(answer_by_hand(call, result))
+
+    def refuse(self, chosen: Chosen, reason: str) -> None:
+        """Answer the *chosen* call, or all that wait, with *reason*."""
+        calls = chosen_of(self._loop.round, chosen)
+        self._answer(*(refusal_of(call, reason) for call in calls))
+
+    def _one(self, chosen: Chosen) -> list[ActionEvent]:
+        calls = chosen_of(self._loop.round, chosen)
+        if len(calls) != 1:
+            msg = f"{counted(len(calls), 'call')} wait: say which one is meant."
+            raise ToolbenchError(msg)
+        return calls
+
+    def _answer(self, *answers: ObservationEvent | UserRejectObservation) -> None:
+        if self._loop.round is not None:
+            self._loop.calls.answer(self._loop.round, *answers)
+            self._closed()

@@ -1,0 +1,39 @@
+"""Notice a model that goes round in circles."""
+
+import json
+from typing import Any
+
+from toolbench.llm.calls.tool_call import ToolCall
+
+_LIMIT = 3
+
+
+class Repeats:
+    """Counts how often the same call was made in a row."""
+
+    def __init__(self) -> None:
+        """No call was made yet."""
+        self._last = ""
+        self._times = 0
+        self.is_stuck = False
+        """Whether a call was made three times in a row."""
+
+    def clear(self) -> None:
+        """Count from the beginning again: the person wants it to go on."""
+        self._last, self._times, self.is_stuck = "", 0, False
+
+    def is_third(self, call: ToolCall) -> bool:
+        """Count *call*, and tell whether it is the third, or a later, same one in a row."""
+        key = _key(call)
+        self._times = self._times + 1 if key == self._last else 1
+        self._last = key
+        is_third = self._times >= _LIMIT
+        self.is_stuck = self.is_stuck or is_third
+        return is_third
+
+
+def _key(call: ToolCall) -> str:
+    parts: list[Any] = [call.name, call.arguments]
+    if call.error is not None:  # arguments that could not be read are empty
+        parts.append(str(call.error))
+    return json.dumps(parts, sort_keys=True, default=str)

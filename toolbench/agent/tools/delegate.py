@@ -1,0 +1,129 @@
+"""A tool that gives a task to another agent, which works on it in a conversation of its own.
+
+Source: OpenHands, `AgentDelegateAction` and `delegate_to_browsing_agent`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from pydantic import Field, PrivateAttr
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.schema import Action, Observation
+from toolbench.core.state import Conversation, ConversationState
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError
+from toolbench.runs.current_run import active_run, current_run
+from toolbench.runs.run import Run
+
+_DEEPEST = 5  # conversations inside of each other
+_DONE = ("answered", "finished")
+
+
+class DelegateAction(Action):
+    """A task for the other agent."""
+
+    task: str = Field(
+        description="The whole task: the other agent knows nothing of this conversation. Say "
+        "what is wanted, what is known already, and what to report."
+    )
+
+
+class DelegateObservation(Observation):
+    """What the other agent reports."""
+
+    reason: str = Field(default="", description="Why it stopped.")
+    transcript: list[dict[str, Any]] = Field(
+        default=[], description="The events of its conversation, as JSON.", repr=False
+    )
+    _conversation: Any = PrivateAttr(default=None)
+
+    @property
+    def conversation(self) -> Any:
+        """The conversation of the other agent; None where it was read from a file."""
+        return self._conversation
+
+
+class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
+    """Holds a conversation for each task."""
+
+    def __init__(self, agent: Any, conv_state: Any = None) -> None:
+        """Give tasks to *agent*, in the workspace of *conv_state* if no other is said."""
+        self.agent = agent
+        """Who gets the tasks."""
+        self._state = conv_state
+
+    def __call__(
+        self, action: DelegateAction, conversation: Any = None
+    ) -> DelegateObservation:
+        """Have the agent do the task, and return what it says last."""
+        state = getattr(conversation, "state", None) or self._state
+        depth = getattr(conversation, "depth", 0) + 1
+        if depth > _DEEPEST:
+            text = (
+                f"Tasks are delegated {_DEEPEST} times at most: do this one yourself."
+            )
+            return DelegateObservation.from_text(text, is_error=True, reason="error")
+        parent = conversation if isinstance(conversation, Conversation) else None
+        with Conversation(state or ConversationState(), agent=self.agent) as sub:
+            sub.depth, sub.parent = depth, parent
+            forget = current_run().on_cancel(sub.interrupt)
+            try:
+                sub.send_message(action.task)
+                reason = sub.run()
+            finally:
+                forget()
+                if isinstance(run := active_run(), Run):
+                    run.secrets.include(sub.loop.known_secrets)
+        text = sub.loop.final_text
+        if reason not in _DONE:
+            text = f"The other agent did not finish ({reason}). The last it said: {text or 'nothing'}"
+        summary = DelegateObservation.from_text(
+            text,
+            is_error=reason not in _DONE,
+            reason=reason,
+            transcript=sub.loop.written(),
+        )
+        summary._conversation = sub
+        return summary
+
+
+class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
+    """Gives a task to another agent."""
+
+    @classmethod
+    def create(cls, conv_state: Any = None, *, agent: Any = None) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Where the other agent works, unless the conversation says otherwise.
+            agent: Who gets the tasks. In the tools of an agent it may be left out: then it is
+                that agent without this tool.
+
+        Raises:
+            ToolbenchError: If there is no agent.
+        """
+        if agent is None:
+            msg = (
+                "DelegateTool needs an agent to give tasks to: DelegateTool.create(state, "
+                "agent=Agent(...)), or agent.as_tool()."
+            )
+            raise ToolbenchError(msg)
+        return [
+            cls(
+                description=(
+                    "Gives a task to another agent, which works on it by itself, with tools of "
+                    "its own, and reports the result. Use it for a part of the work that needs "
+                    "many steps and whose details do not matter here. It sees nothing of this "
+                    "conversation: put all it needs into the task."
+                ),
+                action_type=DelegateAction,
+                observation_type=DelegateObservation,
+                # each of its calls is looked at by the policy itself
+                annotations=ToolAnnotations(
+                    title="Delegate", destructiveHint=False, openWorldHint=True
+                ),
+                executor=DelegateExecutor(agent, conv_state),
+            )
+        ]

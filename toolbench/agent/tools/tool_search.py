@@ -1,0 +1,122 @@
+"""A tool that searches tools: it is offered in the place of too many of them.
+
+Source: the layered tool sets of Manus, as the description of OpenHands' function calling has it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+from pydantic import Field
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.schema import Action, Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.wording import counted, words_of
+
+_MAX_DESCRIPTION = 300  # characters of a description
+
+
+class SearchToolsAction(Action):
+    """What tools are wanted for."""
+
+    query: str = Field(
+        description="Words of what the tool should do, or of its name, as in `read file`."
+    )
+    limit: int = Field(
+        default=5, ge=1, le=20, description="How many tools to return at most."
+    )
+
+
+class SearchToolsObservation(Observation):
+    """The tools that fit best."""
+
+    names: list[str] = Field(
+        default=[], description="Their names, the best first; they can be called now."
+    )
+
+
+class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation]):
+    """Looks through names and descriptions."""
+
+    def __init__(
+        self,
+        tools: Sequence[ToolDefinition[Any, Any]],
+        on_match: Callable[[Iterable[str]], object],
+    ) -> None:
+        """Search *tools*, and tell *on_match* the names of what is found."""
+        self._tools = tools
+        self._on_match = on_match
+
+    def __call__(
+        self, action: SearchToolsAction, conversation: Any = None
+    ) -> SearchToolsObservation:
+        """Return the tools with the most words of the query, those in names counting thrice."""
+        query_words = set(words_of(action.query.replace(" ", "_")))
+        ranked = sorted(
+            ((_score(tool, query_words), tool) for tool in self._tools),
+            key=lambda pair: -pair[0],
+        )
+        best = [tool for score, tool in ranked[: action.limit] if score > 0]
+        names = [tool.name for tool in best]
+        self._on_match(names)
+        if not names:
+            return SearchToolsObservation.from_text(
+                f"None of {counted(len(self._tools), 'tool')} has to do with "
+                f"{action.query!r}. Search with other words."
+            )
+        lines = (f"- {tool.name}: {_brief(tool)}" for tool in best)
+        text = "\n".join(["You can call these tools now:", *lines])
+        return SearchToolsObservation.from_text(text, names=names)
+
+
+def _score(tool: ToolDefinition[Any, Any], query_words: set[str]) -> int:
+    in_name = query_words & {
+        *words_of(tool.name),
+        *words_of(tool.title.replace(" ", "_")),
+    }
+    in_text = query_words & {*words_of(tool.description.replace(" ", "_"))}
+    return 3 * len(in_name) + len(in_text)
+
+
+def _brief(tool: ToolDefinition[Any, Any]) -> str:
+    text = " ".join(tool.description.split())
+    return text if len(text) <= _MAX_DESCRIPTION else f"{text[: _MAX_DESCRIPTION - 1]}…"
+
+
+class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation]):
+    """Finds tools, which the model can call from then on."""
+
+    @classmethod
+    def create(
+        cls,
+        conv_state: Any = None,
+        *,
+        tools: Sequence[ToolDefinition[Any, Any]] = (),
+        on_match: Callable[[Iterable[str]], object] = lambda names: None,
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Nothing is taken from it.
+            tools: What is searched.
+            on_match: Told the names of the tools that were found.
+        """
+        return [
+            cls(
+                description=(
+                    f"Finds tools among {len(tools)}. You see only a few of them: before you "
+                    "say that something cannot be done, search for a tool that does it. What is "
+                    "found can be called from the next message on."
+                ),
+                action_type=SearchToolsAction,
+                observation_type=SearchToolsObservation,
+                annotations=ToolAnnotations(
+                    title="Search tools",
+                    readOnlyHint=True,
+                    idempotentHint=True,
+                    openWorldHint=False,
+                ),
+                executor=SearchToolsExecutor(tools, on_match),
+            )
+        ]

@@ -1,0 +1,182 @@
+"""The tools of one conversation: made for it, offered to its model, closed with it."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from inspect import isfunction, signature
+from typing import Any
+
+from toolbench.agent.tools.tool_search import SearchToolsTool
+from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.functions.decorator import tool as tool_of
+from toolbench.core.registry import default_registry, resolve_tool
+from toolbench.core.spec import Tool
+from toolbench.core.state import ConversationState
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import RegistrationError
+from toolbench.jsonschema.walk import Json
+from toolbench.llm.formats import FORMATS
+from toolbench.llm.providers import Provider
+from toolbench.plain import clip
+
+AnyTool = ToolDefinition[Any, Any]
+
+CROWD = 100
+"""How many tools a model is offered at most; with more it gets a tool that searches them."""
+
+
+class Toolset:
+    """The tools, under their names."""
+
+    def __init__(
+        self,
+        specs: Iterable[Any],
+        state: ConversationState,
+        *,
+        parts: Mapping[str, Any],
+        pattern: re.Pattern[str] | None = None,
+        skips: Callable[[AnyTool], bool] = lambda tool: False,
+        mcp_config: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the tools that *specs* say.
+
+        Args:
+            specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
+            state: What they are made for.
+            parts: What a `create` is given if it has a parameter of that name.
+            pattern: Keeps only the tools whose names it matches from their beginning.
+            skips: Says which tools to leave out.
+            mcp_config: MCP servers whose tools are added.
+
+        Raises:
+            RegistrationError: If something is no tool, or two tools have one name.
+        """
+        self._parts, self._state = parts, state
+        self._owned: list[AnyTool] = []
+        self._tools: dict[str, AnyTool] = {}
+        self._matches: set[str] = set()
+        self._search: AnyTool | None = None
+        self._formatted: dict[tuple[int, bool], tuple[AnyTool, Json]] = {}
+        self._client: Any = None
+        try:
+            if mcp_config is not None:
+                from toolbench.mcp import (  # noqa: PLC0415 - fastmcp, only for servers
+                    create_mcp_tools,
+                )
+
+                self._client = create_mcp_tools(mcp_config)
+                specs = [*specs, self._client]
+            for spec in specs:
+                for tool in self._made(spec):
+                    is_wanted = pattern is None or pattern.match(tool.name)
+                    if is_wanted and not skips(tool):
+                        self._add(tool)
+            self._search = self._search_of([*self._tools.values()])
+        except BaseException:  # also an interrupt: no server stays open
+            self.close()
+            raise
+
+    def _search_of(self, tools: list[AnyTool]) -> AnyTool | None:
+        if len(tools) <= CROWD:
+            return None
+        on_match = self._matches.update
+        [search] = SearchToolsTool.create(self._state, tools=tools, on_match=on_match)
+        if search.name in self._tools:
+            msg = (
+                f"More than {CROWD} tools are offered by a tool called {search.name!r}, and "
+                "one of them has that name: give it another."
+            )
+            raise RegistrationError(msg)
+        return search
+
+    def _made(self, spec: Any) -> list[AnyTool]:
+        if isinstance(spec, ToolDefinition):
+            return [spec]
+        if isinstance(spec, type) and issubclass(spec, ToolDefinition):
+            return self._keep(self._created(spec.newest()))
+        if isinstance(spec, str | Tool):
+            name = spec if isinstance(spec, str) else spec.name
+            tools = resolve_tool(spec, self._state)
+            is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
+            return tools if is_shared else self._keep(tools)
+        if hasattr(spec, "as_tool"):
+            return [spec.as_tool()]
+        if isfunction(spec):
+            return [tool_of(spec)]
+        if isinstance(spec, Iterable):
+            return [tool for part in spec for tool in self._made(part)]
+        msg = (
+            f"An agent takes tools, classes of tools, Tool(...), names of registered tools and "
+            f"functions, not {clip(spec)}."
+        )
+        raise RegistrationError(msg)
+
+    def _created(self, recipe: Any) -> list[AnyTool]:
+        create: Callable[..., Iterable[AnyTool]] = recipe.create
+        names = signature(create).parameters
+        arguments = {n: value() for n, value in self._parts.items() if n in names}
+        return list(create(self._state, **arguments))
+
+    def _keep(self, tools: list[AnyTool]) -> list[AnyTool]:
+        self._owned += tools
+        return tools
+
+    def _add(self, tool: AnyTool) -> None:
+        other = self._tools.get(tool.name)
+        if other is not None and other is not tool:
+            msg = (
+                f"Two tools are called {tool.name!r}: a model could not tell them apart. Leave "
+                "one out, or give one another name."
+            )
+            raise RegistrationError(msg)
+        self._tools[tool.name] = tool
+
+    @property
+    def tools(self) -> dict[str, AnyTool]:
+        """All tools by name, as they are defined now."""
+        current = {name: tool.latest() for name, tool in self._tools.items()}
+        return (
+            current
+            if self._search is None
+            else {self._search.name: self._search} | current
+        )
+
+    def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
+        """Return what a model is told of the tools, in the dialect of *provider*.
+
+        Args:
+            provider: The dialect.
+            security_risk: Ask for a rating with each call.
+        """
+        return [
+            self._format(tool, provider, security_risk=security_risk)
+            for tool in self.tools.values()
+            if self._is_offered(tool)
+        ]
+
+    def _is_offered(self, tool: AnyTool) -> bool:
+        if self._search is None or tool is self._search or tool.name in self._matches:
+            return True
+        return isinstance(tool, FinishTool | ThinkTool)
+
+    def _format(
+        self, tool: AnyTool, provider: Provider, *, security_risk: bool
+    ) -> Json:
+        key = (id(tool), security_risk)
+        known = self._formatted.get(key)
+        if known is None or known[0] is not tool:
+            exported = FORMATS[provider](tool, security_risk=security_risk)
+            known = self._formatted[key] = (tool, exported)
+        return known[1]
+
+    def reveal(self, names: Iterable[str]) -> None:
+        """Offer the tools *names* from now on, as if they had been searched and found."""
+        self._matches.update(names)
+
+    def close(self) -> None:
+        """Close the tools that were made for the conversation; others belong to the caller."""
+        owned, self._owned = self._owned, []
+        for tool in owned:
+            getattr(tool.executor, "close", lambda: None)()
+        client, self._client = self._client, None
+        if client is not None:
+            client.sync_close()

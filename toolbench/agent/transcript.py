@@ -1,0 +1,289 @@
+"""The transcript of a conversation, static: it needs no kernel, no script and no network."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from toolbench.agent.context.masking import Masking
+from toolbench.agent.event_log.conversation_file import readable_event_of
+from toolbench.agent.events import (
+    ActionEvent,
+    AgentErrorEvent,
+    AnswerEvent,
+    CallEdit,
+    Event,
+    MessageEvent,
+    ObservationEvent,
+    UserRejectObservation,
+)
+from toolbench.agent.tools.delegate import DelegateObservation
+from toolbench.core.schema import Observation
+from toolbench.display.blocks import blocks_html
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.observations import result_html
+from toolbench.display.page import (
+    Tone,
+    badge,
+    fold,
+    key_values,
+    notice,
+    short,
+    whole_page,
+)
+from toolbench.display.render import to_html as rendered
+from toolbench.display.render import to_text
+from toolbench.plain import clip
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.agent.loop import Loop
+
+_IN_A_CELL = 200  # events: what a cell shows is saved with the notebook
+_LIMIT = 20_000  # characters of each side of a result
+_BRIEF = 160  # characters of a call, and of its result, in a row
+_DEEPEST = 3  # conversations inside of each other
+_BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+
+
+def to_html(loop: "Loop") -> str:
+    """Return the transcript as one page."""
+    title = escape(f"Conversation with {loop.agent.llm.name}")
+    redactor = loop.known_secrets
+    body = _whole(loop, loop.log, redactor, is_page=True)
+    page = whole_page(title, body, width="60rem", images="data: https:")
+    return redactor.html(page)
+
+
+def bundle(loop: "Loop", events: Sequence[Event] | None = None) -> dict[str, str]:
+    """Return the transcript for a cell's output: the last events of a long one, as text and HTML.
+
+    Args:
+        loop: The loop of the conversation.
+        events: What of it is shown; all if left out.
+    """
+    events = loop.log if events is None else events
+    recent = events[-_IN_A_CELL:]
+    left_out = len(events) - len(recent)
+    note = f"{counted(left_out, 'event')} before these are not shown."
+    redactor = loop.known_secrets
+    masking = Masking(redactor)
+    texts = [event_text(masked(event, masking)) for event in recent]
+    text = "\n".join([*([note] if left_out else []), *texts])
+    head = notice(note, "neutral") if left_out else Html("")
+    html = head + _whole(loop, recent, redactor)
+    return {
+        "text/plain": redactor.text(text or repr(loop.conversation)),
+        "text/html": redactor.html(html),
+    }
+
+
+def masked(event: Event, masking: Masking) -> Event:
+    """Return *event* without secrets: before anything is cut, which would leave half of one."""
+    if isinstance(event, MessageEvent):
+        return replace(event, content=masking.content(event.content))
+    if isinstance(event, ActionEvent | CallEdit):
+        arguments = masking.values(event.tool_call.arguments)
+        call = replace(event.tool_call, arguments=arguments)
+        event = replace(event, tool_call=call)
+    if isinstance(event, ActionEvent):
+        return replace(event, thought=masking.values(event.thought))
+    if isinstance(event, UserRejectObservation):
+        return replace(event, reason=masking.values(event.reason))
+    if not isinstance(event, ObservationEvent):
+        return event
+    observation = event.observation
+    changes: dict[str, Any] = {"content": [*masking.content(observation.content)]}
+    if isinstance(observation, DelegateObservation):
+        changes["transcript"] = [masking.event(data) for data in observation.transcript]
+    copied = observation.model_copy(update=changes)
+    results.show(copied, results.redactor_of(observation))
+    return replace(event, observation=copied)
+
+
+def event_text(event: Event) -> str:
+    """Return what *event* shows of itself, as text."""
+    return to_text(event.visualize, limit=_LIMIT)
+
+
+def _whole(
+    loop: "Loop", events: Iterable[Event], redactor: Redactor, *, is_page: bool = False
+) -> Html:
+    masking = Masking(redactor)
+    body = events_html([masked(event, masking) for event in events])
+    foot = foot_html(loop, is_page=is_page)
+    return Html(f'<div {NO_MATHS} style="{_BOX}">{head_html(loop)}{body}{foot}</div>')
+
+
+def head_html(loop: "Loop") -> Html:
+    """Return the line above a transcript: the model, the steps, what they took."""
+    usage = loop.requests.usage
+    tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    facts = [counted(loop.steps, "step")]
+    facts += [counted(tokens, "token")] if tokens else []
+    facts += [f"{usage.cost:.4f} dollars"] if usage.cost is not None else []
+    return Html(
+        f'<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;border-bottom:{LINE};'
+        f'padding:0 0 6px;margin:0 0 10px"><strong>Conversation</strong> '
+        f"{badge(loop.agent.llm.name, 'info', tip='The model')}"
+        f'<span style="{REMARK};margin-left:auto">{escape(", ".join(facts))}</span></div>'
+    )
+
+
+def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
+    """Return what the model was sent last, folded.
+
+    Args:
+        loop: The loop of the conversation.
+        is_page: Whether there is room for the exact request.
+    """
+    if not loop.sent:
+        return Html("")
+    request = loop.sent[-1]
+    content = request.to_html(exact=is_page)
+    return fold(f"What the model was sent last: {request.summary}", content)
+
+
+def events_html(events: Sequence[Event], *, depth: int = 0) -> Html:
+    """Return *events* one below the other, each call with its answer."""
+    answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
+    edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
+    known = {e.id for e in events if isinstance(e, ActionEvent)}
+    parts = []
+    for event in events:
+        if isinstance(event, ActionEvent):
+            answer, edit = answers.get(event.id), edits.get(event.id)
+            parts.append(call_html(event, answer, edit, depth=depth))
+        elif getattr(event, "action_id", None) not in known:
+            parts.append(other_html(event))
+    return Html("".join(parts))
+
+
+def other_html(event: Event) -> Html:
+    """Return an event that is no call and no answer to one."""
+    if isinstance(event, MessageEvent):
+        return _message(event)
+    if isinstance(event, AgentErrorEvent):
+        return notice(event.error, "danger")
+    return Html(
+        f'<div style="{REMARK};margin:0 0 8px">{rendered(event.visualize, limit=_LIMIT)}</div>'
+    )
+
+
+def _message(event: MessageEvent) -> Html:
+    if event.source == "agent":
+        return Html(f'<div style="margin:0 0 10px">{markdown_html(event.text)}</div>')
+    images = [block for block in event.content if block.type == "image"]
+    pictures = blocks_html(images) if images else ""
+    mine = event.source == "user"
+    style = (
+        "background:rgba(30,110,220,.12);border-radius:10px 10px 2px 10px;margin-left:auto"
+        if mine
+        else f"border:{LINE};border-radius:8px"
+    )
+    who = "" if mine else f'<div style="{REMARK}">from the workbench</div>'
+    return Html(
+        f'<div style="{style};width:fit-content;max-width:78%;padding:7px 11px;'
+        'margin-bottom:10px;white-space:pre-wrap;overflow-wrap:anywhere">'
+        f"{who}{escape(event.text)}{pictures}</div>"
+    )
+
+
+def call_html(
+    event: ActionEvent,
+    answer: AnswerEvent | None,
+    edit: CallEdit | None = None,
+    *,
+    depth: int = 0,
+    is_running: bool = False,
+) -> Html:
+    """Return a compact row that opens into the call and what came out of it.
+
+    Args:
+        event: The call.
+        answer: How it ended, if it did.
+        edit: What a person changed of it before it ran.
+        depth: How many conversations it is inside of.
+        is_running: Whether it runs now, if there is no answer yet.
+    """
+    thought = (
+        f'<div style="margin:0 0 6px">{markdown_html(event.thought)}</div>'
+        if event.thought
+        else ""
+    )
+    arguments = event.shown_arguments if edit is None else edit.shown_arguments
+    line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
+    seconds = f"{answer.seconds:.2f} s" if _is_timed(answer) else ""
+    table = key_values(arguments) if arguments else notice("No arguments.", "neutral")
+    if edit is not None:
+        before = fold("What the model had sent", key_values(event.shown_arguments))
+        table = Html(table + before)
+    result = _result(answer, depth) if answer is not None else ""
+    brief = (
+        f'<div style="{CODE_FONT};{REMARK};padding:3px 10px 5px 28px;overflow:hidden;'
+        f'text-overflow:ellipsis;white-space:nowrap">{short(_line(answer), _BRIEF)}</div>'
+        if answer is not None
+        else ""
+    )
+    return Html(
+        f'{thought}<details style="border:{LINE};border-radius:7px;margin:0 0 10px">'
+        '<summary style="cursor:pointer;padding:5px 10px">'
+        f"<code>{short(event.tool_name)}</code> "
+        f'<span style="{CODE_FONT};{REMARK}">{short(line, _BRIEF)}</span> '
+        f'{_badges(answer, edit, is_running=is_running)}<span style="{REMARK}">{seconds}</span>{brief}</summary>'
+        f'<div style="border-top:{LINE};padding:8px 10px">{table}{result}</div></details>'
+    )
+
+
+def _badges(
+    answer: AnswerEvent | None, edit: CallEdit | None, *, is_running: bool
+) -> Html:
+    word, tone = _state(answer)
+    if answer is None and is_running:
+        word, tone = "running", "neutral"
+    edited = badge("edited", "warning") if edit is not None else ""
+    by_hand = isinstance(answer, ObservationEvent) and answer.by_hand
+    hand = badge("answered by hand", "warning") if by_hand else ""
+    return Html(edited + (hand or badge(word, tone)))
+
+
+def _is_timed(answer: AnswerEvent | None) -> TypeGuard[ObservationEvent]:
+    return isinstance(answer, ObservationEvent) and not answer.by_hand
+
+
+def _line(answer: AnswerEvent) -> str:
+    text = to_text(answer.answer.text, limit=2 * _BRIEF)
+    return " · ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:
+    if answer is None:
+        return "waits for you", "warning"
+    if isinstance(answer, UserRejectObservation):
+        return "refused", "warning"
+    if answer.answer.is_error:
+        return "failed", "danger"
+    return "succeeded", "success"
+
+
+def _result(answer: AnswerEvent, depth: int) -> Html:
+    if isinstance(answer, AgentErrorEvent):
+        return notice(answer.error, "danger")
+    if isinstance(answer, UserRejectObservation):
+        return notice(answer.reason, "warning")
+    return Html(result_html(answer.answer, limit=_LIMIT) + _inner(answer.answer, depth))
+
+
+def _inner(observation: Observation, depth: int) -> str:
+    """The conversation that a delegated task was done in, folded."""
+    if not isinstance(observation, DelegateObservation) or depth >= _DEEPEST:
+        return ""
+    events = [readable_event_of(data) for data in observation.transcript]
+    return (
+        f'<details style="margin-top:8px"><summary style="cursor:pointer">Its conversation: '
+        f'{counted(len(events), "event")}</summary><div style="border-left:{LINE};'
+        f'padding:8px 0 0 12px">{events_html(events, depth=depth + 1)}</div></details>'
+    )
