@@ -55,7 +55,8 @@ class TestLab:
         """Its folder is not served."""
         (tmp_path / "notes.txt").touch()
         said = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
-        assert said == (
+        # JupyterLab may complain before it, of a package.json in a folder above
+        assert said.endswith(
             f"{str(tmp_path / 'notes.txt')!r} is no notebook: "
             "the name of one ends in .ipynb.\n"
         )

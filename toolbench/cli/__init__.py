@@ -1,4 +1,4 @@
-"""The command line: `toolbench new`, `toolbench lab`, `toolbench doctor`."""
+"""The command line: `toolbench new`, `lab`, `eval`, `doctor`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The three commands, their arguments and what they print."""
+"""The commands, their arguments and what they print."""
 
 import sys
 from pathlib import Path
@@ -12,6 +12,7 @@ from toolbench import __version__
 from toolbench.cli import doctor as checks
 from toolbench.cli.lab import LabError, open_lab
 from toolbench.cli.scaffold import ScaffoldError, scaffold
+from toolbench.errors import ToolbenchError
 
 app = App(
     name="toolbench",
@@ -32,14 +33,14 @@ def new(
         into: The folder that the package's folder is made in.
     """
     try:
-        made = scaffold(name, into)
+        project = scaffold(name, into)
     except ScaffoldError as error:
         return _refuse(error)
-    for path in made.files:
+    for path in project.files:
         console.print(path, markup=False)
     console.print(
-        f"\nNext: cd {made.folder}, then `{_typed('python')} -m pytest`, then "
-        f"`{_typed('toolbench')} lab {made.notebook.name}`.",
+        f"\nNext: cd {project.folder}, then `{_typed('python')} -m pytest`, then "
+        f"`{_typed('toolbench')} lab {project.notebook.name}`.",
         markup=False,
     )
     return 0
@@ -59,13 +60,68 @@ def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
         return _refuse(error)
 
 
+@app.command(name="eval")
+def eval_(
+    file: Path,
+    *,
+    tools: Annotated[list[str], Parameter(negative=())],
+    model: Annotated[list[str], Parameter(negative=())],
+    api_key_env: str | None = None,
+    repeats: int = 1,
+    min_passed: float = 1.0,
+    save: Path | None = None,
+    max_cost: float | None = None,
+    junit: Path | None = None,
+    html: Path | None = None,
+) -> int:
+    """Have models answer the cases of a file, and say how many calls are as expected.
+
+    The exit code is 0 if every model passes enough of its answers, 1 if one does not, and 2 if
+    answers did not come or something cannot be used. No tool is run.
+
+    Args:
+        file: The cases: a YAML file, as `Cases.write` and pydantic-evals write it.
+        tools: Where the tools are: `tools.py`, `package.module`, either with `:name,name`.
+        model: Who answers: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
+            (`.gguf`), `local`, or `module:name`; it may stand there several times.
+        api_key_env: The variable that holds the key of an address.
+        repeats: How many answers of each model to each case.
+        min_passed: Which share of the answers must pass, between 0 and 1.
+        save: A JSONL file with a line an answer: what is in it is not asked again.
+        max_cost: US dollars after which no more answers are asked for.
+        junit: Where to write JUnit XML.
+        html: Where to write the report as a page.
+    """
+    from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
+
+    try:
+        report = eval_command.run_cases(
+            file,
+            tools,
+            model,
+            api_key_env=api_key_env,
+            repeats=repeats,
+            save=save,
+            max_cost=max_cost,
+        )
+        if junit is not None:
+            report.to_junit(junit)
+        if html is not None:
+            report.to_html(html)
+    except (ToolbenchError, OSError) as error:
+        _refuse(error)
+        return eval_command.NOT_MEASURED
+    console.print(report.to_text(), markup=False)
+    return eval_command.exit_code(report, min_passed)
+
+
 @app.command
 def doctor() -> int:
     """Say what is installed, which front ends will show widgets, and what cannot be used and why."""
-    found = checks.examine()
-    console.print(checks.report(found))
-    console.print(f"\n{checks.verdict(found)}", markup=False)
-    return 1 if any(check.state == "broken" for check in found) else 0
+    results = checks.examine()
+    console.print(checks.report(results))
+    console.print(f"\n{checks.verdict(results)}", markup=False)
+    return 1 if any(check.state == "broken" for check in results) else 0
 
 
 def _typed(program: str) -> str:

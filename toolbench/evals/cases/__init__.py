@@ -1,0 +1,1 @@
+"""Cases: a prompt, and the calls it should lead to."""

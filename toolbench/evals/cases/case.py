@@ -1,0 +1,150 @@
+"""A case: a prompt, and what a model should make of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from toolbench.errors import CaseError, did_you_mean
+from toolbench.evals.cases.call_match import ExpectedCall
+from toolbench.evals.cases.field_rules import FieldRule, rules_of
+from toolbench.llm.calls import ToolCall
+from toolbench.plain import clip, plain
+
+PROPOSAL = "proposal"
+"""The tag of a case that a program wrote, until a person confirms it."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A prompt, and the calls that one answer to it should hold.
+
+    Raises:
+        CaseError: If a part of it cannot be used; one sentence says which.
+    """
+
+    prompt: str
+    """What the person says."""
+    expect: Any = None
+    """The call, or the list of calls, that the answer should hold: `ToolCall` or objects with
+    `name` and `arguments`; None if it should hold none. Read back, it is a tuple of
+    `ExpectedCall`, or None."""
+    forbid: Sequence[str] = field(default=(), kw_only=True)
+    """Names of tools that must not be called."""
+    match: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """How fields are compared, by their paths (`total`, `guest.name`, `items[].price`): equal
+    as JSON where nothing is said; "approx" (numbers; {"approx": 0.01} is a relative tolerance),
+    "regex" (the expected value, or {"regex": "^Par"}), "any", "contains", "subset" (more keys
+    or items are allowed), "unordered" (a list in any order). {"*": "any"} allows arguments
+    that the case does not name."""
+    name: str | None = field(default=None, kw_only=True)
+    """What reports call it; the prompt if left out."""
+    tags: Sequence[str] = field(default=(), kw_only=True)
+    """Words to group cases by."""
+
+    def __post_init__(self) -> None:
+        prompt: Any = self.prompt
+        if not isinstance(prompt, str) or not prompt.strip():
+            msg = f"The prompt of a case is a text that says something, not {clip(self.prompt)}."
+            raise CaseError(msg)
+        if not isinstance(self.match, Mapping):
+            msg = f"match is an object of fields and rules, not {clip(self.match)}."
+            raise CaseError(msg)
+        self._set("expect", _calls(self.expect))
+        self._set("forbid", _names("forbid", self.forbid))
+        self._set("tags", _names("tags", self.tags))
+        self._set("match", {f: r.written for f, r in rules_of(self.match).items()})
+        self._check_fields()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_fields(self) -> None:
+        argument_names = {name for call in self.calls for name in call.arguments}
+        for path, rule in self.rules.items():
+            if path == "*" and rule.kind != "any":
+                msg = '"*" stands for arguments that the case does not name: its rule is "any".'
+                raise CaseError(msg)
+            top = path.partition(".")[0].partition("[")[0]
+            if rule.needs_expected and top not in argument_names:
+                msg = (
+                    f"match has a rule for {path!r}, and no expected call has that argument."
+                    f"{did_you_mean(top, argument_names)}"
+                )
+                raise CaseError(msg)
+        both = {call.name for call in self.calls} & set(self.forbid)
+        if both:
+            msg = f"{', '.join(sorted(both))} is expected and forbidden in one case."
+            raise CaseError(msg)
+
+    @property
+    def calls(self) -> tuple[ExpectedCall, ...]:
+        """The expected calls; empty if the answer should hold none."""
+        return self.expect or ()
+
+    @cached_property
+    def rules(self) -> dict[str, FieldRule]:
+        """The rules of `match`, read."""
+        return rules_of(self.match)
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        return self.name or self.prompt
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether a program wrote it, and no person has confirmed it yet."""
+        return PROPOSAL in self.tags
+
+    def confirmed(self) -> "Case":
+        """Return the case as one that a person has read and agrees with."""
+        return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the case, JSON-ready: only what it says."""
+        calls = None if self.expect is None else [call.to_dict() for call in self.calls]
+        rest = {
+            "match": dict(self.match),
+            "forbid": list(self.forbid),
+            "tags": list(self.tags),
+            "name": self.name,
+        }
+        fields = {key: value for key, value in rest.items() if value}
+        return {"prompt": self.prompt, "expect": calls, **fields}
+
+
+def _calls(expect: Any) -> tuple[ExpectedCall, ...] | None:
+    if expect is None:
+        return None
+    is_many = isinstance(expect, Sequence) and not isinstance(expect, str)
+    calls = tuple(_call(one) for one in (expect if is_many else [expect]))
+    return calls or None
+
+
+def _call(expect: Any) -> ExpectedCall:
+    if isinstance(expect, ExpectedCall | ToolCall):
+        return ExpectedCall(expect.name, plain(dict(expect.arguments)))
+    name: Any = None
+    arguments: Any = None
+    if isinstance(expect, Mapping) and set(expect) <= {"name", "arguments"}:
+        name, arguments = expect.get("name"), expect.get("arguments", {})
+    if not isinstance(name, str) or not name or not isinstance(arguments, Mapping):
+        msg = (
+            'An expected call is a ToolCall or {"name": "tool", "arguments": {...}}, not '
+            f"{clip(expect)}. None says that no tool should be called."
+        )
+        raise CaseError(msg)
+    return ExpectedCall(name, plain(dict(arguments)))
+
+
+def _names(field_name: str, value: Any) -> tuple[str, ...]:
+    names: Any = [value] if isinstance(value, str) else value
+    try:
+        name_list: tuple[Any, ...] = tuple(names)
+    except TypeError:
+        name_list = (None,)
+    if not all(isinstance(name, str) and name for name in name_list):
+        msg = f"{field_name} is a list of names, not {clip(value)}."
+        raise CaseError(msg)
+    return name_list

@@ -1,0 +1,184 @@
+"""Cases in a row: from a file, the history, a table or schemas."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+from toolbench.core.registry import find_tool
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import CaseError
+from toolbench.evals.cases import case_file, proposals
+from toolbench.evals.cases.case import Case
+from toolbench.evals.cases.case_table import cases_of_rows
+from toolbench.plain import clip
+from toolbench.runs.history.history import history as session_history
+from toolbench.runs.history.record import RunRecord
+from toolbench.wording import counted
+
+
+class Cases(Sequence[Case]):
+    """Cases of an evaluation, in order; adding two gives the cases of both."""
+
+    def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:
+        """Take *cases*: cases, or what `Case.to_dict` returns.
+
+        Raises:
+            CaseError: If one of them is no case.
+        """
+        self._cases = [_case(case) for case in cases]
+
+    @classmethod
+    def from_history(
+        cls,
+        prompts: str | Mapping[int, str] | Iterable[tuple[RunRecord | int, str]],
+        *,
+        history: Sequence[RunRecord] | None = None,
+    ) -> "Cases":
+        """Return a case for each run that should be repeated: the run, and the prompt for it.
+
+        Arguments that the history did not keep (secrets, very long texts) match anything.
+
+        Args:
+            prompts: The prompt that should lead to the last run; or prompts by the numbers
+                of runs, `{12: "Split 84 by 4"}`; or pairs of a record, or its number, and the
+                prompt.
+            history: Where the runs are; this session's if left out.
+
+        Raises:
+            CaseError: If there is no such run.
+        """
+        records = session_history() if history is None else history
+        pairs: Iterable[tuple[RunRecord | int, str]]
+        if isinstance(prompts, str):
+            if not records:
+                msg = (
+                    "The history is empty: run the tool first, then make a case of it."
+                )
+                raise CaseError(msg)
+            pairs = [(records[-1], prompts)]
+        else:
+            pairs = prompts.items() if isinstance(prompts, Mapping) else prompts
+        return cls(_of_record(_record(run, records), prompt) for run, prompt in pairs)
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> "Cases":
+        """Return a case for each row of a pandas DataFrame.
+
+        Its columns are `prompt`, `tool` (empty: no call is expected), `arguments` (an object, or
+        JSON text), and, where they are wanted, `forbid`, `match`, `name`, `tags`. Rows of one `name`
+        and one prompt are one case with several calls.
+
+        Raises:
+            CaseError: If a column is missing, or a row is no case.
+        """
+        return cls(cases_of_rows(frame.to_dict("records")))
+
+    @classmethod
+    def propose(
+        cls,
+        tools: Iterable[ToolDefinition[Any, Any] | str],
+        *,
+        each: int = 3,
+        seed: int = 0,
+    ) -> "Cases":
+        """Return proposals of cases, made from the schemas of *tools* without any model.
+
+        Each has the tag "proposal" until `Case.confirmed()`: the prompt only lists what the schema
+        says, and a person should put it in the words of a person.
+
+        Args:
+            tools: The tools, or the names of registered ones.
+            each: How many calls of each tool to propose; one case without a call is added.
+            seed: Chooses other values.
+        """
+        tool_list = [
+            find_tool(tool) if isinstance(tool, str) else tool for tool in tools
+        ]
+        return cls(proposals.propose(tool_list, each=each, seed=seed))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> "Cases":
+        """Return the cases of a YAML file in the format of pydantic-evals.
+
+        Raises:
+            CaseError: If the file cannot be read, or a case in it cannot be used.
+        """
+        return cls(case_file.read(Path(path)))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the cases to a YAML file that pydantic-evals reads as a dataset.
+
+        Raises:
+            CaseError: If the file cannot be written.
+        """
+        case_file.write(Path(path), self._cases)
+
+    @property
+    def proposals(self) -> "Cases":
+        """The cases that a program wrote, and that no person has confirmed."""
+        return Cases(case for case in self._cases if case.is_proposal)
+
+    def tagged(self, *tags: str) -> "Cases":
+        """Return the cases that have all of *tags*."""
+        return Cases(case for case in self._cases if set(tags) <= set(case.tags))
+
+    @overload
+    def __getitem__(self, index: int) -> Case: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Cases": ...
+    def __getitem__(self, index: int | slice) -> "Case | Cases":
+        if isinstance(index, slice):
+            return Cases(self._cases[index])
+        return self._cases[index]
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __add__(self, other: Iterable[Case]) -> "Cases":
+        return Cases([*self._cases, *other])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cases) and self._cases == other._cases
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        proposals = sum(case.is_proposal for case in self._cases)
+        suffix = f", {counted(proposals, 'proposal')}" if proposals else ""
+        return f"<Cases: {counted(len(self), 'case')}{suffix}>"
+
+
+def _case(value: Any) -> Case:
+    if isinstance(value, Case):
+        return value
+    if isinstance(value, Mapping) and "prompt" in value:
+        fields = dict(value)
+        prompt, expect = fields.pop("prompt"), fields.pop("expect", None)
+        try:
+            return Case(prompt, expect, **fields)
+        except TypeError:
+            pass
+    msg = f"Cases are Case(prompt, expect) or objects with `prompt` and `expect`, not {clip(value)}."
+    raise CaseError(msg)
+
+
+def _record(run: RunRecord | int, records: Sequence[RunRecord]) -> RunRecord:
+    if isinstance(run, RunRecord):
+        return run
+    record_of_run = next(
+        (record for record in reversed(records) if record.id == run), None
+    )
+    if record_of_run is None:
+        msg = f"There is no run {run!r} in the history: %tool_history shows the last ones."
+        raise CaseError(msg)
+    return record_of_run
+
+
+def _of_record(record: RunRecord, prompt: str) -> Case:
+    arguments = record.known_arguments
+    lost = {name: "any" for name in record.arguments if name not in arguments}
+    return Case(prompt, {"name": record.tool, "arguments": arguments}, match=lost)

@@ -1,0 +1,147 @@
+"""Proposals of cases from schemas: calls that fit a tool, with a prompt that says them.
+
+No model writes them. They are a start: a person puts the prompts in a person's words.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, floor
+from random import Random
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.evals.cases.case import PROPOSAL, Case
+from toolbench.jsonschema.normal import Node
+from toolbench.plain import clip, plain
+from toolbench.redaction.detection.secrecy import hide
+from toolbench.wording import words_of
+
+_TEXTS = ("alpha", "the second example", "München")
+_NUMBERS = (3, 7, 42)
+_FORMATS: Mapping[str, str] = {
+    "date": "2026-11-21",
+    "date-time": "2026-11-21T10:30:00Z",
+    "email": "ann@example.org",
+    "hostname": "example.org",
+    "ipv4": "192.0.2.7",
+    "ipv6": "2001:db8::7",
+    "time": "10:30:00Z",
+    "uri": "https://example.org/page",
+    "uuid": "123e4567-e89b-42d3-a456-426614174000",
+}
+_DEEPEST = 6
+_TRIES = 8
+
+
+def propose(
+    tools: Sequence[ToolDefinition[Any, Any]], *, each: int, seed: int
+) -> Iterator[Case]:
+    """Yield *each* calls of every tool, and one case in which none of them should be called."""
+    for tool in tools:
+        texts: set[str] = set()
+        for number in range(each * _TRIES):
+            arguments = _arguments(tool, number, seed)
+            text = clip(arguments, 10_000)
+            if arguments is None or text in texts:
+                continue
+            texts.add(text)
+            yield Case(
+                _prompt(tool, arguments),
+                {"name": tool.name, "arguments": arguments},
+                name=f"{tool.name} {len(texts)}",
+                tags=(PROPOSAL,),
+            )
+            if len(texts) == each:
+                break
+    if tools:
+        yield Case(
+            "Thank you, that is all for now.", None, name="no call", tags=(PROPOSAL,)
+        )
+
+
+def _arguments(
+    tool: ToolDefinition[Any, Any], number: int, seed: int
+) -> dict[str, Any] | None:
+    """Return arguments that fit *tool*: the required ones alone first, then more; None if none do."""
+    random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
+    value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))
+    if not isinstance(value, dict) or hide(value, tool.input_schema) != value:
+        return None  # a secret is nothing to propose
+    return None if tool.problems(value) else value
+
+
+def _value(node: Node, random: Random, depth: int, *, whole: bool) -> Any:
+    known = [value for value in (*node.examples, *node.values) if value is not None]
+    if known:
+        return random.choice(known)
+    if node.alternatives and len(node.alternatives) > 1:
+        return _value(random.choice(node.alternatives), random, depth + 1, whole=whole)
+    match node.type:
+        case "object":
+            return _object(node, random, depth, whole=whole)
+        case "array":
+            count = max(int(node.limit("minItems") or 0), 2 if depth < _DEEPEST else 0)
+            count = min(count, int(node.limit("maxItems") or count))
+            if node.items is None:
+                return list(_TEXTS[:count])
+            return [
+                _value(node.items, random, depth + 1, whole=whole) for _ in range(count)
+            ]
+        case "integer" | "number":
+            return _number(node, random)
+        case "boolean":
+            return random.random() < 0.5
+        case "null":
+            return None
+    return _text(node, random)
+
+
+def _object(node: Node, random: Random, depth: int, *, whole: bool) -> dict[str, Any]:
+    names = [
+        name
+        for name in node.properties
+        if name in node.required or (whole and depth < _DEEPEST)
+    ]
+    return {
+        name: _value(node.properties[name], random, depth + 1, whole=whole)
+        for name in names
+    }
+
+
+def _number(node: Node, random: Random) -> float:
+    low = node.limit("minimum")
+    high = node.limit("maximum")
+    above, below = node.limit("exclusiveMinimum"), node.limit("exclusiveMaximum")
+    step = node.limit("multipleOf") or 1
+    if above is not None:
+        low = above + step if low is None else max(low, above + step)
+    if below is not None:
+        high = below - step if high is None else min(high, below - step)
+    if low is None and high is None:
+        return ceil(random.choice(_NUMBERS) / step) * step
+    if low is None:
+        low = (high or 0) - 10 * step
+    if high is None:
+        high = low + 10 * step
+    first, last = ceil(low / step), floor(high / step)
+    if first > last:
+        return (low + high) / 2
+    return random.randint(first, min(last, first + 50)) * step
+
+
+def _text(node: Node, random: Random) -> str:
+    text = _FORMATS.get(node.format) or random.choice(_TEXTS)
+    longest = node.limit("maxLength")
+    shortest = int(node.limit("minLength") or 0)
+    text = text.ljust(shortest, "x")
+    return text if longest is None else text[: int(longest)]
+
+
+def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
+    """Return a plain request for the call: its first sentence of description, and each value."""
+    first = " ".join(tool.description.split()).split(". ")[0].rstrip(".")
+    task = first or " ".join(words_of(tool.name)).capitalize()
+    details = ", ".join(
+        f"{' '.join(words_of(name)) or name} {clip(value, 200)}"
+        for name, value in arguments.items()
+    )
+    return f"{task}: {details}." if details else f"{task}."

@@ -1,0 +1,75 @@
+"""How far an evaluation or a sweep is, on a line of the cell that waits for it."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from toolbench.runs.progress.cell_progress import EVERY, line
+
+OnProgress = Callable[[str], object]
+
+
+SOON = 3.0
+"""Seconds until the line appears in a cell: what is over sooner leaves no line behind."""
+
+
+class ProgressLine:
+    """Shows what is done, what is left, and how long that may take."""
+
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        on_progress: OnProgress | None = None,
+        *,
+        estimate: object = "",
+    ) -> None:
+        """Show the progress of *name*, of *total* pieces, behind what was estimated of it.
+
+        *on_progress* is given each text at once, the estimate first.
+        """
+        self._estimate = f"{estimate}; " if estimate else ""
+        self._name, self._total, self._on_progress = name, total, on_progress
+        self.done = self.errors = 0
+        self.cost: float | None = None
+        self._began = monotonic()
+        self._due = 0.0
+
+    @property
+    def text(self) -> str:
+        """How far it is: `12 of 40, 28 left, about 3 s`."""
+        left = self._total - self.done
+        parts = [f"{self.done:,} of {self._total:,}", f"{left:,} left"]
+        if self.done and left:
+            seconds = (monotonic() - self._began) / self.done * left
+            parts.append(f"about {_time(seconds)}")
+        if self.errors:
+            parts.append(f"{self.errors:,} without an answer")
+        if self.cost is not None:
+            parts.append(f"{self.cost:.4f} dollars so far")
+        return f"{self._name}: {self._estimate}{', '.join(parts)}"
+
+    def show(self, text: str) -> None:
+        """Tell *text* now, and show it in the cell once the work takes a while."""
+        if monotonic() - self._began >= SOON:
+            line.put(self, text)
+        if self._on_progress is not None:
+            self._on_progress(text)
+
+    def draw(self) -> None:
+        """Show how far it is, a few times a second at most."""
+        now = monotonic()
+        if now >= self._due:
+            self._due = now + EVERY
+            self.show(self.text)
+
+    def erase(self) -> None:
+        """Show nothing any more."""
+        line.take(self)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:.1f} h"

@@ -1,0 +1,1 @@
+"""Reports of evaluations: rates with intervals, confusion, comparison, pages and JUnit."""

@@ -1,0 +1,71 @@
+"""Which tool was called where another was expected."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from toolbench.evals.trials.trial import Trial
+
+NO_CALL = "(no call)"
+
+
+class Confusion(Mapping[str, Mapping[str, int]]):
+    """How often each tool was called where a tool, or no call, was expected.
+
+    `confusion["split_bill"]["get_weather"]` is how often get_weather took its place.
+    """
+
+    def __init__(self, trials: Iterable[Trial]) -> None:
+        """Count the answers of *trials*; those that did not come are left out."""
+        self._counts: dict[str, Counter[str]] = {}
+        for trial in trials:
+            if trial.error is None:
+                self._add(trial)
+
+    def _add(self, trial: Trial) -> None:
+        expected = Counter(call.name for call in trial.case.calls)
+        called = Counter(trial.called)
+        for name, count in (expected & called).items():
+            self._count(name, name, count)
+        missing = sorted((expected - called).elements())
+        more = sorted((called - expected).elements())
+        while missing or more:
+            name = missing.pop(0) if missing else NO_CALL
+            self._count(name, more.pop(0) if more else NO_CALL, 1)
+        if not expected and not called:
+            self._count(NO_CALL, NO_CALL, 1)
+
+    def _count(self, expected: str, called: str, count: int) -> None:
+        self._counts.setdefault(expected, Counter())[called] += count
+
+    def __getitem__(self, expected: str) -> Mapping[str, int]:
+        return self._counts[expected]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    @property
+    def columns(self) -> list[str]:
+        """Every tool that was called, those that were expected first."""
+        called = {name for counts in self._counts.values() for name in counts}
+        known = [name for name in self._counts if name in called]
+        return [*known, *sorted(called - set(known))]
+
+    @property
+    def pairs(self) -> list[tuple[str, str, int]]:
+        """What was taken for another: expected, called, how often; the most frequent first."""
+        wrong = [
+            (expected, called, count)
+            for expected, counts in self._counts.items()
+            for called, count in counts.items()
+            if called != expected
+        ]
+        return sorted(wrong, key=lambda pair: -pair[2])
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{expected} -> {', '.join(f'{n} {c}' for n, c in counts.most_common())}"
+            for expected, counts in self._counts.items()
+        )

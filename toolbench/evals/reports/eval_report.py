@@ -1,0 +1,255 @@
+"""What came of an evaluation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.render import to_text
+from toolbench.errors import MissingExtraError
+from toolbench.evals.reports.confusion import Confusion
+from toolbench.evals.reports.junit import junit_xml
+from toolbench.evals.reports.report_changes import Comparison, compared
+from toolbench.evals.reports.report_html import page, report_html
+from toolbench.evals.reports.summary import Summary
+from toolbench.evals.trials.estimate import Estimate
+from toolbench.evals.trials.trial import Trial
+from toolbench.llm.lint import Finding, lint_tools
+from toolbench.plain import clip
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_LINES = 10  # failures in the text of a report
+_WIDTH = 110
+_STOPS = {
+    "interrupted": "It was interrupted",
+    "max_cost": "It stopped for max_cost",
+}
+
+
+class Views:
+    """What shows a report in a notebook; the package of widgets puts its own here."""
+
+    def __init__(self) -> None:
+        """Show reports as static HTML."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Show reports as static HTML again."""
+        self.show_report: Callable[[EvalReport], dict[str, Any] | None] = lambda _: None
+
+
+views = Views()
+
+
+class EvalReport(Sequence[Trial]):
+    """The trials of an evaluation, in the order of cases, and what they say together."""
+
+    def __init__(
+        self,
+        trials: Sequence[Trial],
+        *,
+        models: Sequence[str],
+        tools: Sequence[ToolDefinition[Any, Any]],
+        planned: int,
+        estimate: Estimate | None = None,
+        stopped: str | None = None,
+        is_cost_unknown: bool = False,
+        seconds: float = 0.0,
+    ) -> None:
+        """Report on *trials*; `evaluate` makes the report."""
+        self._trials = list(trials)
+        self.models = tuple(models)
+        """The names of the models."""
+        self.tools = {tool.name: tool for tool in tools}
+        """The tools that were offered, by name."""
+        self.planned = planned
+        """How many answers there should be."""
+        self.estimate = estimate
+        """What was estimated before the start."""
+        self.stopped = stopped
+        """Why it ended early: "interrupted" or "max_cost"; None if it did not."""
+        self.seconds = seconds
+        """How long it took, all together."""
+        self._is_cost_unknown = is_cost_unknown
+
+    # --- what it says ------------------------------------------------------------------
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The rates of each model, with their intervals."""
+        return Summary(self._trials, self.models)
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """Which tool was called where another was expected, all models together."""
+        return Confusion(self._trials)
+
+    def confusion_of(self, model: str) -> Confusion:
+        """Return which tool *model* called where another was expected."""
+        return Confusion(trial for trial in self._trials if trial.model == model)
+
+    @cached_property
+    def failures(self) -> list[Trial]:
+        """The trials whose answer is not as expected."""
+        return [trial for trial in self._trials if trial.passed is False]
+
+    @cached_property
+    def errors(self) -> list[Trial]:
+        """The trials without an answer, for the model or the network."""
+        return [trial for trial in self._trials if trial.error is not None]
+
+    @cached_property
+    def findings(self) -> dict[str, list[Finding]]:
+        """What lint says of the tools, by tool."""
+        by_tool: dict[str, list[Finding]] = {}
+        for finding in lint_tools(self.tools.values()):
+            by_tool.setdefault(finding.tool, []).append(finding)
+        return by_tool
+
+    @property
+    def notices(self) -> list[str]:
+        """What a reader must know beside the numbers."""
+        notices = []
+        if self.stopped is not None:
+            notices.append(
+                f"{_STOPS[self.stopped]} after {len(self):,} of {self.planned:,} answers. The same "
+                "`save=` file goes on from here."
+            )
+        if self._is_cost_unknown:
+            notices.append(
+                "Some answers do not say what they cost: max_cost could not count them."
+            )
+        cases = {id(trial.case): trial.case for trial in self._trials}
+        proposals = sum(case.is_proposal for case in cases.values())
+        if proposals:
+            notices.append(
+                f"{counted(proposals, 'case')} of {len(cases)}: a proposal that no person has "
+                "confirmed; see Case.confirmed()."
+            )
+        return notices
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether all planned answers came and are as expected."""
+        return not (self.failures or self.errors) and len(self) == self.planned
+
+    def compare(self, earlier: "EvalReport") -> Comparison:
+        """Return what got better and worse since *earlier*, with a test of significance.
+
+        Cases are the same if title and prompt are; answers that did not come are left out.
+        """
+        return compared(self, earlier)
+
+    # --- as something else -----------------------------------------------------------
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return a row per trial.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtraError(extra="pandas") from error
+        return pd.DataFrame([_row(trial) for trial in self._trials], columns=_COLUMNS)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as one page that needs no kernel, with every failure.
+
+        Args:
+            path: A file to write the page to, too.
+        """
+        text = page("Evaluation", report_html(self, most=None))
+        return _written(text, path)
+
+    def to_junit(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as JUnit XML, for a CI.
+
+        Args:
+            path: A file to write it to, too.
+        """
+        return _written(junit_xml(self._trials), path)
+
+    def to_text(self) -> str:
+        """Return the summary and the first failures as text."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        rows = self.summary.rows()
+        keep = [key for key in rows[0] if any(row[key] != "-" for row in rows)]
+        for key in keep:
+            table.add_column(key)
+        for row in rows:
+            table.add_row(*(Text(row[key]) for key in keep))
+        lines = [*self.notices, to_text(table, width=_WIDTH)]
+        for expected, called, count in self.confusion.pairs[:_MAX_LINES]:
+            lines.append(f"{called} in place of {expected}: {count:,}")
+        for trial in self.failures[:_MAX_LINES]:
+            problem = "; ".join(trial.problems) or "not as expected"
+            lines.append(f"✗ {trial.model}: {clip(trial.case.title)}: {problem}")
+        if len(self.failures) > _MAX_LINES:
+            lines.append(f"… {len(self.failures) - _MAX_LINES:,} more failures")
+        lines += [
+            f"! {t.model}: {clip(t.case.title)}: {t.error}"
+            for t in self.errors[:_MAX_LINES]
+        ]
+        return "\n".join(lines)
+
+    # --- as a sequence -----------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Trial]: ...
+    def __getitem__(self, index: int | slice) -> Trial | list[Trial]:
+        return self._trials[index]
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self._trials)
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def __repr__(self) -> str:
+        failed, errors = len(self.failures), len(self.errors)
+        return (
+            f"<EvalReport: {counted(len(self), 'answer')}, {counted(failed, 'failure')}, "
+            f"{counted(errors, 'error')}>"
+        )
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        static = {"text/plain": self.to_text(), "text/html": report_html(self)}
+        return static | (views.show_report(self) or {})
+
+
+_COLUMNS = (
+    *("model", "case", "prompt", "repeat", "expected", "called", "arguments"),
+    *("passed", "picked", "filled", "called_when_none", "forbidden", "repaired"),
+    *("problems", "error", "input_tokens", "output_tokens", "cost", "seconds"),
+)
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    facts = {name: getattr(trial, name, None) for name in _COLUMNS}
+    return facts | {
+        "case": trial.case.title,
+        "prompt": trial.case.prompt,
+        "expected": ", ".join(call.name for call in trial.case.calls),
+        "called": ", ".join(trial.called),
+        "arguments": [call["arguments"] for call in trial.calls],
+        "problems": "; ".join(trial.problems),
+    }
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,38 @@
+"""Tables of texts as HTML: every cell is escaped."""
+
+from collections.abc import Iterable, Sequence
+
+from toolbench.display.escape import NO_MATHS, Html
+from toolbench.display.html.css import CELL, LINE, TABLE
+from toolbench.display.page import short
+
+_WIDEST = 300  # characters of a cell
+
+
+def text_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
+) -> Html:
+    """Return *rows* of texts under *heads*; the first cell of a row is its name."""
+    head = "".join(
+        f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
+        if text
+        else f'<td style="{CELL}"></td>'
+        for text in heads
+    )
+    body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
+    caption_html = f"<caption>{short(caption)}</caption>" if caption else ""
+    return Html(
+        f'<div {NO_MATHS} style="overflow:auto;margin:0 0 10px"><table style="{TABLE}">{caption_html}'
+        f'<thead style="border-bottom:{LINE}"><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *rest = cells
+    name = (
+        f'<th scope="row" style="{CELL};font-weight:600">{short(first, _WIDEST)}</th>'
+    )
+    return name + "".join(
+        f'<td style="{CELL}">{short(cell, _WIDEST)}</td>' for cell in rest
+    )

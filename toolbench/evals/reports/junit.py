@@ -1,0 +1,75 @@
+"""A report as JUnit XML, which every CI shows.
+
+Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
+"""
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+from toolbench.display.escape import visible
+from toolbench.evals.trials.trial import Trial
+from toolbench.plain import clip
+
+_LONGEST = 2_000  # characters of a value
+
+
+def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
+    """Return *trials* as JUnit XML: a suite for each model, a test case for each answer.
+
+    An answer that is not as expected is a failure, one that did not come an error.
+    """
+    by_model: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_model.setdefault(trial.model, []).append(trial)
+    suites = [_suite(model, group) for model, group in by_model.items()]
+    counts = _counts([trial for group in by_model.values() for trial in group])
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<testsuites name={_attribute(name)} {counts}>\n{''.join(suites)}</testsuites>\n"
+    )
+
+
+def _suite(model: str, trials: list[Trial]) -> str:
+    cases = "".join(map(_case, trials))
+    return (
+        f"<testsuite name={_attribute(model)} {_counts(trials)}>\n{cases}</testsuite>\n"
+    )
+
+
+def _counts(trials: list[Trial]) -> str:
+    failures = sum(trial.passed is False for trial in trials)
+    errors = sum(trial.error is not None for trial in trials)
+    seconds = sum(trial.seconds for trial in trials)
+    return (
+        f'tests="{len(trials)}" failures="{failures}" errors="{errors}" skipped="0" '
+        f'time="{seconds:.3f}"'
+    )
+
+
+def _case(trial: Trial) -> str:
+    title = f"{trial.case.title} [{trial.repeat}]"
+    head = (
+        f"<testcase classname={_attribute(trial.model)} name={_attribute(title)} "
+        f'time="{trial.seconds:.3f}"'
+    )
+    if trial.error is not None:
+        return f"{head}>{_result('error', trial.error, '')}</testcase>\n"
+    if trial.passed:
+        return f"{head}/>\n"
+    calls = "\n".join(clip(call, _LONGEST) for call in trial.calls) or "no call"
+    first = trial.problems[0] if trial.problems else "not as expected"
+    text = "\n".join([*trial.problems, "", calls])
+    return f"{head}>{_result('failure', first, text)}</testcase>\n"
+
+
+def _result(kind: str, message: str, text: str) -> str:
+    return f"<{kind} message={_attribute(message)}>{escape(_plain(text))}</{kind}>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_plain(text[:_LONGEST]))
+
+
+def _plain(text: str) -> str:
+    """Return *text* with the characters that XML 1.0 cannot carry spelled out."""
+    return visible(text)

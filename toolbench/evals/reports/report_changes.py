@@ -1,0 +1,148 @@
+"""What got better and what got worse between two reports, and whether that is more than chance."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import notice
+from toolbench.evals.reports.html_table import text_table
+from toolbench.evals.reports.intervals import Rate, Stratum, p_value
+from toolbench.evals.trials.trial import Trial
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.evals.reports.eval_report import EvalReport
+
+LEVEL = 0.05
+"""Below this p-value a difference is called one."""
+
+
+@dataclass(frozen=True)
+class CaseChange:
+    """A case that passes more often, or less often, than before."""
+
+    case: str
+    before: Rate
+    after: Rate
+
+    def __str__(self) -> str:
+        return (
+            f"{self.case}: {self.before.hits} of {self.before.total} -> "
+            f"{self.after.hits} of {self.after.total}"
+        )
+
+
+@dataclass(frozen=True)
+class ModelChange:
+    """What changed for one model."""
+
+    model: str
+    before: Rate
+    """How often all was right, in the cases that both reports have."""
+    after: Rate
+    p_value: float
+    """How likely so large a difference is by chance; see `intervals.p_value`."""
+    better: tuple[CaseChange, ...]
+    worse: tuple[CaseChange, ...]
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance alone would seldom (5 %) give so large a difference."""
+        return self.p_value < LEVEL
+
+    def __str__(self) -> str:
+        if not self.is_significant:
+            word = "no difference that chance would not explain"
+        else:
+            word = "better" if self.after > self.before else "worse"
+        return (
+            f"{self.model}: {word}: {self.before} before, {self.after} after, "
+            f"p = {self.p_value:.3g}; {counted(len(self.better), 'case')} better, "
+            f"{counted(len(self.worse), 'case')} worse"
+        )
+
+
+class Comparison(tuple[ModelChange, ...]):
+    """What changed, a `ModelChange` for each model."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "The reports have no case in common."
+
+    def to_html(self) -> Html:
+        """Return the changes as HTML that needs no kernel."""
+        parts = []
+        for change in self:
+            tone = "neutral"
+            if change.is_significant:
+                tone = "success" if change.after > change.before else "danger"
+            parts.append(notice(str(change), tone))  # type: ignore[arg-type]
+            rows = [("better", c) for c in change.better]
+            rows += [("worse", c) for c in change.worse]
+            if rows:
+                cells = [(w, c.case, str(c.before), str(c.after)) for w, c in rows]
+                parts.append(text_table(("", "case", "before", "after"), cells))
+        return Html("".join(parts)) if parts else escape(repr(self))
+
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}
+
+
+def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
+    """Return what changed from *before* to *after*, for each model of both.
+
+    Where each report has one model, these two are compared, whatever their names.
+    """
+    now, then = _by_model(after), _by_model(before)
+    if len(now) == len(then) == 1:
+        [(name, trials)], [(old_name, old)] = now.items(), then.items()
+        title = name if name == old_name else f"{old_name} -> {name}"
+        pairs = [(title, trials, old)]
+    else:
+        pairs = [(name, now[name], then[name]) for name in now if name in then]
+    changes = [_change(name, trials, old) for name, trials, old in pairs]
+    return Comparison(change for change in changes if change.before.total)
+
+
+Results = Mapping[tuple[str, str], tuple[int, int]]
+"""How often each case passed, and of how many answers."""
+
+
+def _by_model(report: "EvalReport") -> dict[str, Results]:
+    groups: dict[str, list[Trial]] = {name: [] for name in report.models}
+    for trial in report:
+        groups.setdefault(trial.model, []).append(trial)
+    return {name: _results(trials) for name, trials in groups.items()}
+
+
+def _results(trials: Iterable[Trial]) -> Results:
+    results: dict[tuple[str, str], tuple[int, int]] = {}
+    for trial in trials:
+        if (passed := trial.passed) is not None:
+            key = (trial.case.title, trial.case.prompt)
+            hits, total = results.get(key, (0, 0))
+            results[key] = (hits + passed, total + 1)
+    return results
+
+
+def _change(model: str, after: Results, before: Results) -> ModelChange:
+    shared = [key for key in after if key in before]
+    strata = [Stratum(*before[key], *after[key]) for key in shared]
+    changes = [
+        CaseChange(key[0], Rate(*before[key]), Rate(*after[key])) for key in shared
+    ]
+    return ModelChange(
+        model,
+        _total(before[key] for key in shared),
+        _total(after[key] for key in shared),
+        p_value(strata),
+        tuple(change for change in changes if change.after > change.before),
+        tuple(change for change in changes if change.after < change.before),
+    )
+
+
+def _total(results: Iterable[tuple[int, int]]) -> Rate:
+    counts = list(results)
+    return Rate(sum(h for h, _ in counts), sum(t for _, t in counts))

@@ -1,0 +1,117 @@
+"""How well each model did, in rates that know how little they were measured."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from toolbench.evals.reports.intervals import Rate
+from toolbench.evals.trials.trial import Trial
+
+RATES = ("passed", "picked", "filled", "called_when_none", "forbidden", "repaired")
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """The rates of one model. An answer that failed to come is in `errors` and nowhere else."""
+
+    trials: int
+    errors: int
+    passed: Rate
+    """All was as the case expects."""
+    picked: Rate
+    """It called the expected tools, of the answers where some were expected."""
+    filled: Rate
+    """It filled every argument right, of the answers that picked right."""
+    called_when_none: Rate
+    """It called a tool, of the answers where none was expected. Lower is better."""
+    forbidden: Rate
+    """It called what was forbidden, of the cases that forbid something. Lower is better."""
+    repaired: Rate
+    """A call had to be repaired, of the answers with calls. Lower is better."""
+    tokens: int | None
+    """Read and written, all together; None if the model does not say."""
+    cost: float | None
+    """US dollars, all together; None if the model does not say."""
+    seconds: float
+    """The mean of an answer."""
+
+    @classmethod
+    def of(cls, trials: Iterable[Trial]) -> "ModelSummary":
+        """Return the summary of *trials*, of one model."""
+        trial_list = list(trials)
+        answered = [trial for trial in trial_list if trial.error is None]
+        tokens = [t.tokens for t in trial_list if t.tokens is not None]
+        costs = [t.cost for t in trial_list if t.cost is not None]
+        seconds = sum(trial.seconds for trial in answered)
+        rates = {name: _rate(answered, name) for name in RATES}
+        return cls(
+            trials=len(trial_list),
+            errors=len(trial_list) - len(answered),
+            tokens=sum(tokens) if tokens else None,
+            cost=sum(costs) if costs else None,
+            seconds=seconds / len(answered) if answered else 0.0,
+            **rates,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name; rates as numbers."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def _rate(trials: list[Trial], name: str) -> Rate:
+    values = [value for t in trials if (value := getattr(t, name)) is not None]
+    return Rate(sum(values), len(values))
+
+
+class Summary(Mapping[str, ModelSummary]):
+    """The summaries by the names of the models; of one model alone also as attributes."""
+
+    def __init__(self, trials: Iterable[Trial], models: Iterable[str]) -> None:
+        """Summarise *trials* of *models*."""
+        by_model: dict[str, list[Trial]] = {name: [] for name in models}
+        for trial in trials:
+            by_model.setdefault(trial.model, []).append(trial)
+        self._of = {name: ModelSummary.of(group) for name, group in by_model.items()}
+
+    def __getitem__(self, model: str) -> ModelSummary:
+        return self._of[model]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __getattr__(self, name: str) -> Any:
+        summaries = vars(self).get("_of", {})
+        if len(summaries) == 1 and not name.startswith("_"):
+            [only] = summaries.values()
+            return getattr(only, name)
+        msg = f"There are {len(summaries)} models: summary['name'].{name} is of one."
+        raise AttributeError(msg)
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return a row of texts for each model: what a person reads."""
+        return [_row(name, summary) for name, summary in self.items()]
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            ", ".join(f"{key}: {text}" for key, text in row.items() if text != "-")
+            for row in self.rows()
+        )
+
+
+def _row(name: str, s: ModelSummary) -> dict[str, str]:
+    return {
+        "model": name,
+        "passed": str(s.passed),
+        "right tool": str(s.picked),
+        "right arguments": str(s.filled),
+        "called, none expected": str(s.called_when_none),
+        "called what is forbidden": str(s.forbidden),
+        "repaired": str(s.repaired),
+        "no answer": str(s.errors) if s.errors else "-",
+        "tokens": "-" if s.tokens is None else f"{s.tokens:,}",
+        "cost": "-" if s.cost is None else f"{s.cost:.4f}",
+        "seconds": f"{s.seconds:.2f}",
+    }

@@ -1,0 +1,1 @@
+"""Sweeps: one tool called with many arguments, a row for each call."""

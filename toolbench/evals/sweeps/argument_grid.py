@@ -1,0 +1,119 @@
+"""The calls of a sweep: every combination of a grid, a list of arguments, or the rows of a table."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from toolbench.core.schema import Action
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.tables import Frame
+from toolbench.errors import CaseError, did_you_mean
+from toolbench.plain import clip
+
+_SINGLE = (str, bytes, Mapping)  # one value, though it can be iterated over
+
+
+class Calls:
+    """Arguments, one after another; they are made when they are needed."""
+
+    def __init__(self, tool: ToolDefinition[Any, Any], inputs: Any) -> None:
+        """Read *inputs* for *tool*.
+
+        Raises:
+            CaseError: If they are no grid, list or table, or name an argument that the tool
+                does not have.
+        """
+        self._axes: dict[str, list[Any]] | None = None
+        self._rows: Sequence[Any] = ()
+        if isinstance(inputs, Frame):
+            self._rows = _rows_of(inputs)
+        elif isinstance(inputs, Mapping):
+            self._axes = {str(name): _values(v) for name, v in inputs.items()}
+        elif isinstance(inputs, Iterable) and not isinstance(inputs, str):
+            self._rows = [_arguments(row) for row in inputs]
+        else:
+            msg = (
+                "A sweep takes {argument: values}, a list of arguments or a DataFrame, not "
+                f"{clip(inputs)}."
+            )
+            raise CaseError(msg)
+        self._check(tool)
+
+    def _check(self, tool: ToolDefinition[Any, Any]) -> None:
+        names = self._axes if self._axes is not None else self._shared_names()
+        known = tool.input_node.properties
+        for name in names:
+            if name not in known and not tool.input_node.is_open:
+                msg = (
+                    f"{tool.name} has no argument {name!r}.{did_you_mean(name, known)}"
+                )
+                raise CaseError(msg)
+
+    def _shared_names(self) -> set[str]:
+        """Return the names that stand in every row: a typo in one row is an error of that row."""
+        return set.intersection(*map(set, self._rows)) if self._rows else set()
+
+    def __len__(self) -> int:
+        if self._axes is None:
+            return len(self._rows)
+        return prod(map(len, self._axes.values()))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        if self._axes is None:
+            return iter(self._rows)
+        names = [*self._axes]
+        values = product(*self._axes.values())
+        return (dict(zip(names, row, strict=True)) for row in values)
+
+    @property
+    def axes(self) -> list[str]:
+        """The arguments of a grid that take more than one value."""
+        axes = self._axes or {}
+        return [name for name, values in axes.items() if len(values) > 1]
+
+
+def _values(value: Any) -> list[Any]:
+    if isinstance(value, Iterable) and not isinstance(value, _SINGLE):
+        return list(value)
+    return [value]
+
+
+def _arguments(row: Any) -> dict[str, Any]:
+    if isinstance(row, Action):
+        return row.to_arguments()
+    if isinstance(row, Mapping):
+        return {str(name): value for name, value in row.items()}
+    msg = f"Each call of a sweep is an object of arguments, not {clip(row)}."
+    raise CaseError(msg)
+
+
+def _rows_of(frame: Frame) -> list[dict[str, Any]]:
+    """Return the rows of a table; an empty cell is an argument that is not sent."""
+    names = [str(name) for name in frame.columns]
+    rows = frame.itertuples(index=False, name=None)
+    return [
+        {
+            name: _as_python(value)
+            for name, value in zip(names, row, strict=True)
+            if not _is_empty(value)
+        }
+        for row in rows
+    ]
+
+
+def _as_python(value: Any) -> Any:
+    """Return a number of NumPy as one of Python."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "shape", None) == () else value
+
+
+def _is_empty(value: Any) -> bool:
+    if value is None:
+        return True
+    same: Any = value == value
+    return not isinstance(same, bool | int) or not same if _is_scalar(value) else False
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, float) or type(value).__name__ in ("NAType", "NaTType")

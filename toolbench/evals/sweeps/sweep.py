@@ -1,0 +1,313 @@
+"""Call one tool with many arguments: a row for each call, here or on a cluster."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from os import PathLike
+from pathlib import Path
+from threading import Event
+from time import perf_counter
+from typing import Any
+
+from toolbench.core.executor import FunctionExecutor
+from toolbench.core.functions.decorator import tool as tool_of
+from toolbench.core.registry import find_tool
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import CaseError
+from toolbench.evals.group_consent import ask_for_all
+from toolbench.evals.lanes import Lane, cancel, completed, ended
+from toolbench.evals.progress_line import ProgressLine
+from toolbench.evals.saved_lines import SavedLines, key_of
+from toolbench.evals.sweeps.argument_grid import Calls
+from toolbench.evals.sweeps.sweep_call import Result, make_calls
+from toolbench.evals.sweeps.sweep_report import Row, SweepReport
+from toolbench.evals.sweeps.tool_source import source_of
+from toolbench.plain import plain
+from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.policy import policy
+
+AnyTool = ToolDefinition[Any, Any]
+
+_ALOFT = 0.05  # seconds that a batch of calls should take
+_LARGEST = 256  # calls of a batch
+_WIDTH = 8  # batches given to a cluster at once, before it is known how fast it is
+_TRIES = 2  # how often a call is begun whose worker dies
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Calls that go to an executor together."""
+
+    calls: tuple["_Call", ...]
+    tries: int = 1
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Call:
+    """One call: where its row is, and what is sent."""
+
+    place: int
+    arguments: Mapping[str, Any]
+    masked: Mapping[str, Any]
+    repeat: int
+    key: str
+
+
+def sweep(
+    tool: Any,
+    inputs: Any,
+    *,
+    executor: Executor | None = None,
+    save: str | PathLike[str] | None = None,
+    resume: bool = True,
+    repeats: int = 1,
+    workers: int = 4,
+    retry_errors: bool = False,
+    confirm: bool = True,
+    on_progress: Callable[[str], object] | None = None,
+) -> SweepReport:
+    """Call *tool* with many arguments, and return a row for each call.
+
+    What a tool raises is a row. No call is a record of `history()`, which keeps 1,000 of them. The
+    policy is asked once, with the number of calls. An interrupt keeps what is done.
+
+    Args:
+        tool: The tool, a function, or the name of a registered tool.
+        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (every combination; a text, an object
+            or a number is one value), a list of arguments, or a DataFrame with a row a call (an
+            empty cell is not sent).
+        executor: Makes the calls: any `concurrent.futures.Executor`. Threads if left out; a tool
+            that holds something of its own (neither a plain function nor read-only) is called
+            by one of them. On a cluster each worker has the tool for itself; of a server's
+            tool it has a session of its own.
+        save: A JSONL file with a line a call.
+        resume: Take from the file what was called already with the same arguments by the same
+            tool: same schema, same source.
+        repeats: How often each call is made.
+        workers: How many threads call.
+        retry_errors: Call again where the file holds an error.
+        confirm: Ask where the policy wants it; otherwise the caller has asked already.
+        on_progress: Is given a line of text now and then.
+
+    Raises:
+        CaseError: If *inputs* are no calls of the tool, or an option cannot be used.
+        ConsentError: If a yes was needed and there was none: nothing was called.
+        NotImplementedError: If the tool has no executor.
+        ToolNotFoundError: If there is no tool of that name.
+    """
+    if repeats < 1 or workers < 1:
+        msg = (
+            f"There is at least one repeat and one worker, not {repeats=}, {workers=}."
+        )
+        raise CaseError(msg)
+    if isinstance(tool, str):
+        tool = find_tool(tool)
+    elif not isinstance(tool, ToolDefinition):
+        tool = tool_of(tool)
+    tool.as_executable()
+    calls = Calls(tool, inputs)
+    with ExitStack() as undo:
+        work = _Sweep(tool, calls, repeats)
+        if save is not None:
+            lines = undo.enter_context(SavedLines(Path(save)))
+            work.resume(lines, is_wanted=resume, with_errors=not retry_errors)
+        return work.run(executor, workers, on_progress, confirm=confirm)
+
+
+class _Sweep:
+    """One sweep, from the arguments to the report."""
+
+    def __init__(self, tool: AnyTool, calls: Calls, repeats: int) -> None:
+        self._tool, self._inputs, self._repeats = tool, calls, repeats
+        self._digest = key_of(tool.name, tool.input_schema, source_of(tool))
+        self._lines: SavedLines | None = None
+        self._rows: dict[int, Row] = {}
+        self._size = 1  # calls of the next batch
+        self._stop = Event()
+        self._again: list[_Batch] = []
+
+    def _calls(self) -> Iterator[_Call]:
+        times: Counter[str] = Counter()
+        place = count()
+        for arguments in self._inputs:
+            masked = self._masked(arguments)
+            key = key_of(self._digest, masked) if self._lines is not None else ""
+            if key:
+                times[key] += 1
+                key = f"{key}-{times[key]}"
+            for repeat in range(1, self._repeats + 1):
+                yield _Call(next(place), arguments, masked, repeat, f"{key}-{repeat}")
+
+    def _masked(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return *arguments* without secrets: no file and no key is made of one."""
+        secrecy = self._tool.secrecy
+        if secrecy.is_harmless(arguments):
+            return arguments
+        masked: Mapping[str, Any] = plain(secrecy.hide(arguments)[0])
+        return masked
+
+    def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
+        """Add to *lines*, and take over what they hold of this sweep if that is wanted."""
+        self._lines = lines
+        if not is_wanted:
+            return
+        known = {
+            line["key"]: line
+            for line in lines.lines()
+            if with_errors or line.get("state") == "ok"
+        }
+        if known:
+            for call in self._calls():
+                if (line := known.get(call.key)) is not None:
+                    self._rows[call.place] = Row.of(call.masked, call.repeat, line)
+
+    def run(
+        self,
+        executor: Executor | None,
+        workers: int,
+        on_progress: Callable[[str], object] | None,
+        *,
+        confirm: bool,
+    ) -> SweepReport:
+        """Make the calls that are not made yet, and return the report of all."""
+        planned = len(self._inputs) * self._repeats
+        left = planned - len(self._rows)
+        name = self._tool.name
+        self._allow(left, confirm=confirm)
+        line = ProgressLine(f"Sweep of {name}", left, on_progress)
+        line.show(line.text)
+        stopped: str | None = None
+        began = perf_counter()
+        with ExitStack() as undo:
+            undo.callback(line.erase)
+            lane = self._lane(executor, workers, undo)
+            try:
+                stopped = self._work(lane, line)
+            except KeyboardInterrupt:
+                stopped = "It was interrupted"
+                self._stop.set()
+                for batch, future in ended([lane]):
+                    if future.exception() is None:
+                        self._add(batch, future.result(), line)
+                cancel([lane])
+        return SweepReport(
+            name,
+            [self._rows[place] for place in sorted(self._rows)],
+            arguments=[*self._tool.input_node.properties],
+            axes=self._inputs.axes,
+            planned=planned,
+            stopped=stopped,
+            seconds=perf_counter() - began,
+        )
+
+    def _allow(self, left: int, *, confirm: bool) -> None:
+        verdict, why = policy.verdict_on(self._tool)
+        if verdict == "deny":
+            msg = f"{self._tool.name} was not called: denied, because {why}."
+            raise CaseError(msg)
+        if confirm:
+            ask_for_all([self._tool], left)
+
+    # --- the work ------------------------------------------------------------------
+
+    def _lane(
+        self, executor: Executor | None, workers: int, undo: ExitStack
+    ) -> Lane[_Batch]:
+        """Return what gives the calls to *executor*, or to threads."""
+        batches = self._batches()
+        if executor is None:
+            workers = workers if _may_run_together(self._tool) else 1
+            pool = ThreadPoolExecutor(workers, thread_name_prefix="toolbench-sweep")
+            undo.callback(pool.shutdown, wait=False, cancel_futures=True)
+            return Lane(
+                pool, batches, partial(_submit, self._tool, self._stop), workers + 1
+            )
+        is_near = isinstance(executor, ThreadPoolExecutor)
+        tool: Any = self._tool
+        if not is_near:
+            tool = getattr(tool, "for_workers", lambda: tool)()
+        width = 2 * (getattr(executor, "_max_workers", None) or _WIDTH)
+        submit = partial(_submit, tool, self._stop if is_near else None)
+        return Lane(executor, batches, submit, width)
+
+    def _batches(self) -> Iterator[_Batch]:
+        """Yield the calls that are left, as many together as take about 50 ms."""
+        waiting: list[_Call] = []
+        for call in self._calls():
+            if call.place in self._rows:
+                continue
+            waiting.append(call)
+            if len(waiting) >= self._size:
+                yield _Batch(tuple(waiting))
+                waiting = []
+        if waiting:
+            yield _Batch(tuple(waiting))
+
+    def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
+        """Make all calls, and those of workers that died once more; return why it ended early."""
+        lanes = [lane]
+        while True:
+            for batch, future in completed(lanes, draw=line.draw):
+                try:
+                    results: list[Result] = future.result()
+                except BrokenExecutor as error:
+                    return f"The executor broke ({sentence_of(error)})"
+                except Exception as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
+                    self._lost(batch, sentence_of(error), line)
+                    continue
+                self._add(batch, results, line)
+            if not self._again:
+                return None
+            again, self._again = self._again, []
+            lanes = [Lane(lane.executor, iter(again), lane.submit, lane.width)]
+
+    def _add(self, batch: _Batch, results: list[Result], line: ProgressLine) -> None:
+        for call, result in zip(batch.calls, results, strict=False):
+            if call.place in self._rows:
+                continue  # an interrupt came after it was kept
+            row = Row.of(call.masked, call.repeat, result)
+            self._rows[call.place] = row
+            if self._lines is not None:
+                self._lines.add(call.key, {"arguments": call.masked, **result})
+            line.errors += row.error is not None
+        line.done += len(results)
+        line.draw()
+        self._adapt(sum(result["seconds"] for result in results), len(results))
+
+    def _adapt(self, seconds: float, calls: int) -> None:
+        """Choose how many calls go together next, by how long the last ones took."""
+        if calls:
+            each = seconds / calls
+            target_size = int(_ALOFT / each) if each else _LARGEST
+            self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
+
+    def _lost(self, batch: _Batch, reason: str, line: ProgressLine) -> None:
+        """Make the calls of a worker that died again, each alone; after that they are errors."""
+        if batch.tries < _TRIES:
+            tries = batch.tries + 1
+            self._again += [_Batch((call,), tries) for call in batch.calls]
+            return
+        result = {
+            "state": "lost",
+            "error": f"Its worker failed: {reason}",
+            "seconds": 0.0,
+        }
+        self._add(batch, [result] * len(batch.calls), line)
+
+
+def _submit(
+    tool: Any, stop: Event | None, executor: Executor, batch: _Batch
+) -> "Future[list[Result]]":
+    arguments = [dict(call.arguments) for call in batch.calls]
+    return executor.submit(make_calls, tool, arguments, stop)
+
+
+def _may_run_together(tool: AnyTool) -> bool:
+    """Tell whether calls of *tool* share nothing: a plain function, or one that only reads."""
+    return tool.hints.readOnlyHint is True or isinstance(
+        tool.executor, FunctionExecutor
+    )

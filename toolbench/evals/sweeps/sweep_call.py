@@ -1,0 +1,130 @@
+"""One call of a sweep, where an executor makes it: nothing here knows the session."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from threading import Event
+from time import perf_counter
+from typing import Any
+
+from pydantic import BaseModel
+
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.content import ImageContent
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.tables import Frame, shape_text
+from toolbench.errors import ToolbenchError
+from toolbench.jsonschema.types import Json
+from toolbench.plain import plain, str_of
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.output.exception_text import sentence_of
+
+_TEXT = 10_000  # characters of a result that are kept
+_IMAGES = 4  # of one call
+_IMAGE = 1_000_000  # characters of one
+_ROWS, _COLUMNS, _CELL = 20, 12, 100  # of a table
+_OWN = frozenset({*Observation.model_fields, "kind"})
+
+Result = dict[str, Any]
+"""What came of a call, plain: state, seconds, fields, text, images, table."""
+
+
+def make_calls(
+    tool: Any, batch: Sequence[Mapping[str, Any]], stop: Event | None = None
+) -> list[Result]:
+    """Call *tool* with each arguments of *batch*, and return what came of them, in order.
+
+    Args:
+        tool: The tool, or what makes it where the call is made (`with tool.resolved()`).
+        batch: The arguments of each call.
+        stop: Once it is set, no further call is made; the list is shorter then.
+    """
+    if not isinstance(tool, ToolDefinition):
+        with tool.resolved() as definition:
+            return make_calls(definition, batch, stop)
+    results: list[Result] = []
+    for arguments in batch:
+        if stop is not None and stop.is_set():
+            break
+        results.append(_call(tool, arguments))
+    return results
+
+
+def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Result:
+    began = perf_counter()
+    try:
+        observation = tool.execute(dict(arguments))
+        result = _read(observation)
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything: it is a row
+        kind = "invalid" if isinstance(error, ToolbenchError) else "error"
+        result = {"state": kind, "error": sentence_of(error)}
+    result["seconds"] = perf_counter() - began
+    if not tool.secrecy.is_harmless(arguments) and (
+        secrets := tool.secrecy.secrets_in(arguments)
+    ):
+        result = Redactor(secrets).value(result)
+    return result
+
+
+def _read(observation: Observation) -> Result:
+    text = observation.text
+    if observation.is_error:
+        return {"state": "error", "error": text[:_TEXT]}
+    result: Result = {"state": "ok", "fields": fields_of(observation)}
+    if len(result["fields"]) != 1 or "result" not in result["fields"]:
+        result["text"] = text[:_TEXT]
+    images = [
+        url
+        for block in observation.content
+        if isinstance(block, ImageContent)
+        for url in block.image_urls
+        if len(url) <= _IMAGE
+    ]
+    if images:
+        result["images"] = images[:_IMAGES]
+    returned = getattr(observation, "result", None)
+    if isinstance(returned, Frame):
+        result["table"] = _table(returned)
+    return result
+
+
+def fields_of(observation: Observation) -> Json:
+    """Return the fields of a result: of an object its parts, of anything else `result` alone."""
+    if isinstance(observation, ResultObservation):
+        return _parts(observation.result)
+    structured = getattr(observation, "structured", None)
+    if isinstance(structured, Mapping):
+        inner = structured.get("result") if len(structured) == 1 else None
+        return _parts(inner if isinstance(inner, Mapping) else structured)
+    own = {
+        name: plain(getattr(observation, name, None))
+        for name in type(observation).model_fields
+        if name not in _OWN
+    }
+    known = getattr(observation, "blocks", None) is not None  # a server's
+    return {"result": observation.text[:_TEXT]} if known or not own else own
+
+
+def _parts(value: Any) -> Json:
+    if isinstance(value, Frame):
+        return {"result": shape_text(value)}
+    if isinstance(value, BaseModel):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping) and value:
+        return {str_of(name): plain(item) for name, item in value.items()}
+    if isinstance(value, int | float | str | bool | None):
+        return {"result": value}
+    value_json = plain(value)
+    is_text = isinstance(value_json, str) and not isinstance(value, str)
+    return {"result": value_json[:_TEXT] if is_text else value_json}
+
+
+def _table(frame: Frame) -> Json:
+    """Return the first rows of a table as texts."""
+    columns = [str_of(name)[:_CELL] for name in islice(frame.columns, _COLUMNS)]
+    rows = islice(frame.itertuples(index=False, name=None), _ROWS)
+    cells = [[str_of(cell)[:_CELL] for cell in islice(row, _COLUMNS)] for row in rows]
+    return {"columns": columns, "rows": cells, "shape": shape_text(frame)}

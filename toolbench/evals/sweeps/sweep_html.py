@@ -1,0 +1,81 @@
+"""A sweep as HTML: the rows, the pictures and tables that came out, and what failed."""
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.images import read_image
+from toolbench.display.page import notice, section
+from toolbench.display.tables import LATER, table_html
+from toolbench.evals.reports.html_table import text_table
+from toolbench.plain import clip
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.evals.sweeps.sweep_report import Row, SweepReport
+
+_ROWS = 50  # in a cell, before the page draws more as they are scrolled to
+_PAGE_ROWS = 10_000
+_PICTURES = 24
+_REASONS = 10
+
+
+def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
+    """Return *report* as HTML that needs no kernel.
+
+    Args:
+        report: The report.
+        is_page: Write the first 10,000 rows as a table; in a cell it is 50, and the page
+            draws others as they are scrolled to.
+    """
+    facts = f"{counted(len(report), 'call')} in {report.seconds:.2f} s"
+    head = (
+        f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px"><strong>Sweep of '
+        f'{escape(report.tool)}</strong> <span style="{REMARK}">{escape(facts)}</span></div>'
+    )
+    parts = [head, *(notice(text, "warning") for text in report.notices)]
+    if report.errors:
+        reasons = Counter(row.error or "" for row in report.errors)
+        rows = [(f"{n:,}", text) for text, n in reasons.most_common(_REASONS)]
+        title = f"{counted(len(report.errors), 'call')} failed"
+        parts.append(section(title, text_table(("calls", "why"), rows)))
+    parts.append(_pictures(report))
+    if len(report):
+        table = (
+            table_html(report, rows=_PAGE_ROWS)
+            if is_page
+            else table_html(report, rows=_ROWS, later=LATER)
+        )
+        parts.append(f'<div style="max-height:32em;overflow:auto">{table}</div>')
+    style = (
+        f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+    )
+    return Html(f'<div {NO_MATHS} style="{style}">{"".join(parts)}</div>')
+
+
+def _pictures(report: "SweepReport") -> str:
+    """The images and tables of the first calls that returned any, each under its arguments."""
+    rows = [row for row in report if row.images or row.table]
+    if not rows:
+        return ""
+    cards = "".join(_picture(row) for row in islice(rows, _PICTURES))
+    more = len(rows) - _PICTURES
+    rest = f'<div style="{REMARK}">{more:,} more</div>' if more > 0 else ""
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;'
+        f'margin:0 0 10px">{cards}</div>{rest}'
+    )
+
+
+def _picture(row: "Row") -> str:
+    title = ", ".join(f"{name}={clip(v, 40)}" for name, v in row.arguments.items())
+    parts = [read_image(url).html for url in row.images]
+    if row.table is not None:
+        columns = [str(name) for name in row.table.get("columns", ())]
+        cells = [[str(c) for c in line] for line in row.table.get("rows", ()) if line]
+        parts.append(
+            text_table(columns, cells, caption=str(row.table.get("shape", "")))
+        )
+    return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'

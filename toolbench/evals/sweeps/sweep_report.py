@@ -1,0 +1,237 @@
+"""What came of a sweep: a row a call."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from toolbench.display.tables import table_text
+from toolbench.errors import MissingExtraError
+from toolbench.evals.reports.report_html import page
+from toolbench.evals.sweeps.sweep_html import sweep_html
+from toolbench.jsonschema.types import Json
+from toolbench.plain import str_of
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_ROWS = 10  # rows in the text of a report
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One call, and what came of it."""
+
+    arguments: Mapping[str, Any]
+    """What was sent, secrets hidden."""
+    repeat: int
+    state: str
+    """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker)."""
+    seconds: float
+    fields: Mapping[str, Any]
+    """The fields of the result, or `result` alone."""
+    text: str = ""
+    """What a model reads of it, where that is more than its one field."""
+    error: str | None = None
+    images: Sequence[str] = ()
+    """As `data:` or `https:` URLs."""
+    table: Json | None = None
+    """The first rows of a table that was returned: `columns`, `rows`, `shape`."""
+
+    @classmethod
+    def of(
+        cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]
+    ) -> "Row":
+        """Return the row of a *result*, as `make_calls` made it or a file kept it."""
+        return cls(
+            arguments,
+            repeat,
+            str(result.get("state", "error")),
+            float(result.get("seconds", 0.0)),
+            result.get("fields") or {},
+            result.get("text", ""),
+            result.get("error"),
+            tuple(result.get("images", ())),
+            result.get("table"),
+        )
+
+
+class SweepReport(Sequence[Row]):
+    """The rows of a sweep, in the order of the calls."""
+
+    def __init__(
+        self,
+        tool: str,
+        rows: Sequence[Row],
+        *,
+        arguments: Sequence[str],
+        axes: Sequence[str],
+        planned: int,
+        stopped: str | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        """Report on *rows*; `sweep` makes the report."""
+        self.tool = tool
+        """The name of the tool."""
+        self._rows = rows
+        self._arguments = arguments
+        self.axes = tuple(axes)
+        """The arguments that were varied."""
+        self.planned = planned
+        """How many calls there should be."""
+        self.stopped = stopped
+        """Why it ended early, in words; None if it did not."""
+        self.seconds = seconds
+        """How long it took, all together."""
+
+    @cached_property
+    def errors(self) -> list[Row]:
+        """The rows of calls that failed."""
+        return [row for row in self._rows if row.error is not None]
+
+    @cached_property
+    def columns(self) -> dict[str, list[Any]]:
+        """Every column with its values: arguments first, then the fields of the results.
+
+        A field that is called like an argument is `result.<name>`.
+        """
+        arguments = _names((row.arguments for row in self._rows), self._arguments)
+        results = _names((row.fields for row in self._rows), ())
+        names = {*arguments, "repeat", "state", "error", "seconds"}
+        columns: dict[str, list[Any]] = {
+            name: [row.arguments.get(name) for row in self._rows] for name in arguments
+        }
+        if any(row.repeat > 1 for row in self._rows):
+            columns["repeat"] = [row.repeat for row in self._rows]
+        for name in results:
+            column = f"result.{name}" if name in names else name
+            columns[column] = [row.fields.get(name) for row in self._rows]
+        columns["state"] = [row.state for row in self._rows]
+        columns["error"] = [row.error for row in self._rows]
+        columns["seconds"] = [row.seconds for row in self._rows]
+        return columns
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return a row a call: one column an argument, one a field of the result.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtraError(extra="pandas") from error
+        return pd.DataFrame(self.columns)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as one page that needs no kernel.
+
+        Args:
+            path: A file to write the page to, too.
+        """
+        text = page(f"Sweep of {self.tool}", sweep_html(self, is_page=True))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @property
+    def notices(self) -> list[str]:
+        """What a reader must know beside the rows."""
+        if self.stopped is None:
+            return []
+        return [
+            f"{self.stopped} after {len(self):,} of {self.planned:,} calls. The same `save=` file "
+            "goes on from here."
+        ]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return len(self), len(self.columns)
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Give the rows as pandas does, so that a report is shown as a table."""
+        numbered = enumerate(zip(*self.columns.values(), strict=True))
+        return ((n, *row) if index else row for n, row in numbered)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SweepReport of {self.tool}: {counted(len(self), 'call')}, "
+            f"{counted(len(self.errors), 'error')}>"
+        )
+
+    def to_text(self) -> str:
+        """Return the first rows and the errors as text."""
+        reasons = Counter(str_of(row.error) for row in self.errors)
+        lines = [repr(self), *self.notices]
+        lines += [
+            f"{count:,} x {text}" for text, count in reasons.most_common(_MAX_ROWS)
+        ]
+        return "\n".join(
+            [*lines, table_text(self, rows=_MAX_ROWS)] if len(self) else lines
+        )
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": self.to_text(), "text/html": sweep_html(self)}
+
+    def heatmap(self, value: str | None = None, *, x: str = "", y: str = "") -> Any:
+        """Return a matplotlib figure: *value* as colour over two arguments; the mean of repeats.
+
+        Args:
+            value: A column of numbers; the first result if left out.
+            x: The argument along the bottom; the second axis of the grid if left out.
+            y: The argument up the side; the first axis of the grid if left out.
+
+        Raises:
+            CaseError: If there are no such columns, or they hold no numbers.
+            MissingExtraError: If matplotlib is not installed.
+        """
+        from toolbench.evals.sweeps import plots  # noqa: PLC0415 - matplotlib is optional
+
+        return plots.heatmap(self, value, x, y)
+
+    def plot(self, value: str | None = None, *, x: str = "", by: str = "") -> Any:
+        """Return a matplotlib figure: *value* over one argument, a line for each value of another.
+
+        Args:
+            value: A column of numbers; the first result if left out.
+            x: The argument along the bottom; the first axis of the grid if left out.
+            by: The argument that has a line for each of its values; the second axis if left out.
+
+        Raises:
+            CaseError: If there are no such columns, or they hold no numbers.
+            MissingExtraError: If matplotlib is not installed.
+        """
+        from toolbench.evals.sweeps import plots  # noqa: PLC0415 - as above
+
+        return plots.lines(self, value, x, by)
+
+
+def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> list[str]:
+    """Return every key of *rows*, those of *order* first."""
+    known: dict[str, None] = {}
+    for row in rows:
+        known.update(dict.fromkeys(row))
+    first = [name for name in order if name in known]
+    return [*first, *(name for name in known if name not in first)]

@@ -1,0 +1,76 @@
+"""What an evaluation will take, before it starts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.sizes import estimate_tokens
+from toolbench.evals.cases.case import Case
+from toolbench.llm.models import Model, Price
+from toolbench.llm.models.protocol import offered
+from toolbench.plain import clip
+from toolbench.wording import counted
+
+ANSWER = 100  # tokens that an answer is taken to have
+_WHOLE = 10_000_000  # characters
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Requests, tokens and cost; tokens and cost are estimated."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    """In US dollars; None if the price of a model is not known."""
+
+    def __str__(self) -> str:
+        tokens = self.input_tokens + self.output_tokens
+        cost = "cost not known" if self.cost is None else f"≈ {self.cost:.4f} dollars"
+        return f"{counted(self.requests, 'request')}, ≈ {tokens:,} tokens, {cost}"
+
+
+def estimated(
+    models: Mapping[str, Model],
+    tools: Sequence[ToolDefinition[Any, Any]],
+    todo: Iterable[tuple[str, Case]],
+    system_prompt: str | None,
+) -> Estimate:
+    """Return what the requests *todo*, pairs of a model's name and a case, will take.
+
+    The tokens of a request are estimated from its text; an answer is taken to have 100.
+    """
+    base = {
+        name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))
+        + estimate_tokens(system_prompt or "")
+        for name, model in models.items()
+    }
+    prompts: dict[str, int] = {}
+    requests, read = dict.fromkeys(models, 0), dict.fromkeys(models, 0)
+    for name, case in todo:
+        if case.prompt not in prompts:
+            prompts[case.prompt] = estimate_tokens(case.prompt)
+        requests[name] += 1
+        read[name] += base[name] + prompts[case.prompt]
+    prices = {name: getattr(model, "price", None) for name, model in models.items()}
+    costs = [
+        _cost(prices[name], read[name], requests[name] * ANSWER)
+        for name in models
+        if requests[name]
+    ]
+    known = [cost for cost in costs if cost is not None]
+    count = sum(requests.values())
+    return Estimate(
+        count,
+        sum(read.values()),
+        count * ANSWER,
+        sum(known) if len(known) == len(costs) else None,
+    )
+
+
+def _cost(price: Any, read: int, written: int) -> float | None:
+    if not isinstance(price, Price):
+        return None
+    return (read * price.input + written * price.output) / 1_000_000

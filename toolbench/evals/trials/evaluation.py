@@ -1,0 +1,397 @@
+"""Ask models to answer cases, and score the answers."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal
+
+from toolbench.agent.tools.tool_search import SearchToolsExecutor
+from toolbench.agent.toolset import Toolset
+from toolbench.core.state import ConversationState
+from toolbench.errors import BodyError, CaseError
+from toolbench.evals.cases.case import Case
+from toolbench.evals.cases.cases import Cases
+from toolbench.evals.group_consent import ask_for_all
+from toolbench.evals.lanes import InThisThread, Lane, cancel, completed, ended
+from toolbench.evals.progress_line import ProgressLine
+from toolbench.evals.reports.eval_report import EvalReport
+from toolbench.evals.saved_lines import SavedLines, key_of, numbered_keys
+from toolbench.evals.trials.budget import Budget
+from toolbench.evals.trials.estimate import Estimate, estimated
+from toolbench.evals.trials.execution import CallRunner
+from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
+from toolbench.evals.trials.trial import Trial
+from toolbench.jsonschema.types import Json
+from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.models import (
+    Answer,
+    CancelToken,
+    LocalModel,
+    Model,
+    PersonModel,
+    RecordedModel,
+    ScriptedModel,
+    as_model,
+)
+from toolbench.llm.models.protocol import offered
+from toolbench.llm.prompt_messages import system_message, user_message
+from toolbench.plain import plain
+from toolbench.redaction.redactor import NO_SECRETS
+from toolbench.runs.output.exception_text import sentence_of
+
+Task = tuple[str, int, int]
+"""The name of a model, the place of a case, and which answer to it, from 1."""
+Stop = Literal["interrupted", "max_cost"]
+
+_IN_TURN = (ScriptedModel, RecordedModel, LocalModel)  # one answer after another
+_FAILURES = 1_000  # answers that did not pass and are kept whole
+
+
+def evaluate(
+    model: Any,
+    tools: Iterable[Any],
+    cases: Iterable[Case | Mapping[str, Any]],
+    *,
+    repeats: int = 1,
+    execute: bool = False,
+    executor: Executor | None = None,
+    save: str | PathLike[str] | None = None,
+    max_cost: float | None = None,
+    system_prompt: str | None = None,
+    workers: int = 4,
+    retry_errors: bool = False,
+    on_progress: Callable[[str], object] | None = None,
+) -> EvalReport:
+    """Have models answer each case, score the answers, and return the report.
+
+    A trial is one answer of a model to one prompt. No model judges: the calls of the answer are
+    compared with those that the case expects. An error of a model or the network is a row of the
+    report, and no wrong answer. An interrupt keeps what is done, and returns the report of that.
+
+    Args:
+        model: Anything `as_model` takes, or several by name: `{"small": model, "large": model}`.
+        tools: What `Agent` takes: tools, classes of tools, functions, registered names.
+        cases: The cases.
+        repeats: How many answers of each model to each case.
+        execute: Run the calls of the answers, too: one after another in this thread, under
+            the policy, after one question for all of them. Otherwise nothing runs.
+        executor: Makes the requests: any `concurrent.futures.Executor`, as a cluster's; model and
+            messages travel to it. Threads if left out. Scripted, recorded and local models are
+            asked here, one request at a time, and a person in this thread.
+        save: A JSONL file with a line a trial. What is in it for the same model, case, tools and
+            prompt is taken from it: give the same file to go on after an interrupt.
+        max_cost: US dollars after which no more requests are made, as far as models say what
+            they cost.
+        system_prompt: What the models are told first.
+        workers: How many requests are made at once in threads.
+        retry_errors: Ask again where the file holds an error only.
+        on_progress: Is given a line of text now and then: the estimate, and how far it is.
+
+    Raises:
+        CaseError: If there are no cases, or an option cannot be used.
+        ConsentError: If the calls were to run, and the answer was no.
+        RegistrationError: If a tool is none.
+    """
+    if repeats < 1 or workers < 1:
+        msg = (
+            f"There is at least one repeat and one worker, not {repeats=}, {workers=}."
+        )
+        raise CaseError(msg)
+    with ExitStack() as undo:
+        evaluation = _Evaluation(
+            _models(model),
+            _tools(tools, undo),
+            cases if isinstance(cases, Cases) else Cases(cases),
+            repeats=repeats,
+            execute=execute,
+            system_prompt=system_prompt,
+        )
+        if save is not None:
+            lines = undo.enter_context(SavedLines(Path(save)))
+            evaluation.resume(lines, with_errors=not retry_errors)
+        return evaluation.run(executor, workers, Budget(max_cost), on_progress)
+
+
+def _models(model: Any) -> dict[str, Model]:
+    if isinstance(model, Mapping):
+        models = {str(name): as_model(one) for name, one in model.items()}
+    else:
+        only = as_model(model)
+        models = {only.name: only}
+    if not models:
+        msg = "There is no model: give one, or several as {name: model}."
+        raise CaseError(msg)
+    return models
+
+
+def _tools(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
+    """Return the tools, made as for an agent; those made here are closed with *undo*."""
+    spec_list = [specs] if isinstance(specs, str) else specs
+    toolset = Toolset(spec_list, ConversationState(), parts={})
+    undo.callback(toolset.close)
+    return {
+        name: tool
+        for name, tool in toolset.tools.items()
+        if not isinstance(tool.executor, SearchToolsExecutor)
+    }
+
+
+def _ask(
+    model: Model,
+    messages: Sequence[Json],
+    tools: Sequence[Json],
+    cancel_token: CancelToken | None = None,
+) -> tuple[Answer, float]:
+    """Ask for one answer, here or where an executor works; return it with its seconds."""
+    began = perf_counter()
+    answer = model.complete(messages, tools, cancel=cancel_token)
+    return answer, perf_counter() - began
+
+
+class _Evaluation:
+    """One evaluation, from the plan to the report."""
+
+    def __init__(
+        self,
+        models: dict[str, Model],
+        tools: dict[str, AnyTool],
+        cases: Cases,
+        *,
+        repeats: int,
+        execute: bool,
+        system_prompt: str | None,
+    ) -> None:
+        if not cases:
+            msg = "There are no cases: an evaluation needs at least one Case(prompt, expect)."
+            raise CaseError(msg)
+        self._models, self._tools, self._cases = models, tools, cases
+        self._repeats, self._execute = repeats, execute
+        self._system_prompt = system_prompt
+        self._offered = {
+            name: offered([*tools.values()], model.provider)
+            for name, model in models.items()
+        }
+        self._digests = {name: key_of(sent) for name, sent in self._offered.items()}
+        self._cases_read = numbered_keys(case.to_dict() for case in cases)
+        self._lines: SavedLines | None = None
+        self._trials: dict[Task, Trial] = {}
+        self._kept_whole = 0
+        self._runner = CallRunner()
+        self._token = CancelToken()
+
+    # --- the plan ------------------------------------------------------------------
+
+    def _plan(self) -> Iterator[Task]:
+        for place in range(len(self._cases)):
+            for repeat in range(1, self._repeats + 1):
+                for name in self._models:
+                    yield name, place, repeat
+
+    def _todo(self, models: Iterable[str]) -> Iterator[Task]:
+        model_names = frozenset(models)
+        return (
+            t for t in self._plan() if t[0] in model_names and t not in self._trials
+        )
+
+    def _key(self, task: Task) -> str:
+        name, place, repeat = task
+        case, digest = self._cases_read[place], self._digests[name]
+        return key_of(name, case, digest, self._system_prompt, repeat, self._execute)
+
+    def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
+        """Take over what *lines* hold of this evaluation, and add to them."""
+        self._lines = lines
+        tasks = {self._key(task): task for task in self._plan()}
+        for line in lines.lines():
+            task = tasks.get(line["key"])
+            if task is not None and (with_errors or "error" not in line):
+                trial = Trial.from_dict(line, self._cases[task[1]])
+                self._trials[task] = self._lightened(trial)
+
+    def _estimate(self) -> Estimate:
+        pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
+        return estimated(
+            self._models, [*self._tools.values()], pairs, self._system_prompt
+        )
+
+    # --- the work ------------------------------------------------------------------
+
+    def run(
+        self,
+        executor: Executor | None,
+        workers: int,
+        budget: Budget,
+        on_progress: Callable[[str], object] | None,
+    ) -> EvalReport:
+        """Make the requests that are not made yet, and return the report of all."""
+        estimate = self._estimate()
+        if self._execute:
+            count = sum(
+                max(1, len(self._cases[task[1]].calls))
+                for task in self._todo(self._models)
+            )
+            ask_for_all(self._tools.values(), count, at_most=True)
+        line = ProgressLine(
+            "Evaluation", estimate.requests, on_progress, estimate=estimate
+        )
+        line.show(line.text)
+        stop: Stop | None = None
+        began = perf_counter()
+        with ExitStack() as undo:
+            lanes = self._lanes(executor, workers, undo)
+            undo.callback(line.erase)
+            try:
+                self._work(lanes, budget, line)
+            except KeyboardInterrupt:
+                stop = "interrupted"
+                for task, future in ended(lanes):
+                    if task not in self._trials:  # the interrupt came after it was kept
+                        self._note(task, future)
+                self._token.cancel("the evaluation was interrupted")
+                cancel(lanes)
+        if budget.is_over and stop is None:
+            stop = "max_cost"
+        return EvalReport(
+            [self._trials[task] for task in self._plan() if task in self._trials],
+            models=[*self._models],
+            tools=[*self._tools.values()],
+            planned=len(self._cases) * self._repeats * len(self._models),
+            estimate=estimate,
+            stopped=stop,
+            is_cost_unknown=budget.is_unknown,
+            seconds=perf_counter() - began,
+        )
+
+    def _work(
+        self, lanes: list[Lane[Task]], budget: Budget, line: ProgressLine
+    ) -> None:
+        for task, future in completed(
+            lanes, may_begin=budget.may_begin, draw=line.draw
+        ):
+            trial = self._note(task, future)
+            budget.count(trial.cost, is_answer=trial.error is None)
+            line.done += 1
+            line.errors += trial.error is not None
+            line.cost = budget.spent
+            line.draw()
+            if self._runner.is_interrupted:
+                raise KeyboardInterrupt
+
+    def _note(self, task: Task, future: "Future[Any]") -> Trial:
+        """Keep the trial of *task*, in the file too, and return it."""
+        trial = self._trial(task, future)
+        if self._lines is not None:
+            self._lines.add(self._key(task), trial.to_dict())
+        self._trials[task] = self._lightened(trial)
+        return trial
+
+    def _lanes(
+        self, executor: Executor | None, workers: int, undo: ExitStack
+    ) -> list[Lane[Task]]:
+        """Return a lane for each model that answers in turn, and one for all others."""
+        lanes: list[Lane[Task]] = []
+        together: list[str] = []
+        for name, model in self._models.items():
+            if isinstance(model, PersonModel):
+                lanes.append(self._lane([name], InThisThread(), 1))
+            elif isinstance(model, _IN_TURN):
+                lanes.append(self._lane([name], _threads(1, undo), 1))
+            else:
+                together.append(name)
+        if together and executor is not None:
+            lanes.append(self._lane(together, executor, 64, is_elsewhere=True))
+        elif together:
+            lanes.append(self._lane(together, _threads(workers, undo), 2 * workers))
+        return lanes
+
+    def _lane(
+        self,
+        names: list[str],
+        executor: Executor,
+        width: int,
+        *,
+        is_elsewhere: bool = False,
+    ) -> Lane[Task]:
+        # a token of this process does not travel
+        is_near = not is_elsewhere or isinstance(executor, ThreadPoolExecutor)
+        token = self._token if is_near else None
+        submit = partial(self._submit, token)
+        return Lane(executor, self._todo(names), submit, width)
+
+    def _submit(
+        self, token: CancelToken | None, executor: Executor, task: Task
+    ) -> "Future[Any]":
+        name, place, _ = task
+        model = self._models[name]
+        messages = [user_message(self._cases[place].prompt, model.provider)]
+        if self._system_prompt:
+            messages.insert(0, system_message(self._system_prompt, model.provider))
+        return executor.submit(_ask, model, messages, self._offered[name], token)
+
+    # --- a trial -------------------------------------------------------------------
+
+    def _trial(self, task: Task, future: "Future[Any]") -> Trial:
+        """Return the trial of *task*, whose answer, or failure, *future* holds."""
+        name, place, repeat = task
+        case, model = self._cases[place], self._models[name]
+        try:
+            answer, seconds = future.result()
+            calls = parse_tool_calls(
+                answer.message, self._tools, provider=model.provider
+            )
+        except (Exception, CancelledError) as error:  # noqa: BLE001 - a client may raise anything
+            return Trial(name, case, repeat, error=_sentence(model, error))
+        redactor = redactor_of(case, calls, self._tools)
+        usage = None if answer.usage is None else answer.usage.checked()
+        secrets = getattr(model, "secrets", None)
+        hide = (
+            redactor
+            if secrets is None
+            else secrets.redactor.including(redactor.secrets)
+        )
+        return Trial(
+            name,
+            case,
+            repeat,
+            **scores(case, calls, redactor),
+            seconds=round(seconds, 6),
+            input_tokens=usage and usage.input_tokens,
+            output_tokens=usage and usage.output_tokens,
+            cost=usage and usage.cost,
+            message=hide.value(plain(answer.message)),
+            results=self._runner.run(calls) if self._execute else (),
+            finish_reason=answer.finish_reason,
+        )
+
+    def _lightened(self, trial: Trial) -> Trial:
+        """Return *trial* without its message, if it passed or there are many that failed."""
+        if trial.message is None:
+            return trial
+        if trial.passed is False and self._kept_whole < _FAILURES:
+            self._kept_whole += 1
+            return trial
+        return replace(trial, message=None)
+
+
+def _threads(count: int, undo: ExitStack) -> ThreadPoolExecutor:
+    pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
+    undo.callback(pool.shutdown, wait=False, cancel_futures=True)
+    return pool
+
+
+def _sentence(model: Model, error: BaseException) -> str:
+    """Return why there is no answer, without the model's key."""
+    if isinstance(error, BodyError):
+        text = f"The answer could not be read: {error}"
+    else:
+        text = (
+            sentence_of(error) if isinstance(error, Exception) else "It was cancelled."
+        )
+    secrets = getattr(model, "secrets", None)
+    redactor = NO_SECRETS if secrets is None else secrets.redactor
+    return redactor.text(text)
