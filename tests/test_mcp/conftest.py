@@ -3,7 +3,7 @@
 import pytest
 
 from test_mcp.peers import children, eventually, is_running
-from toolbench.core.portal import portal
+from toolbench.core.background_loop import portal
 from toolbench.mcp import MCPClient
 
 

@@ -6,9 +6,17 @@ import threading
 
 import pytest
 
-from test_mcp.peers import LIGHT, children, is_running, light, misbehaving
+from test_mcp.peers import (
+    LIGHT,
+    children,
+    eventually,
+    is_running,
+    light,
+    misbehaving,
+)
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient, create_mcp_tools
+from toolbench.testing import FakeMCPServer
 
 
 class TestCreate:
@@ -20,7 +28,7 @@ class TestCreate:
             assert client["y"]({}).text == "a"
             assert [tool.name for tool in client] == [t.name for t in client.tools]
             assert len(client) == len(client.tools) == 2
-            pid = client.servers["a"].pid
+            pid = client.servers["a"].connection.pid
             assert is_running(pid)
         assert not is_running(pid)
         assert client.servers["a"].status == "closed"
@@ -99,11 +107,63 @@ class TestNames:
             client.server("zzz")
 
 
+class TestNewTools:
+    @pytest.mark.parametrize("era", ["modern", "legacy"])
+    @pytest.mark.parametrize("earlier", [[], ["a"]])
+    def test_are_told_to_whoever_asked(self, era, earlier):
+        """What a server offers later is told, as tools that can be called there and then."""
+        server, told = FakeMCPServer("shop", era=era), []
+        for name in earlier:
+            server.answer(name, name)
+
+        def hear(tools):
+            told.extend((tool.name, tool({}).text) for tool in tools)
+
+        with create_mcp_tools(server, on_tools_changed=hear) as client:
+            assert len(client) == len(earlier)
+            server.answer("late", "here")
+            eventually(lambda: told == [("late", "here")])
+            server.remove("late")
+            eventually(lambda: len(client) == len(earlier))
+        assert told == [("late", "here")]
+
+    @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
+    def test_of_a_process_are_told(self, args):
+        """A server in a process of its own, which swaps its tools while one is called."""
+        told = []
+        config = {"calls": misbehaving("calls", *args)}
+        with create_mcp_tools(config, on_tools_changed=told.extend) as client:
+            client["change_tools"]({})
+            eventually(lambda: [tool.name for tool in told] == ["added_0"])
+
+    def test_survive_whoever_fails_on_them(self, caplog):
+        """A callback that raises is logged, and the tools are there."""
+        server, called = FakeMCPServer("shop"), threading.Event()
+
+        def fail(tools):
+            called.set()
+            raise ValueError("no")
+
+        with create_mcp_tools(server, on_tools_changed=fail) as client:
+            server.answer("late", "here")
+            assert called.wait(10)
+            eventually(lambda: "on_tools_changed failed" in caplog.text)
+            assert client["late"]({}).text == "here"
+
+
+def test_a_configuration_without_servers_is_an_empty_client():
+    """Nothing to connect is no mistake: servers may be added later."""
+    with create_mcp_tools({"mcpServers": {}}) as client:
+        assert (list(client), len(client), client.servers) == ([], 0, {})
+        client.connect("late", FakeMCPServer("late"))
+        assert list(client.servers) == ["late"]
+
+
 class TestConnect:
     def test_again_replaces_the_session(self, client):
         """A cell that connects can be run twice: the old process ends."""
         first = client.connect("a", light("a", "x"))
-        pid = first.pid
+        pid = first.connection.pid
         second = client.connect("a", light("a", "x"))
         assert not is_running(pid)
         assert first.status == "closed"

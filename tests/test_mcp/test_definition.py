@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolbench.core.annotations import ToolAnnotations
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError
 from toolbench.mcp import MCPToolAction, MCPToolDefinition
@@ -70,6 +70,97 @@ class TestExports:
 
 
 class TestArguments:
+    @pytest.mark.parametrize(
+        ("arguments", "sent"),
+        [
+            ({"a": 1, "c": None}, {"a": 1}),
+            ({"a": 1, "c": None, "d": None, "b": None}, {"a": 1, "b": None}),
+            ({"a": 1, "c": "x"}, {"a": 1, "c": "x"}),
+        ],
+    )
+    def test_drop_a_null_that_an_optional_argument_cannot_be(self, arguments, sent):
+        """What a model writes for "left out" is left out; where null is a value it is sent."""
+        more = {"c": {"type": "string"}, "d": {"$ref": "#/$defs/D"}}
+        schema = {
+            **SCHEMA,
+            "properties": {**SCHEMA["properties"], **more},
+            "$defs": {"D": {"enum": [1, 2]}},
+        }
+        tool = definition(schema=schema)
+        assert tool.problems(arguments) == []
+        assert tool.action_from_arguments(arguments).to_arguments() == sent
+
+    @pytest.mark.parametrize(
+        ("value", "sent"),
+        [
+            ({"n": 1, "t": None}, {"n": 1}),
+            ({"n": 1, "t": "x"}, {"n": 1, "t": "x"}),
+            ({"n": 1, "free": None}, {"n": 1, "free": None}),
+            ({"n": 1, "next": {"n": 2, "t": None}}, {"n": 1, "next": {"n": 2}}),
+            ({"n": 1, "next": None}, {"n": 1}),
+            ({"n": 1, "all": [{"n": 2, "t": None}]}, {"n": 1, "all": [{"n": 2}]}),
+            ({"n": 1, "one": {"kind": "x", "t": None}}, {"n": 1, "one": {"kind": "x"}}),
+        ],
+        ids=str,
+    )
+    def test_drop_such_a_null_at_any_depth(self, value, sent):
+        """In objects, lists, unions and recursion it is left out as it is at the top."""
+        node = {
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer"},
+                "t": {"type": "string"},
+                "free": {"type": ["string", "null"]},
+                "next": {"$ref": "#/$defs/Node"},
+                "all": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+                "one": {"anyOf": [{"$ref": "#/$defs/X"}, {"type": "string"}]},
+            },
+            "required": ["n"],
+            "additionalProperties": False,
+        }
+        x = {
+            "type": "object",
+            "properties": {"kind": {"const": "x"}, "t": {"type": "string"}},
+            "required": ["kind"],
+        }
+        schema = {
+            "type": "object",
+            "properties": {"value": {"$ref": "#/$defs/Node"}},
+            "$defs": {"Node": node, "X": x},
+        }
+        tool = definition(schema=schema)
+        given = {"value": value}
+        before = json.dumps(given)
+        action = tool.action_from_arguments(given)
+        assert action.to_arguments() == {"value": sent}
+        assert json.dumps(given) == before
+
+    @pytest.mark.parametrize(
+        "value",
+        [{"n": None}, {"n": 1, "other": None}, {"n": 1, "all": [None]}],
+        ids=str,
+    )
+    def test_refuse_every_other_null_at_any_depth(self, value):
+        """One that is required, undeclared or in a list was no way to leave something out."""
+        inner = {
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer"},
+                "all": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["n"],
+            "additionalProperties": False,
+        }
+        tool = definition(schema={"type": "object", "properties": {"value": inner}})
+        with pytest.raises(ArgumentsError):
+            tool.action_from_arguments({"value": value})
+
+    @pytest.mark.parametrize("arguments", [{"a": None}, {"a": 1, "unknown": None}])
+    def test_refuse_every_other_null(self, arguments):
+        """A required argument, and one the tool does not have, are told as before."""
+        with pytest.raises(ArgumentsError):
+            definition().action_from_arguments(arguments)
+
     def test_keep_nulls_and_leave_out_what_is_not_there(self):
         """Unset, null and a value stay three different things."""
         tool = definition()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.mcp.framing import Lines, NoiseError, mend
+from toolbench.mcp.wire.framing import Lines, NoiseError, mend
 
 
 class TestLines:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolbench.mcp.listing import read_tools
+from toolbench.mcp.features.listing import read_tools
 
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 json_values = st.recursive(
@@ -73,6 +73,14 @@ class TestGoodTools:
         assert read.annotations.title == "Title"
 
 
+def nested(levels):
+    """A schema with that many schemas in it, each in the one before."""
+    schema = {}
+    for _ in range(levels):
+        schema = {"not": schema}
+    return schema
+
+
 class TestDisabledTools:
     @pytest.mark.parametrize(
         ("fields", "reason"),
@@ -83,6 +91,9 @@ class TestDisabledTools:
             ({"inputSchema": {"type": "string"}}, 'of type "string", not object'),
             ({"inputSchema": {"required": "a"}}, "cannot be used"),
             ({"inputSchema": {"$ref": "https://x/y.json"}}, "cannot be used"),
+            ({"inputSchema": {"description": "x\ud800"}}, "half of a character"),
+            ({"inputSchema": {"title": "\\ud800 \udc00"}}, r"character, '\udc00'"),
+            ({"inputSchema": nested(300)}, "nested too deeply"),
             ({"name": ""}, "not blank"),
             ({"name": None}, "not blank"),
         ],

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from test_mcp.peers import good, misbehaving
 from toolbench.mcp import MCPClient
-from toolbench.mcp.handlers import (
+from toolbench.mcp.elicitation import (
     Answer,
     FormQuestion,
     SamplingQuestion,

@@ -1,8 +1,10 @@
 """Resources, templates and prompts as they are listed and read."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from toolbench.mcp.resources import (
+from toolbench.mcp.features.resources import (
     prompt_observation,
     read_prompts,
     read_resources,
@@ -36,7 +38,9 @@ class TestTemplates:
             ("x://{+a}{?b}", ["a", "b"], "x://1%202?b=v"),
             ("x://{a}{?b,a}", ["a", "b"], "x://1%202?b=v&a=1%202"),
             ("x://plain", [], "x://plain"),
-            ("x:{/a:1*}{.b}{#b}{;b}{&a}", ["a", "b"], "x:/1.v#v;b=v&a=1%202"),
+            ("x:{/a:1}{.b}{#b}{;b}{&a}", ["a", "b"], "x:/1.v#v;b=v&a=1%202"),
+            ("repo://{b}/{a*}", ["b", "a"], "repo://v/1%202"),  # FastMCP's wildcard
+            ("x://{b}/{b}{?b*}", ["b"], "x://v/v?b=v"),
         ],
     )
     def test_name_and_fill_in_their_variables(self, template, variables, expanded):
@@ -50,6 +54,32 @@ class TestTemplates:
             if name in variables
         }
         assert read.expand(**values) == expanded
+
+    @pytest.mark.parametrize(
+        ("template", "value", "expanded"),
+        [
+            ("{+a}", "50%", "50%25"),
+            ("{#a}", "%foo", "#%25foo"),
+            ("{+a}", "a%20b", "a%20b"),
+            ("{;a}", "", ";a"),
+            ("{?a}", "", "?a="),
+            ("{a:3}", "12é45", "12%C3%A9"),
+        ],
+    )
+    def test_follow_the_rfc_to_the_letter(self, template, value, expanded):
+        """A percent sign, an empty value and a length come out as in RFC 6570's examples."""
+        (read,) = read_templates([{"uriTemplate": template, "name": "t"}])
+        assert read.expand(a=value) == expanded
+
+    @given(st.text("{}ab+#/.?&;:,*3x$=!|é ", max_size=14))
+    def test_that_are_none_hide_nothing(self, text):
+        """Whatever a server lists as a template can be listed and shown; to fill it in may fail."""
+        (read,) = read_templates([{"uriTemplate": text, "name": "t"}])
+        values = dict.fromkeys(read.schema["properties"], "v")
+        try:
+            assert isinstance(read.expand(**values), str)
+        except ValueError as error:
+            assert "is none of RFC 6570" in str(error)
 
     def test_say_what_is_missing(self):
         """A template without a value says which."""

@@ -4,9 +4,9 @@ import pytest
 
 from test_mcp.peers import scripted, serving_app
 from toolbench import history, run_tool
-from toolbench.core.masking import MASK
 from toolbench.errors import ServerError
-from toolbench.mcp.handlers import answering, reporting
+from toolbench.mcp.elicitation import answering, reporting
+from toolbench.redaction import MARK
 
 SECRET = "tok-0123456789abcdef"
 TOOL = {
@@ -49,7 +49,7 @@ def blabs(client, tmp_path):
 
 def hidden(said):
     """Whether *said* told the secret before it was masked."""
-    return MASK in str(said) and SECRET[:8] not in str(said)
+    return MARK in str(said) and SECRET[:8] not in str(said)
 
 
 class TestSecrets:
@@ -68,7 +68,7 @@ class TestSecrets:
             blabs.read_resource("x://1")
         assert hidden(read.value)
         with pytest.raises(ServerError) as listed:
-            _ = blabs.prompts
+            list(blabs.prompts)
         assert hidden(listed.value)
 
     def test_are_in_no_message_beside_the_answer(self, blabs):
@@ -81,6 +81,25 @@ class TestSecrets:
         assert hidden(questions[0].message)
         assert hidden(blabs.noise)
         assert hidden([message.text for message in blabs.traffic])
+
+    def test_are_in_no_two_messages_of_the_log(self, client, tmp_path):
+        """One that is spread over two is hidden when the second comes, in the traffic too."""
+        halves = [f"it is {SECRET[:11]}", f"{SECRET[11:]}, really"]
+        logged = [
+            '{"jsonrpc":"2.0","method":"notifications/message","params":'
+            f'{{"level":"info","data":"{half}"}}}}'
+            for half in halves
+        ]
+        script = {"tools/call": [*logged, {"result": {"content": []}}]}
+        entry = scripted(tmp_path / "script", script, env={"API_TOKEN": SECRET})
+        session = client.connect("s", entry)
+        session.call("t")
+        assert [entry.text for entry in session.log] == [
+            f"it is {MARK}",
+            f"{MARK}, really",
+        ]
+        traffic = session.traffic.to_ndjson()
+        assert SECRET[:11] not in traffic and SECRET[11:] not in traffic
 
     def test_are_in_no_progress(self, client, tmp_path):
         """What a call reports on its way is masked."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,15 @@ from test_mcp.peers import (
     is_running,
     light,
     misbehaving,
+    misbehaving_http,
     scripted,
     shop,
 )
-from toolbench.core.portal import portal
+from toolbench.core.background_loop import portal
+from toolbench.display.servers import server_bundle
 from toolbench.errors import ServerError, ToolNotFoundError
-from toolbench.mcp.handlers import Answer, answering
+from toolbench.magics import mcp_listing
+from toolbench.mcp.elicitation import Answer, answering
 from toolbench.runs.questions import answering as in_advance
 
 OPEN_FILES = Path("/proc/self/fd")
@@ -38,16 +42,18 @@ class TestState:
         assert server.instructions == "Be gentle."
         assert "tools" in server.capabilities
         assert (server.era, server.protocol_version) == ("modern", "2026-07-28")
-        assert is_running(server.pid)
+        version = server.server_info["version"]
+        assert version and {tool.version for tool in server.tools} == {version}
+        assert is_running(server.connection.pid)
         assert "2026-07-28" in repr(server)
 
     def test_can_be_reconnected_in_the_other_era(self, client):
         """One call changes the protocol; what worked is remembered."""
         server = client.connect("modern", misbehaving("ok", "--modern"))
         assert server.era == "modern"
-        pid = server.pid
+        pid = server.connection.pid
         server.reconnect("legacy")
-        assert (server.era, server.mode) == ("legacy", "legacy")
+        assert (server.era, server.connection.mode) == ("legacy", "legacy")
         assert not is_running(pid)
         server.reconnect()
         assert server.era == "legacy"
@@ -60,7 +66,7 @@ class TestProbe:
         """One that waits for a line before it notices gets one; the next is not probed again."""
         session = client.connect("old", light("--dead-inside", "old", "t"))
         assert session.tool("t")({}).text == "old"
-        assert session.mode == "legacy"
+        assert session.connection.mode == "legacy"
         asked = [m.method for m in session.traffic.find(direction="sent")]
         assert asked.count("initialize") == 1  # of the new process only
         session.reconnect()
@@ -81,7 +87,7 @@ class TestLists:
         """What a server offers beside tools is listed, read and written."""
         assert [r.uri for r in server.resources] == ["good://readme"]
         assert server.read_resource("good://readme").text == "Read me."
-        (template,) = server.templates
+        (template,) = server.resources.templates
         uri = template.expand(name="ann", field="age")
         assert server.read_resource(uri).data == {"name": "ann", "field": "age"}
         (prompt,) = server.prompts
@@ -110,7 +116,11 @@ class TestLists:
     def test_what_a_server_does_not_claim_is_not_asked_for(self, client):
         """Without the capability the list is empty, and no request is sent."""
         server = client.connect("ok", misbehaving("ok"))
-        assert (server.resources, server.templates, server.prompts) == ([], [], [])
+        assert (server.resources, server.resources.templates, server.prompts) == (
+            [],
+            [],
+            [],
+        )
         assert server.complete("p", "a") == []
         assert {m.method for m in server.traffic if m.kind == "request"} <= {
             "server/discover",
@@ -122,7 +132,7 @@ class TestLists:
         """A server that claims lists and cannot give them says so itself."""
         server = client.connect("claims", misbehaving("claims-all"))
         with pytest.raises(ServerError, match="claimed, but broken"):
-            _ = server.resources
+            list(server.resources)
 
     def test_unknown_and_disabled_tools_are_told_apart(self, client):
         """A wrong name gets the nearest; a disabled tool its reason, and can be forced."""
@@ -131,6 +141,7 @@ class TestLists:
             ToolNotFoundError, match="cannot be called: its inputSchema"
         ):
             server.tool("dangling_ref")
+        assert "4 more cannot be called: see tools.disabled" in repr(client)
         with pytest.raises(ToolNotFoundError, match="Did you mean 'recursive'"):
             server.tool("recursiv")
         assert '"called": "dangling_ref"' in server.call("dangling_ref", {"a": 1}).text
@@ -141,11 +152,11 @@ class TestChanges:
         """When the server says its tools changed, they are listed again and compared."""
         server = client.connect("calls", misbehaving("calls"))
         changed = threading.Event()
-        server.observe(lambda names: server.last_change and changed.set())
+        server.observe(lambda names: server.tools.last_change and changed.set())
         server.tool("change_tools")({})
         assert changed.wait(10)
-        assert server.last_change.added == ("added_0",)
-        assert server.last_change.removed == ("empty",)
+        assert server.tools.last_change.added == ("added_0",)
+        assert server.tools.last_change.removed == ("empty",)
         assert "added_0" in [t.name for t in server.tools]
 
     def test_do_not_bring_back_what_was_closed(self, client):
@@ -170,12 +181,51 @@ class TestChanges:
         session.refresh()
         assert (session.tools, session.problems) == ([], [])
 
+    @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
+    @pytest.mark.parametrize("reach", ["stdio", "http"])
+    def test_a_list_that_never_comes_is_an_error_that_says_so(
+        self, client, args, reach
+    ):
+        """Such a server is incomplete, which its views show with why and what to do; calls work."""
+        client.timeout = 1
+        with ExitStack() as stack:
+            entry = misbehaving("never-list", *args)
+            if reach == "http":
+                url = misbehaving_http("never-list", *args)
+                entry = {"url": stack.enter_context(url)}
+            session = client.connect("mute", entry)
+            assert (session.status, list(session.tools)) == ("incomplete", [])
+            assert ", incomplete, " in repr(session)
+            assert "is connected, but does not list its tools: " in session.error
+            if reach == "stdio":  # this server's HTTP has an empty answer at once
+                assert "no answer within 1 s." in session.error
+            listed = repr(mcp_listing.tools(session))
+            assert "does not list its tools" in " ".join(listed.split())
+            assert "%mcp reconnect mute" in listed
+            assert "does not list" in repr(mcp_listing.servers([session]))
+            shown = " ".join(server_bundle(session)["text/plain"].split())
+            assert "does not list its tools" in shown
+            session.call_seconds = 10
+            assert session.call("ping").text == "pong"
+            assert session.status == "incomplete"
+
+    def test_make_a_server_complete_when_they_come(self, client, tmp_path):
+        """One whose list came with the second request is connected, and has no error."""
+        client.timeout = 1
+        script = scripted(tmp_path / "script", {"tools/list": []})
+        session = client.connect("late", script)
+        assert session.status == "incomplete"
+        scripted(tmp_path / "script", {})
+        session.refresh()
+        assert (session.status, session.error) == ("connected", None)
+        assert session.tool("t")({}).text == "fine"
+
     def test_that_are_silent_show_on_refresh(self, client):
         """A schema that changed without a word is seen when the list is read again."""
         server = client.connect("calls", misbehaving("calls"))
         server.tool("change_silently")({})
         server.refresh()
-        assert server.last_change.changed == ("ping",)
+        assert server.tools.last_change.changed == ("ping",)
 
     def test_between_snapshots_are_told_by_path(self, client):
         """Two snapshots are compared deeply; equal ones have no differences."""
@@ -192,18 +242,18 @@ class TestLoss:
     def test_of_the_process_is_seen_and_repaired_by_the_next_call(self, client):
         """A server that died between two calls is started again, once, for the next."""
         server = client.connect("a", light("a", "x"))
-        pid = server.pid
+        pid = server.connection.pid
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: server.status == "lost")
         assert server.tool("x")({}).text == "a"
-        assert server.pid != pid
+        assert server.connection.pid != pid
 
     def test_is_told_to_whoever_looks(self, client):
         """An explorer hears that a server died without asking it anything."""
         server = client.connect("a", light("a", "x"))
         heard = []
         server.observe(heard.append)
-        os.kill(server.pid, signal.SIGKILL)
+        os.kill(server.connection.pid, signal.SIGKILL)
         eventually(lambda: any("status" in names for names in heard))
         eventually(lambda: server.status == "lost")
 
@@ -229,7 +279,7 @@ class TestLoss:
     def test_stubborn_servers_are_killed(self, client):
         """A server that ignores the end of stdin and SIGTERM is gone after closing."""
         server = client.connect("stubborn", misbehaving("ignore-close"))
-        pid = server.pid
+        pid = server.connection.pid
         server.close()
         assert not is_running(pid)
 

@@ -3,8 +3,9 @@
 import tracemalloc
 from threading import Event
 
-from toolbench.core.state import Secrets
-from toolbench.mcp.stderr import StderrTail
+from toolbench.mcp.monitoring.stderr import StderrTail
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
 
 
 class TestStderrTail:
@@ -26,15 +27,23 @@ class TestStderrTail:
 
     def test_hides_secrets_and_cuts_endless_lines(self):
         """A line is masked, and cut if it is very long."""
-        tail = StderrTail(Secrets({"k": "s3cret-value"}))
+        tail = StderrTail(Redactor(["s3cret-value"]))
         tail.add("key is s3cret-value")
         tail.add("x" * 100_000)
         assert "s3cret" not in tail.text
         assert "(100,000 characters)" in tail.text
 
+    def test_hides_a_secret_that_is_spread_over_lines(self):
+        """Once it is complete its pieces are hidden in the lines that are kept."""
+        tail = StderrTail(Redactor(["s3cret-value"]))
+        for line in ("key is s3c", "ret-v", "alue, and", "s3cret", "more"):
+            tail.add(line)
+        assert list(tail)[:3] == [f"key is {MARK}", MARK, f"{MARK}, and"]
+        assert list(tail)[3:] == ["s3cret", "more"]
+
     def test_hides_secrets_across_the_cut(self):
         """A line is masked before it is cut: no first half is left."""
-        tail = StderrTail(Secrets({"k": "s3cret-value"}))
+        tail = StderrTail(Redactor(["s3cret-value"]))
         tail.add("x" * 3995 + "s3cret-value")
         assert "s3c" not in tail.text
 

@@ -50,31 +50,31 @@ class TestNews:
     def test_of_a_resource_reaches_who_subscribed(self, client, newsroom):
         """A changed resource is told, once however often it changes."""
         session = client.connect("news", newsroom)
-        session.subscribe("news://today")
-        news = heard(session, lambda: session.updated)
+        session.resources.subscribe("news://today")
+        news = heard(session, lambda: session.resources.updated)
         eventually(lambda: acknowledged(session))
         session.tool("publish")({})
         session.tool("publish")({})
         assert news.wait(10)
-        assert session.updated == ["news://today"]
-        session.unsubscribe("news://today")
+        assert session.resources.updated == ["news://today"]
+        session.resources.unsubscribe("news://today")
 
     def test_of_the_tools_refreshes_the_list(self, client, newsroom):
         """A server that takes on a tool says so over its stream."""
         session = client.connect("news", newsroom)
         assert session.era == "modern"
-        news = heard(session, lambda: session.last_change)
+        news = heard(session, lambda: session.tools.last_change)
         eventually(lambda: acknowledged(session))
         session.tool("hire")({})
         assert news.wait(10)
-        assert session.last_change.added == ("greet",)
+        assert session.tools.last_change.added == ("greet",)
 
     def test_a_refusal_is_told(self, client):
         """An older server that does not know subscriptions says so."""
         session = client.connect("light", light("light", "x"))
         with pytest.raises(ServerError, match="did not subscribe us to 'x://y'"):
-            session.subscribe("x://y")
-        assert session.updated == []
+            session.resources.subscribe("x://y")
+        assert session.resources.updated == []
 
 
 def answering(directory, answers):
@@ -97,21 +97,21 @@ class TestReconnecting:
         """What can be heard of no more is told as a problem, and stops nothing else."""
         client.timeout = 1
         session = client.connect("s", answering(tmp_path, [{"result": {}}]))
-        session.subscribe("x://y")
+        session.resources.subscribe("x://y")
         answering(tmp_path, answers)
         session.reconnect()
         assert session.problems == [f"no news of 'x://y': {why}"]
         assert session.call("t").text == "fine"
-        session.unsubscribe("x://y")
+        session.resources.unsubscribe("x://y")
         assert session.problems == []
 
     def test_asks_for_nothing_that_was_given_up(self, client, tmp_path):
         """A resource is forgotten even where the server was lost before it could be told."""
         session = client.connect("s", answering(tmp_path, [{"result": {}}]))
-        session.subscribe("x://y")
-        os.kill(session.pid, signal.SIGKILL)
+        session.resources.subscribe("x://y")
+        os.kill(session.connection.pid, signal.SIGKILL)
         eventually(lambda: session.status == "lost")
         with pytest.raises(ServerError, match="did not unsubscribe us"):
-            session.unsubscribe("x://y")
+            session.resources.unsubscribe("x://y")
         asked = session.traffic.find(method="resources/subscribe", kind="request")
         assert len(asked) == 1

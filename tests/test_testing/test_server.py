@@ -10,7 +10,7 @@ from toolbench import current_run
 from toolbench.core.content import TextContent
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
-from toolbench.mcp.handlers import Answer, reporting
+from toolbench.mcp.elicitation import Answer, reporting
 from toolbench.testing import HANG_UP, NEVER, FakeMCPServer, InTurn, Raw, RpcError
 from toolbench.testing import server as module
 
@@ -74,7 +74,7 @@ class TestTarget:
         """Any client of FastMCP can be given its transport."""
         from fastmcp import Client
 
-        from toolbench.core.portal import portal
+        from toolbench.core.background_loop import portal
 
         async def ask():
             async with Client(server.client_transport()) as client:
@@ -297,6 +297,6 @@ class TestRest:
         assert session.read_resource("fake://a").data == {"x": 1}
         assert [prompt.name for prompt in session.prompts] == ["greet"]
         assert session.get_prompt("greet", name="Ann").text == "Hello, Ann!"
-        assert session.templates == []
+        assert session.resources.templates == []
         with pytest.raises(ServerError, match="not offered: fake://b"):
             session.read_resource("fake://b")

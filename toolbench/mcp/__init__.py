@@ -7,14 +7,20 @@ from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.recorded_calls import check_calls
+from toolbench.mcp.snapshots.snapshot import Snapshot
 
 __all__ = [
+    "Change",
     "MCPClient",
     "MCPServerSession",
     "MCPToolAction",
     "MCPToolDefinition",
     "MCPToolExecutor",
     "MCPToolObservation",
+    "Snapshot",
+    "check_calls",
     "create_mcp_tools",
     "warm",
 ]
@@ -28,4 +34,4 @@ def warm() -> Thread:
 
 
 def _load() -> None:
-    from toolbench.mcp.wire import targets  # noqa: F401, PLC0415 - loading it is the point
+    from toolbench.mcp.wire import transports  # noqa: F401, PLC0415 - loading it is the point

@@ -1,19 +1,35 @@
 """Several MCP servers as one collection of tools."""
 
+import logging
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
-from toolbench.core.portal import portal
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
-from toolbench.mcp.config import read_config, read_entry
+from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.definition import MCPToolDefinition
-from toolbench.mcp.handlers import Answerer
+from toolbench.mcp.elicitation import Answerer, handler_of
+from toolbench.mcp.recording.recorder import is_replaying, open_recorders
+from toolbench.mcp.recording.recording import Recording
+from toolbench.mcp.recording.replayed import (
+    recorded_answerer,
+    replay_config,
+    replay_entry,
+)
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.trust.approvals import Approvals
+
+ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
+"""Takes the tools that a server offers newly."""
+
+_log = logging.getLogger(__name__)
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
@@ -27,19 +43,32 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self,
         *,
         timeout: float = 30.0,
-        answerer: Answerer | None = None,
+        elicitation_handler: Answerer | None = None,
+        sampling_handler: Answerer | None = None,
         roots: Sequence[str] = (),
+        on_tools_changed: ToolsChanged | None = None,
+        approvals: Approvals | None = None,
+        answerer: Answerer | None = None,
     ) -> None:
         """Make a client without servers; `connect` adds them.
 
         Args:
             timeout: Seconds for connecting to a server.
-            answerer: Who answers what servers ask, where a call names nobody else.
+            elicitation_handler: See `create_mcp_tools`, like what follows.
+            sampling_handler: Writes what servers ask a model for.
             roots: File URLs that servers are told of.
+            approvals: What was approved of servers; one that changed since is not called until
+                `session.trust.approve()`. None asks for no approval.
+            on_tools_changed: Takes the tools that a server offers newly.
+            answerer: The older name of both handlers.
         """
+        self.approvals = approvals
         self.timeout = timeout
-        self.answerer = answerer
+        self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
+        """Answers what servers ask where a call names no other handler."""
         self.roots = tuple(roots)
+        self.on_tools_changed = on_tools_changed
+        """Is called with the tools that a connected server offers newly."""
         self.servers: dict[str, MCPServerSession] = {}
         """The sessions by name, those that failed included."""
         weakref.finalize(self, _close_all, self.servers).atexit = False
@@ -66,13 +95,16 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return self.tool(index) if isinstance(index, str) else self.tools[index]
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool called *name*.
+        """Return the tool called *name*, or by its full name: server, `_`, tool.
 
         Raises:
             ToolNotFoundError: If there is none.
         """
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
+            full_names = {f"{t.server}_{t.remote_name}": t for t in tools.values()}
+            if name in full_names:
+                return full_names[name]
             msg = f"No connected server has a tool {name!r}.{did_you_mean(name, tools)}"
             raise ToolNotFoundError(msg)
         return tools[name]
@@ -98,7 +130,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
     # --- servers ------------------------------------------------------------------
 
     def connect(
-        self, name: str, entry: Any, *, mode: str | None = None
+        self,
+        name: str,
+        entry: Any = None,
+        *,
+        mode: str | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
     ) -> MCPServerSession:
         """Connect the server *name*, in place of the one that had the name.
 
@@ -106,48 +144,63 @@ class MCPClient(Sequence[MCPToolDefinition]):
             name: What to call it.
             entry: A mapping as in a configuration, a URL, a FastMCP object, or the place of one.
             mode: `auto`, `legacy`, or a version of the protocol.
+            record: A file to write all into that goes back and forth; with `TOOLBENCH_REPLAY=1`
+                in the environment it is replayed instead.
+            replay: A recording to answer from: *entry* is not looked at, nothing is started.
 
         Raises:
             ServerError: If it cannot be reached. The session stays in `servers`, to look at.
         """
-        session = self._session(name, entry, mode)
+        replay = replay or (record if is_replaying() else None)
+        if replay is not None:
+            entry, record = replay_entry(Recording.read(replay), name), None
+        session = self._session(name, entry, mode, record)
         portal.call(self._replace, {name: session})
-        if session.error is not None:
-            raise ServerError(session.error)
+        if (error := session.connection.error) is not None:
+            raise ServerError(error)
         return session
 
     def add(
-        self, config: Any, *, only: Sequence[str] | None = None
+        self,
+        config: Any,
+        *,
+        only: Sequence[str] | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
     ) -> list[MCPServerSession]:
         """Connect the servers of *config* side by side, those called *only* if given.
 
-        One that fails does not stop the others: its session says what went wrong.
+        One that fails does not stop the others: its session says what went wrong. For *record*
+        and *replay* see `create_mcp_tools`.
 
         Raises:
             ServerError: If the configuration cannot be used, no server at all answers, or what
                 is asked for is disabled in it.
             ToolNotFoundError: If one of *only* is not in it.
         """
+        replay = replay or (record if is_replaying() else None)
+        if replay is not None:
+            config, record = replay_config(Recording.read(replay)), None
         entries = read_config(config)
         for name in only or ():
             if name not in entries:
                 msg = f"The configuration has no server {name!r}.{did_you_mean(name, entries)}"
                 raise ToolNotFoundError(msg)
-        asked = entries if only is None else dict.fromkeys(only)
-        wanted = {
-            name: self._session(name, entry, None)
+        names = entries if only is None else dict.fromkeys(only)
+        enabled = {
+            name: self._session(name, entry, None, record)
             for name, entry in entries.items()
-            if name in asked and entry.enabled
+            if name in names and entry.enabled
         }
-        disabled = [repr(name) for name in asked if name not in wanted]
-        if disabled and (only or not wanted):
+        disabled = [repr(name) for name in names if name not in enabled]
+        if disabled and (only or not enabled):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
-        portal.call(self._replace, wanted)
-        failed = [session.error for session in wanted.values() if session.error]
-        if failed and len(failed) == len(wanted):
+        portal.call(self._replace, enabled)
+        failed = [e for s in enabled.values() if (e := s.connection.error) is not None]
+        if failed and len(failed) == len(enabled):
             raise ServerError("\n".join(failed))
-        return list(wanted.values())
+        return list(enabled.values())
 
     def disconnect(self, name: str) -> None:
         """Disconnect the server *name* and forget it.
@@ -174,19 +227,38 @@ class MCPClient(Sequence[MCPToolDefinition]):
     ) -> None:
         self.sync_close()
 
-    def _session(self, name: str, entry: Any, mode: str | None) -> MCPServerSession:
+    def _session(
+        self, name: str, entry: Any, mode: str | None, record: str | Path | None
+    ) -> MCPServerSession:
         before = self.servers.get(name)
         entry = read_entry(entry)
         same = before is not None and before.entry == entry
-        remembered = before.mode if before is not None and same else "auto"
-        return MCPServerSession(
+        remembered = before.connection.mode if before is not None and same else "auto"
+        if before is not None and record is not None:
+            before.close()  # a cell that is run again begins a recording of its own
+        session = MCPServerSession(
             name,
             entry,
             timeout=self.timeout,
             mode=mode or remembered,
-            answerer=self.answerer,
+            answerer=self.answerer or recorded_answerer(entry),
             roots=self.roots,
+            approvals=self.approvals,
+            recorder=None if record is None else open_recorders.enter(record),
         )
+        # weakly: a client that is forgotten ends its servers
+        session.tools.on_added = partial(_tools_added, weakref.ref(self), name)
+        return session
+
+    def _report(self, server: str, names: tuple[str, ...]) -> None:
+        """Tell `on_tools_changed` of the tools that *server* calls *names*."""
+        added = [t for t in self.tools if t.server == server and t.remote_name in names]
+        if self.on_tools_changed is None or not added:
+            return
+        try:
+            self.on_tools_changed(added)
+        except Exception:  # noqa: BLE001 - the person's own: the tools are there all the same
+            _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     async def _replace(self, sessions: dict[str, MCPServerSession]) -> None:
         """Connect *sessions* side by side, each in place of the one with its name."""
@@ -200,17 +272,22 @@ class MCPClient(Sequence[MCPToolDefinition]):
                     tasks.start_soon(session.aclose)
                 for session in sessions.values():
                     tasks.start_soon(_connected, session)
-        except BaseException:  # interrupted: half a collection helps nobody
+        except BaseException:  # interrupted: half a collection is no help
             await _all_closed(list(sessions.values()))
             raise
 
 
 def create_mcp_tools(
-    config: Any,
+    config: Any = None,
     *,
+    record: str | Path | None = None,
+    replay: str | Path | None = None,
     timeout: float = 30.0,
-    answerer: Answerer | None = None,
+    elicitation_handler: Answerer | None = None,
+    sampling_handler: Answerer | None = None,
     roots: Sequence[str] = (),
+    on_tools_changed: ToolsChanged | None = None,
+    answerer: Answerer | None = None,
 ) -> MCPClient:
     """Connect the servers of *config* and return their tools.
 
@@ -218,17 +295,38 @@ def create_mcp_tools(
         config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file with it or with
             what Claude, Cursor, VS Code, Windsurf or Codex write, one URL, a FastMCP object, or
             a `toolbench.testing.FakeMCPServer`.
+        record: A file to write all into that goes back and forth, without secrets. With
+            `TOOLBENCH_REPLAY=1` in the environment it is replayed instead.
+        replay: A recording to answer from: no process is started, no network is used, and a
+            request that was not recorded is an error. *config* is not looked at.
         timeout: Seconds for connecting to a server; they are connected side by side.
-        answerer: Who answers what servers ask while they work; with none, the answer is no.
+        elicitation_handler: Answers what servers ask a person while they work: takes the
+            question, plain or `async`, and returns a dict or an `Answer`; None declines.
+            Without one the person is asked, and where there is none the answer is no.
+        sampling_handler: Writes the messages that servers ask a model for, in the same way.
         roots: File URLs that servers are told of.
+        on_tools_changed: Is called with the tools that a server offers newly, after it said
+            that its list changed; in a thread of its own, where it may call tools. Source:
+            OpenHands SDK.
+        answerer: The older name of both handlers, for one release.
 
     Raises:
         ServerError: If the configuration cannot be used, or no server at all answers. One that
             fails beside others does not: see `client.servers[name].error`.
     """
-    client = MCPClient(timeout=timeout, answerer=answerer, roots=roots)
+    if config is None and replay is None:
+        msg = "Give a configuration of servers, or replay= and a recording."
+        raise ServerError(msg)
+    handler = handler_of(elicitation_handler, sampling_handler, answerer)
+    client = MCPClient(
+        timeout=timeout,
+        elicitation_handler=handler,
+        sampling_handler=handler,
+        roots=roots,
+        on_tools_changed=on_tools_changed,
+    )
     try:
-        client.add(config)
+        client.add(config, record=record, replay=replay)
     except BaseException:  # interrupted too: no server is left running
         client.sync_close()
         raise
@@ -238,23 +336,33 @@ def create_mcp_tools(
 def _named(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
     """Return *tools*, each with a name of its own: what clashes gets its server in front."""
     counts = Counter(tool.remote_name for tool in tools)
-    taken = set(counts)
+    names = set(counts)
     return [
-        tool if counts[tool.remote_name] == 1 else _renamed(tool, taken)
+        tool if counts[tool.remote_name] == 1 else _renamed(tool, names)
         for tool in tools
     ]
 
 
-def _renamed(tool: MCPToolDefinition, taken: set[str]) -> MCPToolDefinition:
+def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
     name = tool.remote_name
-    while name in taken:  # also the longer name may be another tool's
+    while name in names:  # also the longer name may be another tool's
         name = f"{tool.server}_{name}"
-    taken.add(name)
+    names.add(name)
     return tool.model_copy(update={"name": name})
 
 
+def _tools_added(
+    client: "weakref.ref[MCPClient]", server: str, names: tuple[str, ...]
+) -> None:
+    """Report new tools in a thread of their own: who hears of them may call them."""
+    known = client()
+    if known is not None and known.on_tools_changed is not None:
+        work = (server, names)
+        Thread(target=known._report, args=work, daemon=True).start()
+
+
 async def _connected(session: MCPServerSession) -> None:
-    with suppress(ServerError):  # kept in session.error
+    with suppress(ServerError):  # kept in connection.error
         await session.aconnect()
 
 

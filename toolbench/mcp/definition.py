@@ -9,14 +9,16 @@ from pydantic import Field, PrivateAttr
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.concealing import discreet
-from toolbench.core.parameters import Parameters
+from toolbench.core.definition.parameters import Parameters
 from toolbench.core.schema import Action
-from toolbench.core.secrecy import hide
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.validation import SchemaValidator, clip, validator_of
 from toolbench.errors import ArgumentsError, Problem
+from toolbench.jsonschema.nulls import holds_null, without_nulls
+from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.plain import clip
+from toolbench.redaction.detection.secrecy import hide
 
 
 class MCPToolAction(Action):
@@ -59,8 +61,8 @@ class MCPToolAction(Action):
         """The arguments, one a line; secrets are hidden."""
         text = Text("Arguments" if self.data else "No arguments", style="bold")
         for name, value in hide(self.data, self._schema).items():
-            shown = value if isinstance(value, str) else clip(value, 500)
-            text.append(f"\n  {name}: ", style="cyan").append(shown)
+            printed = value if isinstance(value, str) else clip(value, 500)
+            text.append(f"\n  {name}: ", style="cyan").append(printed)
         return text
 
 
@@ -79,6 +81,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
     """What was wrong with the server's description of the tool, and left out."""
+    server_version: str = ""
+    """What the server says of its own version."""
+
+    @property
+    def version(self) -> str:
+        """The version label of the tool, or else of its server; it is kept in records."""
+        return super().version or self.server_version
 
     @property
     def source(self) -> str:  # type: ignore[override]  # each tool has its own
@@ -99,20 +108,72 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         schema = dict(self.schema)
         return Parameters(schema, {"type": "object", **schema})
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `from_dict` finds the tool by, JSON-ready; nothing of its server's entry."""
+        return {
+            **super().to_dict(),
+            "server": self.server,
+            "remote_name": self.remote_name,
+        }
+
+    def for_workers(self) -> Any:
+        """Return what travels to a worker of a cluster, and makes this tool of a session there.
+
+        Raises:
+            ServerError: If the server is an object of this process.
+            ToolNotFoundError: If its server is not connected any more.
+        """
+        from toolbench.mcp.worker_tool import (  # noqa: PLC0415 - the client is made of this
+            WorkerTool,
+        )
+
+        return WorkerTool.of(self.server, self.remote_name)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the tool that `to_dict` wrote down, of its server as it is connected now.
+
+        The server is found by its name and is never started.
+
+        Raises:
+            ToolNotFoundError: If no server of that name is connected, or it has no such tool.
+        """
+        tool: Any = connected.tool(data["server"], data["remote_name"])
+        name = data.get("name", tool.name)
+        loaded: Self = (
+            tool if tool.name == name else tool.model_copy(update={"name": name})
+        )
+        return loaded
+
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """List what is wrong with *arguments*, each at its own path, no secret in any."""
-        found = self._validator.problems(dict(arguments))
-        return discreet(found, arguments, self.secrecy)
+        problems = self._validator.problems(self._sendable(arguments))
+        return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*, explicit nulls kept.
+        """Return the action with *arguments*; a null is kept where the schema takes one.
 
         Raises:
             ArgumentsError: If they do not fit the server's schema; it lists every problem.
         """
         if problems := self.problems(arguments):
             raise ArgumentsError(self.name, problems)
-        return MCPToolAction.of(arguments, self.schema)
+        return MCPToolAction.of(self._sendable(arguments), self.schema)
+
+    def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *arguments* without nulls for optional parts of them that cannot be null.
+
+        Models write them for what they leave out, and servers refuse them.
+        """
+        if not holds_null(arguments):
+            return dict(arguments)
+        refused = {one.path for one in self._validator.problems(dict(arguments))}
+        sendable: dict[str, Any] = (
+            without_nulls(self.input_node, arguments, refused)
+            if refused
+            else {**arguments}
+        )
+        return sendable
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments* as they are: the server judges."""
@@ -126,7 +187,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def parameters(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return what a model is told to send: the server's own schema; yours to change.
+        """Return the server's own schema of the arguments, as a model gets it; yours to change.
 
         Args:
             security_risk: Ask the model to rate each call; only for tools that are not

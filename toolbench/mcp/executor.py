@@ -1,19 +1,22 @@
 """Call a server's tool: waiting, awaited, or from a button; stopping it tells the server."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
 from threading import Lock
 from typing import Any, Literal, Protocol
 
+from toolbench.core.background_loop import portal
 from toolbench.core.executor import ToolExecutor
-from toolbench.core.portal import portal
-from toolbench.core.validation import SchemaValidator, validator_of
+from toolbench.core.state import secrets_of
+from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.mcp.config.placeholders import with_secrets
+from toolbench.mcp.connection.blocking_wait import Waiting
+from toolbench.mcp.connection.failure_messages import CallFailedError
 from toolbench.mcp.definition import MCPToolAction
-from toolbench.mcp.failures import CallFailedError
-from toolbench.mcp.handlers import (
+from toolbench.mcp.elicitation import (
     Answerer,
     OnProgress,
     ask_here,
@@ -26,8 +29,8 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
-from toolbench.mcp.waiting import Waiting
-from toolbench.runs.waiting import running_loop
+from toolbench.runs.current_run import active_run
+from toolbench.runs.run import Run
 
 _CANCELLED = "The call was cancelled, and the server was told."
 
@@ -37,16 +40,17 @@ class Caller(Protocol):
 
     name: str
     """What the server is called here."""
+    server_info: dict[str, Any]
+    """What the server says it is: `name`, `version`, `title`."""
     answerer: Answerer | None
-    """Who answers the server's questions where nobody is named here."""
+    """Who answers the server's questions where no handler is named here."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
         """Which of the two protocols is spoken."""
 
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop | None:
-        """The background loop, once it was needed."""
+    def keep_secret(self, secrets: Iterable[str]) -> None:
+        """Show *secrets* nowhere in what is kept of the traffic."""
 
     async def call_tool(
         self,
@@ -90,7 +94,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """
 
     knows_conversations = True
-    """It is called with `(action, conversation)`: nobody needs to find that out."""
+    """It is called with `(action, conversation)`: its signature need not be inspected."""
 
     def __init__(self, caller: Caller, tool: str, output_schema: Any = None) -> None:
         """Call *tool*, by its server's name for it, through *caller*."""
@@ -99,17 +103,24 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._output_schema = output_schema
         self._running: set[_Stop] = set()
 
+    @property
+    def caller(self) -> Caller:
+        """What sends the calls: the session of the server."""
+        return self._caller
+
     def __call__(
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
         """Call the tool and wait; questions of the server are answered meanwhile, right here.
 
+        `${NAME}` in an argument stands for the secret of that name in *conversation*.
         Interrupting the wait cancels the call.
         """
+        self._keep_secrets_of(conversation)
         answerer = self._answerer()
         waiting = Waiting[MCPToolObservation](answerer)
-        asked = answerer if iscoroutinefunction(answerer) else waiting.ask
-        call, loop = self._calling(action, asked), self._loop()
+        ask = answerer if iscoroutinefunction(answerer) else waiting.ask
+        call, loop = self._calling(action, conversation, ask), portal.loop
         with self._interruptible() as stop:
             stop.by(partial(waiting.cancel, loop))
             try:
@@ -121,8 +132,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
         """Call the tool without blocking the running loop. Cancelling it cancels the call."""
-        call = self._calling(action, self._answerer())
-        loop, background = asyncio.get_running_loop(), self._loop()
+        self._keep_secrets_of(conversation)
+        call = self._calling(action, conversation, self._answerer())
+        loop, background = asyncio.get_running_loop(), portal.loop
         waited: asyncio.Future[MCPToolObservation]
         with self._interruptible() as stop:
             if loop is background:
@@ -140,9 +152,17 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 return failed_observation(self._tool, _CANCELLED)
 
     def interrupt(self) -> None:
-        """Cancel the calls under way, from any thread; the server is told."""
+        """Cancel the calls under way, from any thread, also at the server."""
         for stop in list(self._running):
             stop()
+
+    def _keep_secrets_of(self, conversation: Any) -> None:
+        """Keep those of the run this call is part of too: it may hand them on."""
+        secrets, run = secrets_of(conversation), active_run()
+        if secrets:
+            self._caller.keep_secret(secrets.redactor.secrets)
+        if isinstance(run, Run):
+            self._caller.keep_secret(run.secrets.redactor.secrets)
 
     def _answerer(self) -> Answerer:
         return current_answerer() or self._caller.answerer or ask_here
@@ -156,29 +176,26 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         finally:
             self._running.discard(stop)
 
-    def _loop(self) -> asyncio.AbstractEventLoop:
-        """The background loop, asked for directly: the portal's way there is twice as long."""
-        loop = self._caller.loop
-        return portal.call(running_loop) if loop is None or loop.is_closed() else loop
-
     def _calling(
-        self, action: MCPToolAction, answerer: Answerer
+        self, action: MCPToolAction, conversation: Any, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
         """Return the call as a coroutine function, with what is known in this thread."""
+        secrets = secrets_of(conversation)
+        arguments = with_secrets(action.data, secrets) if secrets else action.data
         return partial(
-            self._call, action, on_progress=current_on_progress(), answerer=answerer
+            self._call, arguments, on_progress=current_on_progress(), answerer=answerer
         )
 
     async def _call(
         self,
-        action: MCPToolAction,
+        arguments: dict[str, Any],
         *,
         on_progress: OnProgress | None,
         answerer: Answerer,
     ) -> MCPToolObservation:
         try:
             result = await self._caller.call_tool(
-                self._tool, action.data, on_progress=on_progress, answerer=answerer
+                self._tool, arguments, on_progress=on_progress, answerer=answerer
             )
         except CallFailedError as error:
             observation = failed_observation(self._tool, str(error), error.asides)

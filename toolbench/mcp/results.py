@@ -10,10 +10,11 @@ from typing import Any
 from pydantic import Field
 from pydantic_core import to_json
 
+from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.content import Content, ImageContent, TextContent
-from toolbench.core.frames import frame_of
 from toolbench.core.schema import Observation
-from toolbench.core.validation import SchemaValidator, clip
+from toolbench.jsonschema.validation.validator import SchemaValidator
+from toolbench.plain import clip
 
 _OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
     "via server-initiated requests is unavailable on 2026-07-28 connections",
@@ -27,6 +28,7 @@ _IMAGES = (
     (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),  # a header's size
     (rb"<svg|<\?xml", "image/svg+xml"),
 )
+_FOR_PERSON = "The tool answered the user; nothing of it is meant for you."
 _ANYTHING = ("unknown type", "application/octet-stream")
 
 
@@ -41,8 +43,28 @@ class MCPObservation(Observation):
     """What is wrong with the answer; it is shown all the same."""
 
     @property
+    def to_llm_content(self) -> Sequence[Content]:
+        """What the model reads: the content, without what is annotated for the user alone."""
+        content = self._content_for("assistant")
+        if self.content and not content:
+            content = [TextContent(text=_FOR_PERSON)]
+        header = [TextContent(text=self.ERROR_MESSAGE_HEADER)] if self.is_error else []
+        return [*header, *content]
+
+    @property
+    def _person_content(self) -> Sequence[Content]:
+        return self._content_for("user")
+
+    @property
     def _asides(self) -> list[str]:
         return self.warnings
+
+    def _content_for(self, reader: str) -> Sequence[Content]:
+        """The content of the blocks that are for *reader*: `user` or `assistant`."""
+        if len(self.blocks) != len(self.content):  # something stands in place of them
+            return self.content
+        pairs = zip(self.blocks, self.content, strict=True)
+        return [item for block, item in pairs if _is_for(block, reader)]
 
     @property
     def data(self) -> Any:
@@ -95,7 +117,7 @@ def tool_observation(
     blocks = _blocks(result, warnings)
     structured = result.get("structuredContent")
     if not is_error:
-        _check(structured, promise, warnings, given="structuredContent" in result)
+        _check(structured, promise, warnings, is_present="structuredContent" in result)
     content = [item for block in blocks for item in describe(block, warnings)]
     if not content:
         content = _in_place_of_nothing(structured, result, is_error=is_error)
@@ -130,7 +152,7 @@ def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObserv
     told how to reconnect; the model, which cannot, is not.
     """
     text = observation.text if observation.is_error else ""
-    if not any(said in text for said in _OLDER_WAY):
+    if not any(phrase in text for phrase in _OLDER_WAY):
         return observation
     command = f"%mcp reconnect {quote(server)} --mode legacy"
     warning = f"This server asks in the older way: `{command}`."
@@ -158,11 +180,11 @@ def _check(
     promise: SchemaValidator | None,
     warnings: list[str],
     *,
-    given: bool,
+    is_present: bool,
 ) -> None:
     if promise is None:
         return
-    if not given:
+    if not is_present:
         warnings.append("The tool promises structured content and sent none.")
         return
     warnings.extend(
@@ -215,21 +237,21 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
     if data is None:
         warnings.append("The data of an image is not base64.")
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
-    found = _image_type(data)
-    if found is None:
+    mime_type = _image_type(data)
+    if mime_type is None:
         warnings.append(f"Something labelled {_kind(block)} is no image that is known.")
         return TextContent(
             text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]"
         )
-    if found != block.get("mimeType"):
-        warnings.append(f"An image of type {found} is labelled {_kind(block)}.")
-    return ImageContent(image_urls=[f"data:{found};base64,{block['data']}"])
+    if mime_type != block.get("mimeType"):
+        warnings.append(f"An image of type {mime_type} is labelled {_kind(block)}.")
+    return ImageContent(image_urls=[f"data:{mime_type};base64,{block['data']}"])
 
 
 def _image_type(data: bytes) -> str | None:
     """Tell what kind of image *data* is by how it starts, if it is one."""
-    found = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
-    return next(found, None)
+    kinds = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
+    return next(kinds, None)
 
 
 def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
@@ -273,6 +295,19 @@ def decoded(data: Any) -> bytes | None:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
         return None
+
+
+def _is_for(block: Mapping[str, Any], reader: str) -> bool:
+    """Whether *block* is meant for *reader*; without a readable audience it is for everybody.
+
+    Source: MCP specification, `Annotations.audience`.
+    """
+    annotations = block.get("annotations")
+    audience = annotations.get("audience") if isinstance(annotations, Mapping) else None
+    if not isinstance(audience, list):
+        return True
+    readers = {role for role in audience if role in ("user", "assistant")}
+    return not readers or reader in readers
 
 
 def _is_text(block: Mapping[str, Any]) -> bool:

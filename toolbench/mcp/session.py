@@ -1,39 +1,48 @@
 """One MCP server, connected: its state, its lists, calls to it, and what it says meanwhile."""
 
-from asyncio import AbstractEventLoop
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
-from toolbench.core.portal import portal
-from toolbench.mcp.calls import Call
-from toolbench.mcp.catalog import Catalog
-from toolbench.mcp.changes import Listener
-from toolbench.mcp.connection import Connection
+from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError, ended
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.connection.connection import Connection
+from toolbench.mcp.connection.failure_messages import CallFailedError, call_failed
+from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
+from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
-from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.executor import MCPToolExecutor
-from toolbench.mcp.failures import call_failed
-from toolbench.mcp.handlers import Answerer, OnProgress
-from toolbench.mcp.inbox import Inbox
-from toolbench.mcp.link import Link, Status
-from toolbench.mcp.listing import DisabledTool
-from toolbench.mcp.logs import ServerLog
-from toolbench.mcp.offers import Offers
-from toolbench.mcp.resources import (
+from toolbench.mcp.features.argument_completion import complete
+from toolbench.mcp.features.prompt_list import PromptList
+from toolbench.mcp.features.resource_list import ResourceList
+from toolbench.mcp.features.resources import (
     MCPPromptObservation,
     MCPResourceObservation,
     Prompt,
-    Resource,
     ResourceTemplate,
 )
+from toolbench.mcp.features.tool_list import ToolList
+from toolbench.mcp.monitoring.changes import Listener
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.recording.recorder import (
+    Recorder,
+    ServerRecorder,
+    open_recorders,
+)
+from toolbench.mcp.recording.session_recording import cannot_record, start, stop
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.snapshot import Snapshot, ToolsDiff
-from toolbench.mcp.stderr import StderrTail
-from toolbench.mcp.subscriptions import Subscriptions
-from toolbench.mcp.tap import Traffic
-from toolbench.mcp.waiting import wait_answering
+from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.mcp.trust.approvals import Approvals, server_key
+from toolbench.mcp.trust.trust import Trust
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
 
 Era = Literal["modern", "legacy"]
+SessionStatus = Status | Literal["incomplete"]
 
 _CALL_SECONDS = 300.0
 
@@ -53,6 +62,8 @@ class MCPServerSession:
         mode: str = "auto",
         answerer: Answerer | None = None,
         roots: Sequence[str] = (),
+        recorder: Recorder | None = None,
+        approvals: Approvals | None = None,
     ) -> None:
         """Prepare a session; `connect` opens it.
 
@@ -61,160 +72,177 @@ class MCPServerSession:
             entry: How it is reached.
             timeout: Seconds for connecting, and for each list.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
-            answerer: Who answers the server's questions where a call names nobody.
+            answerer: Who answers the server's questions where a call names no handler.
             roots: File URLs the server may look at, if it cares.
+            recorder: Writes down all that goes back and forth.
+            approvals: What was approved of servers: one that changed since is not called.
         """
         self.name = name
         self.entry = entry
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """How long a call may take."""
-        self._inbox = Inbox(name, answerer=answerer)
-        self._inbox.on_list_changed = self._list_changed
-        self._timeout = timeout
-        self._link = Link(
+        self.answerer = answerer
+        """Who answers the server's questions where a call names no handler."""
+        self._seconds = timeout
+        self._inbox = inbox = Inbox(name, answerer=lambda: self.answerer)
+        self.connection = ReconnectingConnection(
             entry,
-            self._inbox,
+            inbox,
             seconds=timeout,
             mode=entry.mode or mode,
             roots=list(roots),
             greet=self._greet,
         )
-        self._offers = Offers(self._link, timeout)
-        self._subscriptions = Subscriptions(self._link, timeout)
-        self._inbox.on_resource_updated = self._subscriptions.note
-        self._catalog = Catalog(name, self)
-        self._modern = False
-        self._described: dict[str, Any] = {}
-        self._version = ""
+        """The way to the server: its status, mode, process."""
+        self._subscriptions = Subscriptions(self.connection, timeout)
+
+        self.tools = ToolList(self)
+        """What can be called: a sequence, and what cannot, and why."""
+        if recorder is not None:
+            inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
+        self.resources = ResourceList(self.connection, timeout, self._subscriptions)
+        """What can be read: a sequence, and how to read one or to hear of its changes."""
+        self.prompts = PromptList(self.connection, timeout)
+        """What the server can write for a model: a sequence, and how to get one."""
+        key = None if approvals is None else server_key(entry)
+        self.trust = Trust(name, key, approvals) if key and approvals else None
+        """Whether the server still says what was approved; None where approval is not required."""
+        self.stderr = inbox.stderr
+        """The last lines the server's process wrote on stderr."""
+        self.log = inbox.log
+        """The last messages the server logged through MCP."""
+        self.traffic = inbox.traffic
+        """The last messages on the wire, both ways."""
+        self.noise = inbox.noise
+        """The first lines on the server's stdout that were no messages."""
+
+        self.protocol_version: str | None = None
+        """The version of MCP both sides speak."""
+        self.era: Era | None = None
+        """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
+        self.server_info: dict[str, Any] = {}
+        """What the server says it is: `name`, `version`, `title`."""
+        self.capabilities: dict[str, Any] = {}
+        """What the server says it can do."""
+        self.instructions = ""
+        """How the server wants to be used, in its own words."""
+
+        inbox.on_list_changed = self._list_changed
+        inbox.on_resource_updated = self._subscriptions.note
 
     def __repr__(self) -> str:
-        era = f", {self.protocol_version}" if self._version else ""
-        return f"MCPServerSession({self.name!r}, {self.status}{era}, {len(self._catalog)} tools)"
+        version = f", {self.protocol_version}" if self.protocol_version else ""
+        tools = f"{len(self.tools)} tools"
+        if disabled := self.tools.disabled:
+            tools += f", {len(disabled)} more cannot be called: see tools.disabled"
+        return f"MCPServerSession({self.name!r}, {self.status}{version}, {tools})"
 
-    # --- state --------------------------------------------------------------------
+    # --- the connection -----------------------------------------------------------
 
     @property
-    def status(self) -> Status:
-        """`new`, `connecting`, `connected`, `lost`, `failed` or `closed`."""
-        return self._link.status
+    def status(self) -> SessionStatus:
+        """`new`, `connecting`, `connected`, `incomplete`, `lost`, `failed` or `closed`.
+
+        An incomplete one is connected, but its list of tools did not come: `error` says why.
+        """
+        has_no_list = self.tools.problem is not None and not self.tools
+        status = self.connection.status
+        return "incomplete" if status == "connected" and has_no_list else status
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection, whatever came over it."""
+        return self.connection.status == "connected"
 
     @property
     def error(self) -> str | None:
-        """Why the server could not be reached, with what to do about it."""
-        return self._link.error
+        """Why the server could not be reached, or lists no tools, with what to do about it."""
+        problem = self.tools.problem
+        if self.status != "incomplete" or problem is None:
+            return self.connection.error
+        return (
+            f"Server {self.name!r} is connected, but does not list its tools: {ended(problem)} "
+            "reconnect() asks again; call(name, arguments) works without the list."
+        )
 
     @property
-    def protocol_version(self) -> str | None:
-        """The version of MCP both sides speak."""
-        return self._version or None
-
-    @property
-    def era(self) -> Era | None:
-        """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
-        if not self._version:
-            return None
-        return "modern" if self._modern else "legacy"
-
-    @property
-    def mode(self) -> str:
-        """How the next connection is negotiated; what worked is remembered."""
-        return self._link.mode
-
-    @property
-    def pid(self) -> int | None:
-        """The number of the server's process, if it is one of ours."""
-        return self._link.connection.pid if self.status == "connected" else None
-
-    @property
-    def server_info(self) -> dict[str, Any]:
-        """What the server says it is: `name`, `version`, `title`."""
-        return dict(self._described.get("serverInfo", {}))
-
-    @property
-    def capabilities(self) -> dict[str, Any]:
-        """What the server says it can do."""
-        return dict(self._described.get("capabilities", {}))
-
-    @property
-    def instructions(self) -> str:
-        """How the server wants to be used, in its own words."""
-        return str(self._described.get("instructions") or "")
-
-    @property
-    def loop(self) -> AbstractEventLoop | None:
-        """The background loop, once there was a connection."""
-        return self._link.loop
-
-    @property
-    def answerer(self) -> Answerer | None:
-        """Who answers the server's questions where a call names nobody."""
-        return self._inbox.answerer
-
-    @answerer.setter
-    def answerer(self, answerer: Answerer | None) -> None:
-        self._inbox.answerer = answerer
-
-    @property
-    def stderr(self) -> StderrTail:
-        """The last lines the server's process wrote on stderr."""
-        return self._inbox.stderr
-
-    @property
-    def log(self) -> ServerLog:
-        """The last messages the server logged through MCP."""
-        return self._inbox.log
-
-    @property
-    def traffic(self) -> Traffic:
-        """The last messages on the wire, both ways."""
-        return self._inbox.traffic
-
-    @property
-    def noise(self) -> list[str]:
-        """The first lines on the server's stdout that were no messages."""
-        return list(self._inbox.noise)
+    def problems(self) -> list[str]:
+        """What went wrong with lists and subscriptions, though the server is connected."""
+        problem, lost = self.tools.problem, self._subscriptions.lost
+        problems = [] if problem is None else [f"tools/list: {problem}"]
+        return [*problems, *(f"no news of {uri!r}: {why}" for uri, why in lost.items())]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* with what changed, some times a second; return how to stop that."""
         return self._inbox.changes.listen(listener)
 
-    # --- connecting ---------------------------------------------------------------
-
-    def connect(self, mode: str | None = None) -> None:
-        """Connect, or connect again, in *mode* if one is given.
+    def reconnect(self, mode: str | None = None) -> None:
+        """Connect, in place of the connection there is, in *mode* if one is given.
 
         Raises:
             ServerError: If the server cannot be reached.
         """
         portal.call(self.aconnect, mode)
 
-    def reconnect(self, mode: str | None = None) -> None:
-        """Disconnect and connect again; arguments as for `connect`."""
-        self.connect(mode)
-
     def close(self) -> None:
         """Disconnect; the server's process ends. Closing twice does no harm."""
         portal.call(self.aclose)
 
     async def aconnect(self, mode: str | None = None) -> None:
-        """Do what `connect` does, in the background loop."""
-        await self._link.open(mode)
+        """Do what `reconnect` does, in the background loop."""
+        await self.connection.open(mode)
 
     async def aclose(self) -> None:
         """Do what `close` does, in the background loop."""
         self._subscriptions.stop()
-        await self._link.close()
+        await self.connection.close()
+        if (recorder := self._inbox.recorder) is not None:
+            open_recorders.leave(recorder.recorder)
+
+    def start_recording(self, path: str | Path) -> Path:
+        """Write all that goes between us and the server into *path*, from now on.
+
+        How the connection was opened is written first, and the lists are asked for anew: the
+        file can be replayed as if it had been recorded from the start.
+
+        Raises:
+            ServerError: If the session is recorded or replayed, or not connected, or the file
+                is something else or cannot be written.
+        """
+        if self.recording is not None or not self.is_connected:
+            raise cannot_record(self.name, self.recording)
+        return portal.call(self._start_recording, open_recorders.enter(path))
+
+    async def _start_recording(self, recorder: Recorder) -> Path:
+        start(recorder, self.name, self._inbox, self.tools.hide)
+        await self._refresh()
+        return recorder.path
+
+    def stop_recording(self) -> Path | None:
+        """End the recording; return its file, None if there is none."""
+        return portal.call(stop, self._inbox)
+
+    @property
+    def recording(self) -> Path | None:
+        """The file that the session is recorded into, or replayed from, if it is."""
+        if self.entry.transport == "replay":
+            return Path(self.entry.url)
+        recorder = self._inbox.recorder
+        return None if recorder is None else recorder.path
 
     async def _greet(self, connection: Connection) -> None:
         """Learn who is there and what it offers, on every new connection."""
-        self._described = connection.described()
-        self._version = connection.protocol_version
-        self._modern = connection.is_modern
-        self._offers.forget()
-        await self._list_tools(connection)
+        described = connection.described()
+        self.server_info = dict(described.get("serverInfo", {}))
+        self.capabilities = dict(described.get("capabilities", {}))
+        self.instructions = str(described.get("instructions") or "")
+        self.protocol_version = connection.protocol_version
+        self.era = "modern" if connection.is_modern else "legacy"
+        await self._list(connection)
         await self._subscriptions.follow(connection)
+        connected.add(self)
 
-    # --- tools --------------------------------------------------------------------
+    # --- its lists ----------------------------------------------------------------
 
     def refresh(self) -> None:
         """List the tools again; resources and prompts when they are looked at next.
@@ -224,41 +252,73 @@ class MCPServerSession:
         """
         portal.call(self._refresh)
 
-    @property
-    def tools(self) -> list[MCPToolDefinition]:
-        """What can be called, in the server's order."""
-        return self._catalog.tools
+    async def _refresh(self) -> None:
+        await self._list(await self.connection.live())
 
-    @property
-    def disabled_tools(self) -> list[DisabledTool]:
-        """What the server lists and cannot be called, each with its reason."""
-        return list(self._catalog.disabled)
+    async def _list(self, connection: Connection) -> None:
+        self.resources.forget()
+        self.prompts.forget()
+        await self._list_tools(connection)
 
-    @property
-    def problems(self) -> list[str]:
-        """What went wrong with lists and subscriptions, though the server is connected."""
-        listed, lost = self._catalog.problem, self._subscriptions.lost
-        found = [] if listed is None else [f"tools/list: {listed}"]
-        return [*found, *(f"no news of {uri!r}: {why}" for uri, why in lost.items())]
+    async def _list_tools(self, connection: Connection) -> None:
+        """List the tools; whether the server is still trusted is looked at each time."""
+        await self.tools.list_anew(connection, self._seconds)
+        if self.trust is not None:
+            offer = {"tools": self.tools.raw, "instructions": self.instructions}
+            self.trust.look(self._inbox.entry_redactor.value(offer))
+        self._inbox.changes.note("tools")
 
-    @property
-    def last_change(self) -> ToolsDiff | None:
-        """How the tools changed last, if they ever did."""
-        return self._catalog.last_change
+    def _list_changed(self, name: str) -> None:
+        """Take the server's word that a list changed; runs in the background loop."""
+        self._inbox.changes.note(name)
+        match name:
+            case "resources":
+                self.resources.forget()
+            case "prompts":
+                self.prompts.forget()
+            case "tools":
+                self.connection.soon(self._follow)
+
+    async def _follow(self) -> None:
+        """List the tools again; a session that was closed meanwhile stays closed."""
+        if self.is_connected:
+            await self._list_tools(self.connection.current)
+
+    def snapshot(self) -> Snapshot:
+        """Return all the server offers, JSON-ready and in a fixed order, to keep or compare."""
+        templates = self.resources.templates
+        offered = {
+            "server": self.server_info,
+            "protocolVersion": self.protocol_version,
+            "capabilities": self.capabilities,
+            "instructions": self.instructions,
+            "tools": self.tools.raw,
+            "disabled": {tool.name: tool.reason for tool in self.tools.disabled},
+            "resources": {item.uri: dict(item.raw) for item in self.resources},
+            "templates": {item.uri_template: dict(item.raw) for item in templates},
+            "prompts": {prompt.name: dict(prompt.raw) for prompt in self.prompts},
+        }
+        return Snapshot.of(self._inbox.redactor.value(offered))
+
+    # --- using it -----------------------------------------------------------------
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool the server calls *name*.
+        """Return the tool the server calls *name*, as `tools[name]` does.
 
         Raises:
             ToolNotFoundError: If there is none, or it is disabled.
         """
-        return self._catalog.find(name)
+        return self.tools[name]
 
     def call(
         self, name: str, arguments: dict[str, Any] | None = None
     ) -> MCPToolObservation:
         """Call the tool *name*, listed or not, with *arguments* as they are, unchecked."""
-        return MCPToolExecutor(self, name)(MCPToolAction(data=arguments or {}))
+        action = MCPToolAction(data=arguments or {})
+        observation = MCPToolExecutor(self, name)(action)
+        secrets = self.tools.secrets_in(name, action.data)
+        results.show(observation, Redactor(secrets))
+        return observation
 
     async def call_tool(
         self,
@@ -273,6 +333,12 @@ class MCPServerSession:
         Raises:
             CallFailedError: If there is none, for whatever reason.
         """
+        if self.trust is not None:
+            try:
+                self.trust.check()
+            except ServerError as error:
+                raise CallFailedError(str(error)) from None
+        self.keep_secret(self.tools.secrets_in(name, arguments))
         call = Call(
             seconds=self.call_seconds,
             tool=name,
@@ -291,85 +357,25 @@ class MCPServerSession:
             )
 
         try:
-            return await self._link.ask(send, call)
+            return await self.connection.ask(send, call)
         except Exception as error:  # the SDK's, the server's, the network's
-            raise call_failed(error, call, self._inbox) from error
+            failed = call_failed(error, call, self._inbox)
+            if (recorder := self._inbox.recorder) is not None:
+                failure = str(failed), tuple(failed.asides)
+                recorder.failed(call.token, *failure, self._inbox.redactor)
+            raise failed from error
 
-    async def _refresh(self) -> None:
-        self._offers.forget()
-        await self._list_tools(await self._link.live())
-
-    async def _follow(self) -> None:
-        """List again what changed; a session that was closed meanwhile stays closed."""
-        if self.status == "connected":
-            await self._list_tools(self._link.connection)
-
-    async def _list_tools(self, connection: Connection) -> None:
-        items, problem = await connection.pages(
-            "tools",
-            lambda session, params: session.list_tools(params=params),
-            self._timeout,
-        )
-        self._catalog.read(items, problem, is_modern=self._modern)
-        self._inbox.changes.note("tools")
-
-    def _list_changed(self, name: str) -> None:
-        """Take the server's word that a list changed; runs in the background loop."""
-        self._offers.forget(name)
-        self._inbox.changes.note(name)
-        if name == "tools":
-            self._link.soon(self._follow)
-
-    # --- resources and prompts ----------------------------------------------------
-
-    @property
-    def resources(self) -> list[Resource]:
-        """What can be read; listed on first use and after a change."""
-        return portal.call(self._offers.resources)
-
-    @property
-    def templates(self) -> list[ResourceTemplate]:
-        """Families of resources, with variables to fill in."""
-        return portal.call(self._offers.templates)
-
-    @property
-    def prompts(self) -> list[Prompt]:
-        """What the server can write for a model."""
-        return portal.call(self._offers.prompts)
+    def keep_secret(self, secrets: Iterable[str]) -> None:
+        """Show *secrets* of a call nowhere: not in the traffic, the log or on stderr."""
+        self._inbox.keep_secret(secrets)
 
     def read_resource(self, uri: str) -> MCPResourceObservation:
-        """Read what *uri* names.
-
-        Raises:
-            ServerError: If the server refuses or cannot be reached.
-        """
-        return wait_answering(self._offers.read, uri, answerer=self.answerer)
-
-    def subscribe(self, uri: str) -> None:
-        """Hear of changes of the resource *uri*: listeners are told, `updated` has it.
-
-        Raises:
-            ServerError: If the server refuses; in the newer protocol it does that in silence.
-        """
-        portal.call(self._subscriptions.add, uri)
-
-    def unsubscribe(self, uri: str) -> None:
-        """Hear no more of the resource *uri*."""
-        portal.call(self._subscriptions.remove, uri)
-
-    @property
-    def updated(self) -> list[str]:
-        """The resources that changed since they were subscribed to, each once."""
-        return list(self._subscriptions.updated)
+        """Read what *uri* names, as `resources.read` does."""
+        return self.resources.read(uri)
 
     def get_prompt(self, name: str, /, **arguments: str) -> MCPPromptObservation:
-        """Let the server write the prompt *name* with *arguments*.
-
-        Raises:
-            ServerError: If the server refuses or cannot be reached.
-        """
-        write = self._offers.write
-        return wait_answering(write, name, arguments, answerer=self.answerer)
+        """Let the server write the prompt *name*, as `prompts.get` does."""
+        return self.prompts.get(name, **arguments)
 
     def complete(
         self,
@@ -389,8 +395,5 @@ class MCPServerSession:
 
         A server that proposes nothing, or cannot, gives an empty list.
         """
-        return portal.call(self._offers.propose, target, argument, value, others)
-
-    def snapshot(self) -> Snapshot:
-        """Return all the server offers, JSON-ready and in a fixed order, to keep or compare."""
-        return Snapshot.of(self)
+        parameters = (self.connection, self._seconds, target, argument, value, others)
+        return portal.call(complete, *parameters)

@@ -1,7 +1,8 @@
 """Fakes for the tests of notebooks and agents that use tools."""
 
-from toolbench.testing.answers import HANG_UP, NEVER, InTurn, Raw, RpcError
-from toolbench.testing.server import FakeMCPServer, ReceivedCall
+from toolbench.testing.scripted_answers import HANG_UP, NEVER, InTurn, Raw, RpcError
+from toolbench.testing.server import FakeMCPServer
+from toolbench.testing.server_script import ReceivedCall
 
 __all__ = [
     "HANG_UP",

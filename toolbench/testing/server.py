@@ -1,42 +1,30 @@
 """A scripted MCP server in this process, for tests of whatever calls one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from json import dumps
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from toolbench.core.annotations import ToolAnnotations
-from toolbench.core.decorator import tool
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.functions.decorator import tool
 from toolbench.core.tool import ToolDefinition
-from toolbench.testing.answers import InTurn, RpcError
+from toolbench.mcp.recording.recording import Recording
+from toolbench.testing.recorded_answers import (
+    RecordedAnswers,
+    calls_by_tool,
+    resources_read,
+)
+from toolbench.testing.server_script import Era, ReceivedCall, Script
 
 if TYPE_CHECKING:
     from fastmcp.client.transports.base import ClientTransport
 
-    from toolbench.testing.wire import FakeSession
+    from toolbench.mcp.wire.memory import ServerEnd
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_FIRST_MODERN = "2026-07-28"
 _ANYTHING: dict[str, Any] = {"type": "object"}
-
-
-@dataclass
-class ReceivedCall:
-    """One call that reached the server."""
-
-    tool: str
-    arguments: dict[str, Any]
-    was_cancelled: bool = False
-    """Whether the client said that it does not wait any more."""
-
-
-@dataclass(frozen=True)
-class _Script:
-    """A listed tool, and what its calls are answered with."""
-
-    listed: dict[str, Any]
-    answer: Any
 
 
 class FakeMCPServer:
@@ -55,7 +43,7 @@ class FakeMCPServer:
     ...     "Pay, if the customer agrees."
     ...     current_run().progress(1, 2, "asking")
     ...     return "paid" if current_run().ask(f"Pay {amount}?") else "not paid"
-    >>> with create_mcp_tools(server, answerer=lambda question: True) as client:
+    >>> with create_mcp_tools(server, elicitation_handler=lambda question: True) as client:
     ...     client["price"]({}).data
     ...     client["stock"]({}).text
     ...     client["stock"]({}).data
@@ -72,7 +60,7 @@ class FakeMCPServer:
         self,
         name: str = "fake",
         *,
-        era: Literal["modern", "legacy"] = "modern",
+        era: Era = "modern",
         instructions: str = "",
     ) -> None:
         """Make a server without tools.
@@ -82,19 +70,64 @@ class FakeMCPServer:
             era: The protocol it speaks: `modern` (2026-07-28) or `legacy` (2025-11-25).
             instructions: How it wants to be used.
         """
-        self.name = name
-        self.era = era
-        self.instructions = instructions
-        self.calls: list[ReceivedCall] = []
-        """The calls so far, in the order they came."""
-        self._scripts: dict[str, _Script] = {}
-        self._resources: dict[str, dict[str, Any]] = {}
-        self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
-        self._sessions: list[FakeSession] = []
+        self._script = Script(name, era, instructions)
+        self._ends: list[ServerEnd] = []
         self._lock = Lock()
 
+    @classmethod
+    def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
+        """Return a fake that offers and answers what a recorded server did.
+
+        Calls are answered by their arguments, in the order recorded; one that was not recorded
+        is an error that names the nearest. More can be offered, and `calls` are kept, as with
+        any fake. To replay every message, logs and questions too, use `create_mcp_tools(replay=)`.
+
+        Args:
+            path: The recording, made by `%mcp connect --record` or `create_mcp_tools(record=)`.
+            server: Which server of it; it may be left out if there is one.
+
+        Raises:
+            ServerError: If the file is no recording, or has no such server.
+        """
+        recording = Recording.read(path)
+        tape, offered = recording.tape(server), recording.snapshot(server).json
+        is_modern = str(offered.get("protocolVersion")) >= _FIRST_MODERN
+        fake = cls(
+            str(offered.get("server", {}).get("name") or tape.server),
+            era="modern" if is_modern else "legacy",
+            instructions=str(offered.get("instructions") or ""),
+        )
+        calls, read = calls_by_tool(tape), resources_read(tape)
+        for name, offer in offered["tools"].items():
+            fake._offer(dict(offer), RecordedAnswers(calls.get(name, [])))
+        for uri, item in offered["resources"].items():
+            fake._script.add_recorded(item, read.get(uri, {}))
+        for offer in offered["prompts"].values():
+            fake._script.add_prompt(dict(offer), "")
+        return fake
+
     def __repr__(self) -> str:
-        return f"FakeMCPServer({self.name!r}, {len(self._scripts)} tools)"
+        return f"FakeMCPServer({self.name!r}, {len(self._script)} tools)"
+
+    @property
+    def name(self) -> str:
+        """What the server calls itself."""
+        return self._script.name
+
+    @property
+    def era(self) -> Era:
+        """The protocol it speaks."""
+        return self._script.era
+
+    @property
+    def instructions(self) -> str:
+        """How it wants to be used."""
+        return self._script.instructions
+
+    @property
+    def calls(self) -> list[ReceivedCall]:
+        """The calls so far, in the order they came."""
+        return self._script.calls
 
     # --- the script ---------------------------------------------------------------
 
@@ -119,16 +152,16 @@ class FakeMCPServer:
             output_schema: What the tool promises of its structured content.
             annotations: Its hints.
         """
-        listed = {
+        offer = {
             "name": name,
             "description": description,
             "inputSchema": dict(schema or _ANYTHING),
         }
         if output_schema is not None:
-            listed["outputSchema"] = dict(output_schema)
+            offer["outputSchema"] = dict(output_schema)
         if annotations is not None:
-            listed["annotations"] = annotations.model_dump(exclude_none=True)
-        self._offer(listed, answer)
+            offer["annotations"] = annotations.model_dump(exclude_none=True)
+        self._offer(offer, answer)
 
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
@@ -151,29 +184,23 @@ class FakeMCPServer:
         Raises:
             KeyError: If it is not offered.
         """
-        del self._scripts[name]
+        self._script.remove_tool(name)
         self.notify("notifications/tools/list_changed")
 
     def resource(
         self, uri: str, content: Any, *, mime_type: str = "text/plain", name: str = ""
     ) -> None:
         """Offer *content* to be read at *uri*: text as it is, anything else as JSON."""
-        text = content if isinstance(content, str) else dumps(content)
-        self._resources[uri] = {
-            "uri": uri,
-            "name": name or uri,
-            "mimeType": mime_type,
-            "text": text,
-        }
+        self._script.add_resource(uri, content, mime_type, name)
         self.notify("notifications/resources/list_changed")
 
     def prompt(self, name: str, text: str, *, arguments: Sequence[str] = ()) -> None:
         """Offer a prompt: *text*, with `{argument}` for each of its required *arguments*."""
-        listed = {
+        offer = {
             "name": name,
             "arguments": [{"name": each, "required": True} for each in arguments],
         }
-        self._prompts[name] = listed, text
+        self._script.add_prompt(offer, text)
         self.notify("notifications/prompts/list_changed")
 
     # --- while clients are connected ----------------------------------------------
@@ -181,103 +208,37 @@ class FakeMCPServer:
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification to every connected client, from any thread."""
         message = {"jsonrpc": "2.0", "method": method}
-        for session in self._connected():
-            session.say({**message, **({"params": dict(params)} if params else {})})
+        for end in self._connected():
+            end.send_soon({**message, **({"params": dict(params)} if params else {})})
 
     def hang_up(self) -> None:
         """End every connection, as a server that crashes does; clients may come back."""
-        for session in self._connected():
-            session.hang_up()
+        for end in self._connected():
+            end.hang_up()
 
     def client_transport(self) -> "ClientTransport":
         """Return what connects a client to this server: one for each connection."""
-        from toolbench.testing.wire import (  # noqa: PLC0415 - the SDK takes seconds to load
-            FakeTransport,
+        from toolbench.mcp.wire.memory import (  # noqa: PLC0415 - the SDK takes seconds to load
+            MemoryTransport,
         )
 
-        return FakeTransport(self)
+        return MemoryTransport(self._serve)
 
-    def _offer(self, listed: dict[str, Any], answer: Any) -> None:
-        self._scripts[listed["name"]] = _Script(listed, answer)
+    async def _serve(self, end: "ServerEnd") -> None:
+        from toolbench.testing.fake_session import FakeSession  # noqa: PLC0415 - as above
+
+        with self._lock:
+            self._ends.append(end)
+        try:
+            await FakeSession(self._script, end).serve()
+        finally:
+            with self._lock:
+                self._ends.remove(end)
+
+    def _offer(self, offer: dict[str, Any], answer: Any) -> None:
+        self._script.add_tool(offer, answer)
         self.notify("notifications/tools/list_changed")
 
-    def _connected(self) -> "list[FakeSession]":
+    def _connected(self) -> "list[ServerEnd]":
         with self._lock:
-            return list(self._sessions)
-
-    # --- what the wire asks -------------------------------------------------------
-
-    def enter(self, session: "FakeSession") -> Callable[[], None]:
-        """Count *session* among the connected; call what is returned when it ends."""
-        with self._lock:
-            self._sessions.append(session)
-
-        def leave() -> None:
-            with self._lock:
-                self._sessions.remove(session)
-
-        return leave
-
-    def described(self) -> dict[str, Any]:
-        """Return what the server says of itself to a new client."""
-        changes = {"listChanged": True}
-        capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
-        if self._resources:
-            capabilities["resources"] = changes
-        if self._prompts:
-            capabilities["prompts"] = changes
-        info = {"name": self.name, "version": "1"}
-        told = {"instructions": self.instructions} if self.instructions else {}
-        return {"serverInfo": info, "capabilities": capabilities, **told}
-
-    def reply(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a request that is no call of a tool.
-
-        Raises:
-            RpcError: If there is no such method, resource or prompt.
-        """
-        match method:
-            case "tools/list":
-                return {"tools": [script.listed for script in self._scripts.values()]}
-            case "resources/list":
-                found = self._resources.values()
-                return {"resources": [_without_text(r) for r in found]}
-            case "resources/read" if params.get("uri") in self._resources:
-                return {"contents": [self._resources[params["uri"]]]}
-            case "prompts/list":
-                return {"prompts": [listed for listed, _ in self._prompts.values()]}
-            case "prompts/get" if params.get("name") in self._prompts:
-                return self._written(params)
-            case "resources/templates/list":
-                return {"resourceTemplates": []}
-            case "resources/read" | "prompts/get":
-                msg = f"not offered: {params.get('uri') or params.get('name')}"
-                raise RpcError(msg, -32602)
-            case "ping" | "logging/setLevel":
-                return {}
-        msg = f"Method not found: {method}"
-        raise RpcError(msg, -32601)
-
-    def _written(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        _, text = self._prompts[params["name"]]
-        for name, value in (params.get("arguments") or {}).items():
-            text = text.replace(f"{{{name}}}", str(value))
-        content = {"type": "text", "text": text}
-        return {"messages": [{"role": "user", "content": content}]}
-
-    def scripted(self, call: ReceivedCall) -> Any:
-        """Keep *call*, and return the answer it gets: a value, or a tool to run.
-
-        Raises:
-            RpcError: If the server has no such tool.
-        """
-        self.calls.append(call)
-        if call.tool not in self._scripts:
-            msg = f"Unknown tool: {call.tool}"
-            raise RpcError(msg, -32602)
-        answer = self._scripts[call.tool].answer
-        return answer.next() if isinstance(answer, InTurn) else answer
-
-
-def _without_text(resource: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in resource.items() if key != "text"}
+            return list(self._ends)

@@ -19,6 +19,7 @@ from mcp_types import (
     InputRequiredResult,
     SamplingMessage,
     TextContent,
+    ToolAnnotations,
 )
 from pydantic import BaseModel
 
@@ -29,6 +30,7 @@ shop = MCPServer(
     instructions="Ask for *orders*, then `track` them.",
     log_level="ERROR",
 )
+ADDS = ToolAnnotations(destructive_hint=False)  # nobody is asked before it runs
 TRAP = sys.argv[1] if len(sys.argv) > 1 else ""
 
 
@@ -58,7 +60,7 @@ def praise():
     return Sample([SamplingMessage(role="user", content=said)], max_tokens=9)
 
 
-@shop.tool(title="Order")
+@shop.tool(title="Order", annotations=ADDS)
 def order(
     item: str,
     wish: Annotated[Order, Resolve(wanted)],
@@ -68,20 +70,20 @@ def order(
     return f"ordered: {wish.size} {item}" if yes.sure else "not ordered"
 
 
-@shop.tool()
+@shop.tool(annotations=ADDS)
 def review(text: Annotated[CreateMessageResult, Resolve(praise)]) -> str:
     """Have a model, or you, praise the shop."""
     return f"They say: {text.content.text}"
 
 
-@shop.tool()
+@shop.tool(annotations=ADDS)
 async def visit(ctx: Context) -> str:
     """Sign in at a page (the older protocol)."""
     answer = await ctx.elicit_url("Sign in first.", "https://shop.invalid/in", "e1")
     return f"visit: {answer.action}"
 
 
-@shop.tool()
+@shop.tool(annotations=ADDS)
 async def pack(boxes: int, ctx: Context) -> str:
     """Pack boxes, one after the other."""
     try:
@@ -94,7 +96,7 @@ async def pack(boxes: int, ctx: Context) -> str:
     return "packed"
 
 
-@shop.tool()
+@shop.tool(annotations=ADDS)
 async def hire(name: str, ctx: Context) -> str:
     """Take on somebody, who is a tool from then on."""
     shop.add_tool(lambda: "hello", name=name, description=f"{name} says hello.")
@@ -102,14 +104,14 @@ async def hire(name: str, ctx: Context) -> str:
     return "hired"
 
 
-@shop.tool()
+@shop.tool(annotations=ADDS)
 async def announce(ctx: Context) -> str:
     """Change what is new."""
     await ctx.notify_resource_updated("shop://news")
     return "announced"
 
 
-@shop.tool(meta={"ui": {"resourceUri": "ui://shop/basket"}})
+@shop.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://shop/basket"}})
 def basket(item: str) -> dict[str, str]:
     """Look into the basket; there is an app for it."""
     return {"item": item, "state": "in the basket"}

@@ -9,7 +9,7 @@ import httpx2
 from fastmcp.client.auth import BearerAuth, OAuth
 from key_value.aio.stores.memory import MemoryStore
 
-from toolbench.mcp.entries import ServerEntry
+from toolbench.mcp.config.server_entry import ServerEntry
 
 
 class BrowserOAuth(OAuth):

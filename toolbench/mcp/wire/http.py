@@ -10,12 +10,12 @@ from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from toolbench.core.state import Secrets
-from toolbench.mcp.calls import HttpFailure
-from toolbench.mcp.entries import ServerEntry
-from toolbench.mcp.inbox import Inbox
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.open_calls import HttpFailure
+from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
-from toolbench.mcp.wire.mending import LONGEST_EVENT, mend_response
+from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
+from toolbench.redaction.redactor import Redactor
 
 _KEPT_BODY = 500  # characters of a body that is no message
 
@@ -49,7 +49,7 @@ class HttpTransport(ClientTransport):
 def http_client(
     entry: ServerEntry, inbox: Inbox, **settings: Any
 ) -> httpx2.AsyncClient:
-    """Return the client for *entry*: its headers, its auth, failures told to *inbox*.
+    """Return the client for *entry*: its headers, its auth; *inbox* gets the failures.
 
     A call has its own time limit, so reading has none here.
     """
@@ -57,12 +57,12 @@ def http_client(
     endpoints = {str(httpx2.URL(entry.url))}
 
     async def look(response: httpx2.Response) -> None:
-        asked = response.request
-        if asked.method == "POST" and str(asked.url) in endpoints:
+        request = response.request
+        if request.method == "POST" and str(request.url) in endpoints:
             if response.has_redirect_location:
                 place = response.headers["location"]
-                endpoints.add(str(asked.url.join(place)))
-            inbox.note_http_failure(await _failure(response, inbox.secrets))
+                endpoints.add(str(request.url.join(place)))
+            inbox.note_http_failure(await _failure(response, inbox.redactor))
             if response.status_code < 300:
                 await mend_response(response, _kind(response))
 
@@ -75,7 +75,7 @@ def http_client(
     return client
 
 
-async def _failure(response: httpx2.Response, secrets: Secrets) -> HttpFailure | None:
+async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
     """What an answer says that is no message: an error status, a page for people."""
     if response.status_code < 400 and _kind(response) not in (
         "text/html",
@@ -85,14 +85,11 @@ async def _failure(response: httpx2.Response, secrets: Secrets) -> HttpFailure |
     body = ""
     try:
         await response.aread()
-        body = secrets.mask(response.text)[:_KEPT_BODY]
+        body = redactor.text(response.text)[:_KEPT_BODY]
     except httpx2.HTTPError:  # the status alone, then
         pass
     return HttpFailure(
-        status=response.status_code,
-        reason=response.reason_phrase,
-        body=body,
-        challenge=response.headers.get("www-authenticate", ""),
+        status=response.status_code, reason=response.reason_phrase, body=body
     )
 
 

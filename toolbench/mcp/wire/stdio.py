@@ -19,11 +19,12 @@ from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from toolbench.mcp.entries import ServerEntry
-from toolbench.mcp.framing import Lines, mend
-from toolbench.mcp.guard import find_program, guarded
-from toolbench.mcp.inbox import Inbox
-from toolbench.mcp.wire.texts import WrittenMessage, written
+from toolbench.core.process_guard import guarded
+from toolbench.mcp.config.program import find_program
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.wire.framing import Lines, mend
+from toolbench.mcp.wire.written_message import WrittenMessage, written
 
 _CHUNK = 1 << 18  # bytes
 
@@ -50,6 +51,7 @@ class ProcessTransport(ClientTransport):
     """Whether its stdout is closed: nothing will come any more."""
     lines: Lines = field(default_factory=Lines)
     _stopping: bool = False
+    _is_read_out: bool = False
 
     @asynccontextmanager
     async def connect_session(
@@ -94,11 +96,14 @@ class ProcessTransport(ClientTransport):
                 if messages := list(self._taken(chunk)):
                     return messages
         self.ended = True
-        with anyio.move_on_after(0.5):  # its exit code and its last words say why
+        with anyio.move_on_after(1):  # its exit code and its last words say why
             while process.returncode is None or not self.inbox.stderr.is_read:
                 await anyio.sleep(0.01)
         if not self._stopping:
             self.exit_code = process.returncode
+            if self.inbox.recorder is not None:
+                self.inbox.recorder.ended(process.returncode)
+        self._is_read_out = True
         return []
 
     async def write(self, process: Process, text: str) -> None:
@@ -112,8 +117,8 @@ class ProcessTransport(ClientTransport):
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
         except OSError as error:
-            with anyio.move_on_after(0.5):  # the reader knows more about why it ended
-                while not self.ended:
+            with anyio.move_on_after(1):  # the reader knows more about why it ended
+                while not self._is_read_out:
                     await anyio.sleep(0.01)
             if process.stdout is not None:
                 process.stdout.feed_eof()

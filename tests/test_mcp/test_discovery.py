@@ -1,0 +1,131 @@
+"""Servers that other programs are configured with."""
+
+import json
+
+import pytest
+
+from toolbench.mcp.config.discovery import discover
+
+STDIO = {"command": "uvx", "args": ["mcp-server-git"]}
+SERVERS = {"mcpServers": {"git": STDIO}}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home directory with nothing in it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    return tmp_path
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+
+
+class TestDiscover:
+    @pytest.mark.parametrize(
+        ("place", "text", "source"),
+        [
+            (".config/Claude/claude_desktop_config.json", SERVERS, "claude-desktop"),
+            (".claude.json", SERVERS, "claude-code"),
+            (".cursor/mcp.json", SERVERS, "cursor"),
+            (".codeium/windsurf/mcp_config.json", SERVERS, "windsurf"),
+            (".gemini/settings.json", SERVERS, "gemini"),
+            (
+                ".config/Code/User/mcp.json",
+                {"servers": SERVERS["mcpServers"]},
+                "vscode",
+            ),
+            (
+                ".config/Code/User/settings.json",
+                {"mcp": {"servers": SERVERS["mcpServers"]}},
+                "vscode",
+            ),
+            (
+                ".codex/config.toml",
+                '[mcp_servers.git]\ncommand = "uvx"\nargs = ["mcp-server-git"]\n',
+                "codex",
+            ),
+            (
+                ".config/goose/config.yaml",
+                "extensions: {git: {cmd: uvx, args: [mcp-server-git]}, own: {type: builtin}}",
+                "goose",
+            ),
+        ],
+    )
+    def test_finds_what_a_program_keeps(self, home, place, text, source):
+        """Each program's file is found where the program keeps it."""
+        write(home / place, text)
+        (found,) = discover(home / "project")
+        assert (found.name, found.source) == ("git", source)
+        assert found.summary == "stdio: uvx mcp-server-git"
+
+    @pytest.mark.parametrize(
+        "place", [".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"]
+    )
+    def test_finds_the_projects_own_from_below(self, home, place):
+        """A project's file is found from any folder in the project."""
+        write(home / "project" / place, SERVERS)
+        (home / "project/deep/er").mkdir(parents=True)
+        assert [s.name for s in discover(home / "project/deep/er")] == ["git"]
+
+    def test_claude_code_keeps_servers_by_project(self, home):
+        """A project's servers count in that project only."""
+        project = home / "project"
+        project.mkdir()
+        write(home / ".claude.json", {"projects": {str(project): SERVERS}})
+        assert [s.name for s in discover(project)] == ["git"]
+        assert discover(home / "other") == []
+
+    def test_shows_what_cannot_be_used(self, home):
+        """A broken file or entry is listed with its problem, and hides nothing else."""
+        write(home / ".cursor/mcp.json", "{nope")
+        write(
+            home / ".claude.json", {"mcpServers": {"bad": {}, **SERVERS["mcpServers"]}}
+        )
+        found = {s.name: s for s in discover(home / "project")}
+        assert found["git"].entry is not None
+        assert "'command' to start" in found["bad"].problem
+        assert "cannot be read" in found["?"].summary
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            {"command": "x", "env": ["A=1"]},
+            {"command": "x", "args": 5},
+            {"command": "x", "timeout": "soon"},
+            {"url": "http://[bad"},
+            {"url": "http://h", "headers": ["a: b"]},
+        ],
+    )
+    def test_of_entries_side_by_side_each_counts_alone(self, home, bad):
+        """An entry that makes no sense has a problem; its neighbour has none."""
+        write(home / ".cursor/mcp.json", {"mcpServers": {"bad": bad, "ok": STDIO}})
+        bad, ok = discover(home / "project")
+        assert bad.problem
+        assert bad.entry is None
+        assert (ok.problem, ok.summary) == ("", "stdio: uvx mcp-server-git")
+
+    def test_of_files_side_by_side_each_counts_alone(self, home):
+        """A file in another encoding has a problem; the next file has none."""
+        write(home / ".cursor/mcp.json", "")
+        (home / ".cursor/mcp.json").write_bytes(b'{"mcpServers": {"caf\xe9": {}}}')
+        write(home / ".gemini/settings.json", SERVERS)
+        bad, ok = discover(home / "project")
+        assert "can't decode" in bad.problem
+        assert ok.name == "git"
+
+    def test_shows_no_secrets(self, home):
+        """What is found can be listed without giving anything away."""
+        entry = {
+            "url": "https://x/mcp?token=verysecret1",
+            "headers": {"A": "verysecret2"},
+        }
+        write(home / ".cursor/mcp.json", {"mcpServers": {"x": entry}})
+        shown = repr(discover(home / "project")) + discover(home / "project")[0].summary
+        assert "verysecret" not in shown
+
+    def test_finds_nothing_where_nothing_is(self, home):
+        """A fresh machine has no servers, and says so without an error."""
+        assert discover(home) == []

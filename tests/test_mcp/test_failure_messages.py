@@ -1,0 +1,118 @@
+"""Exceptions in words."""
+
+import pytest
+from mcp import MCPError
+
+from toolbench.errors import ServerError
+from toolbench.mcp.connection.failure_messages import (
+    broken,
+    call_failed,
+    root_of,
+    sentence,
+)
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError, HttpFailure
+from toolbench.mcp.monitoring.notifications import Inbox
+
+
+class TestSentence:
+    @pytest.mark.parametrize(
+        ("error", "said"),
+        [
+            (
+                MCPError(-32603, "Internal error", {"trace": 1}),
+                "Internal error (MCP error -32603)",
+            ),
+            (MCPError(-32000, "Connection closed"), "the connection was closed"),
+            (CallTimeoutError("no answer within 3 s"), "no answer within 3 s"),
+            (TimeoutError(), "no answer in time"),
+            (ServerError("It is so."), "It is so"),
+            (
+                MCPError(-32601, "Method not found", "initialize"),
+                "what answers there is no MCP server",
+            ),
+            (
+                MCPError(-32601, "Method not found", "tools/list"),
+                "Method not found (MCP error -32601)",
+            ),
+            (
+                FileNotFoundError("command not found: 'x'. Is it on PATH?"),
+                "command not found: 'x'",
+            ),
+            (ValueError("odd"), "ValueError: odd"),
+            (KeyError(), "KeyError"),
+        ],
+    )
+    def test_names_what_went_wrong(self, error, said):
+        """Each kind of failure has its words, without a traceback."""
+        assert sentence(error).startswith(said)
+
+    def test_finds_the_reason_inside_wrappers(self):
+        """Groups and FastMCP's own wrapper are taken off."""
+        reason = FileNotFoundError("gone")
+        wrapper = RuntimeError("Client failed to connect: ...")
+        wrapper.__cause__ = reason
+        assert (
+            root_of(BaseExceptionGroup("g", [BaseExceptionGroup("h", [wrapper])]))
+            is reason
+        )
+
+    @pytest.mark.parametrize(
+        ("status", "hint"),
+        [
+            (401, "give 'auth' a token"),
+            (403, "refuses"),
+            (404, "path of the URL"),
+            (200, "page"),
+        ],
+    )
+    def test_tells_the_http_status_the_body_and_what_to_do(self, status, hint):
+        """What the SDK calls an error response is told as it was."""
+        failure = HttpFailure(status, "Reason", "the body")
+        said = sentence(
+            MCPError(-32603, "x"), call=Call(seconds=1, http_failure=failure)
+        )
+        assert f"HTTP {status} Reason: the body" in said
+        assert hint in said
+
+
+class TestCallFailed:
+    def test_is_a_whole_sentence(self):
+        """What a caller reads starts large and ends with a stop."""
+        error = CallTimeoutError("no answer within 3 s")
+        told = str(call_failed(error, Call(seconds=3), Inbox("s")))
+        assert told == "No answer within 3 s."
+
+
+def failed(inbox):
+    """The failure of a call in which the server died."""
+    died = broken("It broke.", exit_code=3, inbox=inbox)
+    return died, call_failed(died, Call(seconds=1), inbox)
+
+
+class TestBroken:
+    def test_leaves_a_model_the_last_lines_and_a_person_all(self):
+        """Of a dead server's log the model reads the end; nothing of it is lost."""
+        inbox = Inbox("s")
+        for n in range(5):
+            inbox.stderr.add(f"line {n}")
+        died, told = failed(inbox)
+        head = (
+            "It broke.\nIts process ended with exit code 3.\nIts last lines on stderr:"
+        )
+        assert str(told) == f"{head}\n  line 3\n  line 4"
+        assert told.asides == ["Before that on stderr:\n  line 0\n  line 1\n  line 2"]
+        lines = "".join(f"\n  line {n}" for n in range(5))
+        assert str(died) == f"{head}{lines}"
+
+    def test_has_no_aside_where_little_was_written(self):
+        """What the model reads is then all there is."""
+        inbox = Inbox("s")
+        died, told = failed(inbox)
+        assert (
+            str(died) == str(told) == "It broke.\nIts process ended with exit code 3."
+        )
+        inbox.stderr.add("dying")
+        died, told = failed(inbox)
+        assert str(died) == str(told)
+        assert str(told).endswith("\n  dying")
+        assert not told.asides

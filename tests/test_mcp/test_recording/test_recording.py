@@ -1,0 +1,295 @@
+"""What is written down of servers, what is not, and what is read of it again."""
+
+import json
+import stat
+
+import pytest
+
+from test_mcp.peers import good, scripted
+from test_mcp.test_recording.recorded_shop import fake, recorded
+from toolbench.errors import ServerError
+from toolbench.mcp import MCPClient, create_mcp_tools
+from toolbench.mcp.recording import Recording
+from toolbench.mcp.recording.notebook import write_notebook
+from toolbench.mcp.recording.player import rounds
+from toolbench.redaction import MARK
+from toolbench.testing import FakeMCPServer
+
+LOG_IN = {"type": "object", "properties": {"api_key": {"type": "string"}}}
+
+
+class TestSecrets:
+    def test_are_not_in_the_file_and_match_any(self, path):
+        """A secret argument is a numbered mark in the file, and any value fits in its place."""
+        server = FakeMCPServer("n")
+        server.answer("log_in", "welcome sesame-4711", schema=LOG_IN)
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["log_in"]({"api_key": "sesame-4711"})
+        text = path.read_text()
+        assert "sesame" not in text
+        assert '"api_key":"<secret-hidden:1>"' in text
+        with create_mcp_tools(replay=path) as client:
+            assert client["log_in"]({"api_key": "other-4712"}).text == f"welcome {MARK}"
+
+    @pytest.mark.parametrize(
+        "secret", [471100, 4.5, "p", "abc", ["deep", {"a": "deeper"}], {"a": "b c"}]
+    )
+    def test_of_any_kind_are_hidden_by_their_place(self, path, secret):
+        """A secret argument is hidden whatever it is, also if it is too short to look for."""
+        server = FakeMCPServer("n")
+        server.answer("log_in", "welcome", schema=LOG_IN)
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client.servers["n"].call("log_in", {"api_key": secret, "n": "ok"})
+        [call] = Recording.read(path).calls
+        assert call.arguments["api_key"].startswith("<secret-hidden:")
+        assert call.arguments["n"] == "ok"
+        with create_mcp_tools(replay=path) as client:
+            again = client.servers["n"].call("log_in", {"api_key": 1, "n": "ok"})
+        assert again.text == "welcome"
+
+    def test_are_remembered_as_long_as_the_file_is_written(self, path):
+        """A secret that comes back after many others is hidden still."""
+        server, first = FakeMCPServer("n"), "first-pass-4711"
+
+        @server.tool
+        def log_in(password: str) -> str:
+            """Log in."""
+            return first if password == "last-pass" else "ok"
+
+        with create_mcp_tools({"n": server}, record=path) as client:
+            for password in (
+                first,
+                *(f"other-{n:04}" for n in range(101)),
+                "last-pass",
+            ):
+                client["log_in"]({"password": password})
+        assert first not in path.read_text()
+        last = Recording.read(path).calls[-1]
+        assert MARK.strip("<>") in str(last.result)
+
+    def test_of_the_entry_are_told_apart(self, path):
+        """Two secrets of a server have two numbers, which say nothing of them."""
+        env = {"API_KEY": "first-secret-value", "PASSWORD": "second-secret-value"}
+        entry = {**good(), "env": env, "args": [*good()["args"]]}
+        with create_mcp_tools({"mcpServers": {"g": entry}}, record=path) as client:
+            both = {"text": "first-secret-value and second-secret-value"}
+            client.servers["g"].call("nothing_or", both)
+        text = path.read_text()
+        assert "secret-value" not in text
+        assert "<secret-hidden:1>" in text
+        assert "<secret-hidden:2>" in text
+
+
+class TestSnapshot:
+    def test_is_what_the_server_sent(self, path, tmp_path):
+        """Live and from a recording it is the same, and nothing is filled in or left out."""
+        tool = {"name": "t", "inputSchema": {"type": "object"}}
+        more = {"execution": {"taskSupport": "optional"}, "outputSchema": {"type": 5}}
+        tools = [tool, {**tool, "name": "u", **more}, tool, {"name": "v"}]
+        script = {"tools/list": [{"result": {"tools": tools}}]}
+        entry = scripted(tmp_path / "script.json", script)
+        with create_mcp_tools({"mcpServers": {"s": entry}}, record=path) as client:
+            live = client.servers["s"].snapshot()
+        assert live.json["tools"] == {"t": tools[0], "u": tools[1]}
+        assert set(live.json["disabled"]) == {"t", "v"}
+        assert Recording.read(path).snapshot().diff(live) == []
+
+
+START = {
+    "direction": "start",
+    "message": {"format": "toolbench-recording", "version": 1},
+}
+CALL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "t"}}
+ASKS = {"resultType": "input_required", "inputRequests": [1], "requestState": "a"}
+ODD = {
+    "parameters": [("sent", {**CALL, "params": [1]})],
+    "cancelled": [("sent", {"method": "notifications/cancelled", "params": [1]})],
+    "progress": [("received", {"method": "notifications/progress", "params": [1]})],
+    "asides": [("sent", CALL), ("failure", {"token": None, "text": 1, "asides": 5})],
+    "requests": [
+        ("sent", CALL),
+        ("received", {"id": 2, "result": ASKS}),
+        ("sent", {**CALL, "params": {"requestState": "a", "inputResponses": [1]}}),
+        ("received", {"id": 2, "result": [1]}),
+    ],
+    "direction": [({"a": 1}, CALL), ("other", CALL)],
+    "rounds": [
+        ("received" if n % 2 else "sent", message)
+        for round in range(1_500)
+        for n, message in enumerate(
+            (
+                {**CALL, "params": {"requestState": f"{round}"}},
+                {"id": 2, "result": {**ASKS, "requestState": f"{round + 1}"}},
+            )
+        )
+    ],
+}
+
+
+class TestFramesOfAnyShape:
+    @pytest.mark.parametrize("odd", ODD)
+    def test_raise_nothing_of_python(self, path, odd):
+        """A recording may hold any JSON: it is read, or refused in one of our errors."""
+        frames = [
+            {"direction": direction, "server": "s", "message": message}
+            for direction, message in ODD[odd]
+        ]
+        lines = [json.dumps({"at": 1, **frame}) for frame in [START, *frames]]
+        path.write_text("\n".join(lines) + "\n")
+        recording = Recording.read(path)
+        assert all(call.server == "s" for call in recording.calls)
+        assert "Recording(" in repr(recording)
+        if recording.servers:
+            recording.snapshot()
+            list(_rounds_of(recording))
+
+    @pytest.mark.parametrize("at", ["1" + "0" * 400, "1e999", "NaN", '"x"', "true"])
+    def test_have_a_finite_time(self, path, at):
+        """A time that is no number of seconds is none."""
+        frame = f'{{"at": {at}, "direction": "stderr", "server": "s", "message": "x"}}'
+        path.write_text(f"{json.dumps({'at': 1, **START})}\n{frame}\n")
+        [_, frame] = Recording.read(path).frames
+        assert frame.at in (0.0, 1.0)
+
+    def test_show_no_control_characters(self, path):
+        """The name of a server is shown with what hides in it spelled out."""
+        frame = {"at": 1, "direction": "stderr", "server": "\x1b[31m", "message": "x"}
+        path.write_text(
+            "".join(json.dumps(one) + "\n" for one in [{"at": 1, **START}, frame])
+        )
+        assert "^[[31m" in repr(Recording.read(path))
+        assert "\x1b" not in repr(Recording.read(path))
+
+
+def _rounds_of(recording):
+    for exchange in recording.tape(recording.servers[0]).exchanges:
+        yield from rounds(exchange)
+
+
+class TestRecorder:
+    def test_keeps_an_earlier_recording(self, path):
+        """Recording into a file again keeps the earlier one beside it."""
+        recorded(path)
+        first = path.read_bytes()
+        recorded(path)
+        assert path.with_name("shop.jsonl~").read_bytes() == first
+
+    def test_keeps_all_earlier_recordings(self, path):
+        """However often a file is recorded into, no recording is lost."""
+        for _ in range(3):
+            with create_mcp_tools({"n": FakeMCPServer("n")}, record=path):
+                pass
+        assert len(list(path.parent.iterdir())) == 3
+
+    def test_begins_anew_when_a_server_is_connected_again(self, path):
+        """A cell that is run again makes a recording of its own; the first is kept beside it."""
+        server = FakeMCPServer("n")
+        server.answer("t", "1")
+        with MCPClient() as client:
+            for number in (1, 2):
+                session = client.connect("n", {"server": server}, record=path)
+                session.call("t", {"number": number})
+        [call] = Recording.read(path).calls
+        assert call.arguments == {"number": 2}
+        [call] = Recording.read(f"{path}~").calls
+        assert call.arguments == {"number": 1}
+
+    def test_is_for_the_users_eyes_only(self, path):
+        """Nobody else can read or write a recording."""
+        recorded(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_makes_notebooks_over_its_own_only(self, path):
+        """A notebook is written over one that was made so, and over nothing else."""
+        recorded(path)
+        notebook = path.with_name("calls.ipynb")
+        with MCPClient() as client:
+            session = client.connect("shop", replay=path)
+            for _ in range(2):
+                write_notebook(session, notebook)
+            notebook.write_text('{"cells": [], "metadata": {}}')
+            with pytest.raises(ServerError, match="not written over"):
+                write_notebook(session, notebook)
+
+    def test_writes_over_nothing_else(self, path):
+        """A file that is no recording is left alone."""
+        path.write_text("precious")
+        with pytest.raises(ServerError, match="not written over"):
+            create_mcp_tools({"n": fake()}, record=path)
+        assert path.read_text() == "precious"
+
+    def test_several_servers_share_a_file(self, path):
+        """Servers that are recorded together are told apart, and replayed together."""
+        one, two = FakeMCPServer("one"), FakeMCPServer("two")
+        one.answer("a", "1")
+        two.answer("b", "2")
+        with create_mcp_tools({"one": one, "two": two}, record=path) as client:
+            client["a"]({})
+            client["b"]({})
+        assert Recording.read(path).servers == ("one", "two")
+        with create_mcp_tools(replay=path) as client:
+            assert client["a"]({}).text + client["b"]({}).text == "12"
+
+    def test_keeps_messages_of_any_length(self, path):
+        """A message that the traffic cuts is whole in the recording."""
+        server = FakeMCPServer("n")
+        server.answer("long", "x" * 300_000)
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["long"]({})
+        with create_mcp_tools(replay=path) as client:
+            assert client["long"]({}).text == "x" * 300_000
+
+
+class TestRecording:
+    def test_lists_calls_and_differs_by_what_is_offered(self, path, tmp_path):
+        """A recording knows its calls and what was offered; two are compared by that."""
+        recorded(path)
+        recording = Recording.read(path)
+        assert [call.tool for call in recording.calls] == [
+            *("price", "price", "price", "pay", "fail", "refuse"),
+        ]
+        assert recording.calls[3].result["content"][0]["text"] == "paid"
+        assert recording.diff(recording) == []
+        later = FakeMCPServer("shop")
+        later.answer("price", 3)
+        other = tmp_path / "other.jsonl"
+        with create_mcp_tools({"shop": later}, record=other) as client:
+            client["price"]({})
+        changes = recording.diff(Recording.read(other))
+        assert "tools/pay" in [c.where for c in changes if c.severity == "breaking"]
+
+    def test_loads_up_to_where_it_was_cut(self, path, tmp_path):
+        """Cut at any byte, a recording has the frames that are whole."""
+        server = FakeMCPServer("n")
+        server.answer("ping", "pong é")
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["ping"]({})
+        whole = path.read_bytes()
+        frames = list(Recording.read(path).frames)
+        cut = tmp_path / "cut.jsonl"
+        for size in range(len(whole) + 1):
+            cut.write_bytes(whole[:size])
+            recording = Recording.read(cut)
+            count = whole[:size].count(b"\n")
+            assert len(recording.frames) == count
+            assert list(recording.frames) == frames[:count]
+            for name in recording.servers:
+                recording.snapshot(name)
+
+    @pytest.mark.parametrize(
+        "text", ["{}\n", "hello\n", '{"direction": "sent", "message": 1}\n']
+    )
+    def test_that_is_none_is_refused(self, path, text):
+        """A file that does not begin as a recording does is none."""
+        path.write_text(text)
+        with pytest.raises(ServerError, match="is no recording"):
+            Recording.read(path)
+
+    def test_of_a_later_version_is_refused(self, path):
+        """A format that this version does not know is told."""
+        start = {"format": "toolbench-recording", "version": 99}
+        path.write_text(
+            json.dumps({"at": 0, "direction": "start", "message": start}) + "\n"
+        )
+        with pytest.raises(ServerError, match="version 99"):
+            Recording.read(path)

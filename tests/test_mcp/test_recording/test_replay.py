@@ -1,0 +1,306 @@
+"""A replay is what was recorded: the same tools, results, progress, questions and failures."""
+
+import os
+
+import pytest
+
+from test_mcp.peers import good, misbehaving, misbehaving_http, shop
+from test_mcp.test_recording.recorded_shop import recorded, seen_of
+from toolbench import current_run
+from toolbench.errors import ServerError
+from toolbench.mcp import create_mcp_tools
+from toolbench.mcp.recording.request_matcher import Matcher
+from toolbench.mcp.recording.tape import Exchange
+from toolbench.testing import HANG_UP, FakeMCPServer
+
+ERAS = ("modern", "legacy")
+
+
+class TestReplay:
+    @pytest.mark.parametrize("era", ERAS)
+    @pytest.mark.parametrize("answer", [True, None])
+    def test_shows_what_was_seen(self, path, era, answer):
+        """In both eras the replay offers, answers, reports, logs and asks the same."""
+        before = recorded(path, era, answer)
+        with create_mcp_tools(replay=path) as client:
+            again = seen_of(client)
+        times = {"log"} if era == "modern" else set()
+        assert {k: v for k, v in again.items() if k not in times} == {
+            k: v for k, v in before.items() if k not in times
+        }
+        assert before["progress"]
+
+    def test_needs_no_answerer_and_takes_one(self, path):
+        """Questions are answered as recorded; one that is answered otherwise is an error."""
+        recorded(path)
+        with create_mcp_tools(
+            replay=path, elicitation_handler=lambda _: None
+        ) as client:
+            result = client["pay"]({"amount": 5})
+        assert result.is_error
+        assert "answered otherwise" in result.text or "Not recorded" in result.text
+
+    def test_can_be_connected_to_again(self, path):
+        """A replay that is disconnected and connected again goes on."""
+        recorded(path)
+        with create_mcp_tools(replay=path) as client:
+            session = client.servers["shop"]
+            assert session.tool("price")({"of": "tea"}).text == "3"
+            session.reconnect()
+            assert session.tool("price")({"of": "jam"}).text == "4"
+
+    def test_repeats_in_the_order_recorded(self, path):
+        """A call that was answered differently each time is answered so again; the last stays."""
+        from toolbench.testing import InTurn
+
+        server = FakeMCPServer("n")
+        server.answer("next", InTurn("one", "two"))
+        with create_mcp_tools({"n": server}, record=path) as client:
+            assert [client["next"]({}).text for _ in range(2)] == ["one", "two"]
+        with create_mcp_tools(replay=path) as client:
+            texts = [client["next"]({}).text for _ in range(3)]
+        assert texts == ["one", "two", "two"]
+
+    def test_a_server_that_hung_up_does_so_again(self, path):
+        """A call during which the connection ended fails in the same words."""
+        server = FakeMCPServer("n")
+        server.answer("crash", HANG_UP)
+        server.answer("ping", "pong")
+        texts = []
+        for source in ({"config": {"n": server}, "record": path}, {"replay": path}):
+            with create_mcp_tools(**source) as client:
+                first = client["crash"]({}).text
+                texts.append((first, client["ping"]({}).text))
+        assert texts[0] == texts[1]
+        assert "broke during the call" in texts[0][0]
+
+    @pytest.mark.parametrize("era", ERAS)
+    def test_a_question_may_hold_a_secret(self, path, era):
+        """A question in which a secret was hidden is answered as it was then."""
+        server = FakeMCPServer("n", era=era)
+
+        @server.tool
+        def log_in(password: str) -> str:
+            """Log in."""
+            return str(bool(current_run().ask(f"Log in with {password}?")))
+
+        texts = []
+        sources = (
+            {
+                "config": {"n": server},
+                "record": path,
+                "elicitation_handler": lambda _: True,
+            },
+            {"replay": path},
+        )
+        for source in sources:
+            with create_mcp_tools(**source) as client:
+                texts.append(client["log_in"]({"password": "hunter2-4711"}).text)
+        assert texts == ["True", "True"]
+        assert "hunter2" not in path.read_text()
+
+    def test_a_text_between_secrets_takes_no_time(self):
+        """Many secrets in one text are compared in time that grows with the text, not faster."""
+        recorded = Exchange(
+            {"method": "m", "params": {"a": "<secret-hidden:1>a" * 500}}
+        )
+        matcher = Matcher([recorded])
+        assert matcher.find("m", {"a": "a" * 5_000 + "b"}) is None
+        assert matcher.find("m", {"a": "a" * 5_000}) is recorded
+
+    @pytest.mark.parametrize(
+        ("text", "fits"),
+        [
+            ("a--b--c", True),
+            ("a--c", False),
+            ("abc", True),
+            ("xabc", False),
+            ("ac", False),
+        ],
+    )
+    def test_what_stands_between_secrets_is_in_its_order(self, text, fits):
+        """A text fits if it begins, goes on and ends as the recorded one does."""
+        one = "a<secret-hidden:1>b<secret-hidden:2>c"
+        matcher = Matcher([Exchange({"method": "m", "params": {"a": one}})])
+        assert (matcher.find("m", {"a": text}) is not None) is fits
+
+    def test_is_what_a_recorded_connection_is_with_the_variable(
+        self, path, monkeypatch
+    ):
+        """With TOOLBENCH_REPLAY=1, `record=` replays, and starts nothing."""
+        recorded(path)
+        monkeypatch.setenv("TOOLBENCH_REPLAY", "1")
+        gone = {"mcpServers": {"shop": {"command": "/there/is/no/such/program"}}}
+        with create_mcp_tools(gone, record=path) as client:
+            assert client["price"]({"of": "tea"}).text == "3"
+
+    def test_shows_no_recording_that_is_missing(self, tmp_path):
+        """A recording that is not there is told by its name."""
+        with pytest.raises(ServerError, match="Cannot read the recording"):
+            create_mcp_tools(replay=tmp_path / "none.jsonl")
+
+
+class TestStrictness:
+    def test_a_call_that_was_not_recorded_is_an_error(self, path):
+        """It names what is missing, the nearest recorded call and the difference."""
+        recorded(path)
+        with create_mcp_tools(replay=path) as client:
+            result = client["price"]({"of": "milk"})
+        assert result.is_error
+        assert result.text == (
+            'Not recorded: tools/call {"name": "price", "arguments": {"of": "milk"}}. '
+            'The nearest recorded one differs in arguments.of (recorded "tea", "milk" now).'
+        )
+
+    def test_a_method_that_was_not_recorded_is_told(self, path):
+        """A request of a kind that was never made says so."""
+        server = FakeMCPServer("n")
+        server.answer("ping", "pong")
+        server.resource("x://a", "a")
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["ping"]({})
+        with (
+            create_mcp_tools(replay=path) as client,
+            pytest.raises(ServerError, match="no request resources/read"),
+        ):
+            client.servers["n"].read_resource("x://a")
+
+    def test_times_match_times(self, path):
+        """An argument that is a time of day now matches the one of then."""
+        server = FakeMCPServer("n")
+        server.answer("at", "ok", schema={"type": "object"})
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["at"]({"when": "2026-11-22T10:00:00Z"})
+        with create_mcp_tools(replay=path) as client:
+            assert client["at"]({"when": "2027-01-01T00:00:00Z"}).text == "ok"
+            assert client["at"]({"when": "tomorrow"}).is_error
+
+
+class TestProcesses:
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    @pytest.mark.parametrize("entry", [good, shop])
+    def test_are_not_needed_any_more(self, path, mode, entry, monkeypatch):
+        """A process that was recorded is replayed without it, with the same results."""
+        config = {"mcpServers": {"g": {**entry(), "mode": mode}}}
+        with create_mcp_tools(
+            config, record=path, elicitation_handler=lambda _: None
+        ) as client:
+            before = client.servers["g"].snapshot(), called(client)
+        monkeypatch.setenv("PATH", "")
+        with create_mcp_tools(replay=path) as client:
+            assert client.servers["g"].connection.pid is None
+            again = client.servers["g"].snapshot(), called(client)
+        assert again == before
+
+
+def called(client, skip=("hang", "never", "sleep")):
+    """The text of one call of each tool with the least arguments."""
+    texts = {}
+    for tool in client:
+        if tool.name in skip:
+            continue
+        whole = tool.input_schema
+        given = {
+            name: {
+                "integer": 1,
+                "number": 1,
+                "array": [],
+                "object": {},
+                "boolean": True,
+            }.get(whole["properties"][name].get("type"), "a")
+            for name in whole.get("required", [])
+        }
+        texts[tool.name] = (
+            client.servers[tool.server].call(tool.remote_name, given).text
+        )
+    return texts
+
+
+STARTS = [
+    *(
+        "calls",
+        "ok",
+        "exit-at-start",
+        "exit-after-init",
+        "exit-on-list",
+        "stderr-flood",
+    ),
+    *("junk-stdout", "binary-stdout", "crlf", "batch", "notify-first", "dup-names"),
+    *("never-list", "never-init", "no-newline", "pretty-json"),
+]
+
+
+class TestMisbehaving:
+    @pytest.mark.parametrize("mode", STARTS)
+    def test_connects_or_fails_as_it_did(self, path, mode):
+        """Whatever a server does while it is connected to, the replay does."""
+        assert replayed(path, misbehaving(mode)) == "equal"
+
+    @pytest.mark.parametrize("mode", ["http-500", "http-404", "http-401"])
+    def test_over_http_fails_as_it_did(self, path, mode):
+        """An error of HTTP is told in the same words."""
+        with misbehaving_http(mode) as url:
+            assert replayed(path, {"url": url}) == "equal"
+
+    def test_calls_end_as_they_did(self, path):
+        """Each tool that misbehaves when called gives the same text, or fails in the same words."""
+        texts = []
+        config = {"mcpServers": {"m": misbehaving("calls")}}
+        slow = {
+            "never",
+            "hang",
+            "slow",
+            "sleep",
+            "ignore_cancel",
+            "progress_forever",
+            "huge",
+        }
+        for source in ({"config": config, "record": path}, {"replay": path}):
+            with create_mcp_tools(**source, timeout=5) as client:
+                session = client.servers["m"]
+                session.call_seconds = 1.5
+                names = [
+                    t.remote_name for t in session.tools if t.remote_name not in slow
+                ]
+                texts.append({n: session.call(n, {}).text for n in names})
+        assert texts[0] == texts[1]
+        assert len(texts[0]) > 10
+
+
+def replayed(path, entry):
+    """Whether connecting and a ping come out the same in the replay."""
+    seen = []
+    for source in (
+        {"config": {"mcpServers": {"m": entry}}, "record": path},
+        {"replay": path},
+    ):
+        try:
+            with create_mcp_tools(**source, timeout=3) as client:
+                session = client.servers["m"]
+                listed = [t.name for t in session.tools]
+                seen.append((listed, session.error, session.call("ping", {}).text))
+        except ServerError as error:
+            seen.append(str(error))
+    return "equal" if seen[0] == seen[1] else seen
+
+
+class TestFakes:
+    def test_from_a_recording_answer_as_recorded(self, path):
+        """A fake made of a recording offers the same tools, and answers the recorded calls."""
+        recorded(path)
+        server = FakeMCPServer.from_recording(path)
+        with create_mcp_tools(server) as client:
+            assert client["price"]({"of": "jam"}).text == "4"
+            assert client["pay"]({"amount": 5}).text == "paid"
+            assert client["fail"]({}).is_error
+            assert "Not recorded" in client["price"]({"of": "milk"}).text
+            assert client.servers["shop"].read_resource("shop://hours").text == "9 to 5"
+        assert [call.tool for call in server.calls][:2] == ["price", "pay"]
+
+
+def test_nothing_is_left_open():
+    """The tests above leave no recorder behind."""
+    from toolbench.mcp.recording.recorder import open_recorders
+
+    assert open_recorders._open == {}
+    assert "TOOLBENCH_REPLAY" not in os.environ

@@ -1,0 +1,56 @@
+"""The page that shows what changed: complete, escaped, old and new side by side."""
+
+import pytest
+
+from toolbench.errors import ServerError
+from toolbench.mcp.snapshots.changes_page import changes_page, write_page
+from toolbench.mcp.snapshots.snapshot import Snapshot
+
+
+def snapshot(description, **schema):
+    tool = {"name": "t", "description": description}
+    return Snapshot(
+        {"tools": {"t": {**tool, "inputSchema": {"type": "object", **schema}}}}
+    )
+
+
+def test_marks_the_words_that_changed():
+    """Of a description, the words that differ are marked on their side, and no others."""
+    changes = snapshot("Add two numbers.").diff(snapshot("Add three numbers."))
+    page = changes_page(changes, before="shop.json", after="shop")
+    assert "<pre>Add <del>two</del> numbers.</pre>" in page
+    assert "<pre>Add <ins>three</ins> numbers.</pre>" in page
+    assert "shop.json" in page
+
+
+def test_shows_every_change_under_its_meaning():
+    """What breaks comes first; each change is there with its sentence and its path."""
+    before, after = snapshot("Add."), snapshot("Adds.", required=["a"])
+    changes = before.diff(after)
+    page = changes_page(changes)
+    assert page.index("breaking") < page.index("routing")
+    for change in changes:
+        assert change.where in page
+
+
+def test_lets_no_markup_of_a_server_through():
+    """What a server writes is text, on both sides, in sentences and in paths."""
+    before = snapshot("<script>alert(1)</script>")
+    after = snapshot("<img src=x onerror=alert(1)>\u202e", properties={"<b>": {}})
+    page = changes_page(before.diff(after), before="<i>", after="</title><script>")
+    for markup in ("<script", "<img", "<b>", "<i>", "\u202e"):
+        assert markup not in page
+
+
+def test_is_written_to_a_file(tmp_path):
+    """The page is a file that a browser opens, or says why it cannot be."""
+    page = changes_page(snapshot("Add.").diff(snapshot("Adds.")))
+    path = write_page(page, tmp_path / "diff.html")
+    assert path.read_text() == page
+    assert write_page(page, path) == path
+    (tmp_path / "mine.html").write_text("precious")
+    with pytest.raises(ServerError, match="not written over"):
+        write_page(page, tmp_path / "mine.html")
+    assert (tmp_path / "mine.html").read_text() == "precious"
+    with pytest.raises(ServerError, match="Cannot write the page"):
+        write_page(page, tmp_path / "none" / "diff.html")

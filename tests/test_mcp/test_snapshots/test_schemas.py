@@ -1,0 +1,295 @@
+"""What a change of a schema means: a table of known changes, and laws for all others."""
+
+import json
+
+import jsoncompat
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.test_jsonschema.corpus import lines_of, needs_corpus
+from tests.test_mcp.test_snapshots.schema_changes import (
+    ADDITIVE,
+    BREAKING,
+    COSMETIC,
+    SCHEMA_CHANGES,
+)
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.mcp.snapshots.change import SEVERITIES
+from toolbench.mcp.snapshots.tool_changes import schema_changes
+
+_SEEN_OTHERWISE = {
+    "optional property added": "an open object took any value under that name before",
+    "optional property removed": "no call is refused by an open object",
+    "required property removed": "no call is refused by an open object",
+    "pattern introduced": "it does not look at patterns",
+    "pattern changed": "it does not look at patterns",
+    "kind of object added": "it does not see that a constant tells kinds apart",
+    "kinds of objects in another order": "it does not see that a constant tells kinds apart",
+    "allOf put together": "it does not put the parts of allOf together",
+    "condition dropped": "it has no rule for conditions",
+}
+"""Cases in which jsoncompat judges otherwise, by the letter or for lack of a rule."""
+
+
+def changes_of(before, after, direction="input"):
+    return schema_changes("tools/t/inputSchema", "t", direction, before, after)
+
+
+def worst(changes):
+    return min((c.severity for c in changes), key=SEVERITIES.index, default=None)
+
+
+each_case = pytest.mark.parametrize("case", SCHEMA_CHANGES, ids=lambda case: case.name)
+
+
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+WHOLE, TEXT = {"type": "integer"}, {"type": "string"}
+FIRST = {"type": "array", "items": [WHOLE]}
+
+
+def place(schema, depth=1, **more):
+    """A schema with *schema* as a place in it, as deep as that."""
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"v": schema}, "required": ["v"]}
+    return {**schema, **more}
+
+
+BREAKS = {
+    "a type is stated": (place({"minLength": 1}), place({"minLength": 1, **TEXT})),
+    "another key is named": (
+        {"type": "object", "additionalProperties": WHOLE},
+        {"type": "object", "additionalProperties": WHOLE, "properties": {"a": TEXT}},
+    ),
+    "further items change": (
+        {**DRAFT_7, **place({**FIRST, "additionalItems": WHOLE})},
+        {**DRAFT_7, **place({**FIRST, "additionalItems": TEXT})},
+    ),
+    "further items are refused": (
+        {**DRAFT_7, **place(FIRST)},
+        {**DRAFT_7, **place({**FIRST, "additionalItems": False})},
+    ),
+    "far down": (place({"type": "number"}, 80), place(WHOLE, 80)),
+}
+SAYS_THE_SAME = {
+    "whole numbers by step": (place(WHOLE), place({"type": "number", "multipleOf": 1})),
+    "one item differs from itself": (
+        place({"type": "array", "maxItems": 1}),
+        place({"type": "array", "maxItems": 1, "uniqueItems": True}),
+    ),
+}
+
+
+class TestMeaning:
+    @pytest.mark.parametrize("name", BREAKS)
+    def test_what_refuses_a_value_breaks(self, name):
+        """A change by which a value does not fit any more is breaking, wherever it stands."""
+        assert worst(changes_of(*BREAKS[name])) == BREAKING
+
+    @pytest.mark.parametrize("name", SAYS_THE_SAME)
+    @pytest.mark.parametrize("direction", ["input", "output"])
+    def test_what_takes_the_same_values_does_not(self, name, direction):
+        """Another way to write the same is cosmetic, there and back."""
+        before, after = SAYS_THE_SAME[name]
+        assert worst(changes_of(before, after, direction)) == COSMETIC
+        assert worst(changes_of(after, before, direction)) == COSMETIC
+
+    def test_a_new_key_of_output_hides_no_other_change(self):
+        """What else comes otherwise is breaking, also where a key is new."""
+        dynamic = {"$dynamicAnchor": "d"}
+        before = place({"$dynamicRef": "#d"}, **{"$defs": {"d": {**WHOLE, **dynamic}}})
+        after = place({"$dynamicRef": "#d"}, **{"$defs": {"d": {**TEXT, **dynamic}}})
+        after["properties"] = {**after["properties"], "n": WHOLE}
+        assert worst(changes_of(before, after, "output")) == BREAKING
+
+
+class TestTheTable:
+    @each_case
+    def test_as_input(self, case):
+        """A change of a schema of arguments means what is known of it."""
+        assert worst(changes_of(case.before, case.after)) == case.as_input
+
+    @each_case
+    def test_as_output(self, case):
+        """A change of a schema of output means what is known of it."""
+        assert worst(changes_of(case.before, case.after, "output")) == case.as_output
+
+    @each_case
+    def test_backwards_breaks_what_was_added(self, case):
+        """What only adds, taken back, breaks; what changes no meaning does not either way."""
+        severity = worst(changes_of(case.after, case.before))
+        if case.as_input == COSMETIC:
+            assert severity == COSMETIC
+        if case.as_input == ADDITIVE:
+            assert severity == BREAKING
+
+    @each_case
+    def test_examples_are_refused_now(self, case):
+        """The example of a breaking change was valid before and is refused now."""
+        before, after = validator_of(case.before), validator_of(case.after)
+        for change in changes_of(case.before, case.after):
+            if change.example is not None:
+                assert before.is_valid(change.example)
+                assert not after.is_valid(change.example)
+
+    def test_most_breaking_changes_have_an_example(self):
+        """Only what a schema itself does not refuse has no example."""
+        without = {
+            case.name
+            for case in SCHEMA_CHANGES
+            if case.as_input == BREAKING
+            and all(c.example is None for c in changes_of(case.before, case.after))
+        }
+        assert without == {
+            "optional property removed",
+            "required property removed",
+            "property renamed",
+        }
+
+    @each_case
+    def test_says_it_in_one_sentence(self, case):
+        """Every change has one line of text that ends as a sentence does, and names the tool."""
+        for change in changes_of(case.before, case.after):
+            assert change.text.startswith("t: ")
+            assert change.text.endswith(".")
+            assert "\n" not in change.text
+            assert change.where.startswith("tools/t/inputSchema")
+
+    @pytest.mark.parametrize(
+        "case",
+        # it reads only the newest dialect
+        [case for case in SCHEMA_CHANGES if "$schema" not in case.before],
+        ids=lambda case: case.name,
+    )
+    def test_jsoncompat_agrees(self, case):
+        """A second reader sees a call refused where we do, but for the cases listed here."""
+        before, after = map(json.dumps, (case.before, case.after))
+        breaks = not jsoncompat.check_compat(before, after, "deserializer")
+        ours = case.as_input == BREAKING
+        assert (breaks != ours) == (case.name in _SEEN_OTHERWISE)
+
+
+SCALARS = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "null"},
+        {"enum": ["a", 1]},
+        {"const": "a"},
+        {"type": "integer", "minimum": 0},
+        {"type": "integer", "maximum": 1},
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "string", "minLength": 2},
+        {"type": "string", "maxLength": 1},
+        {"type": ["string", "null"]},
+        {"type": ["string", "integer"]},
+        {},
+    ]
+)
+
+
+def _objects(inner):
+    return st.builds(
+        lambda properties, required, closed: {
+            "type": "object",
+            "properties": properties,
+            "required": [name for name in required if name in properties],
+            **({"additionalProperties": False} if closed else {}),
+        },
+        st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+        st.lists(st.sampled_from("ab"), unique=True),
+        st.booleans(),
+    )
+
+
+SCHEMAS = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        _objects(inner),
+        st.builds(lambda item: {"type": "array", "items": item}, inner),
+        st.builds(
+            lambda item, least: {"type": "array", "items": item, "minItems": least},
+            inner,
+            st.integers(0, 2),
+        ),
+        st.builds(lambda *parts: {"anyOf": list(parts)}, inner, inner),
+        st.builds(lambda *parts: {"allOf": list(parts)}, inner, inner),
+    ),
+    max_leaves=4,
+)
+VALUES = st.recursive(
+    st.sampled_from([None, True, False, 0, 1, -1, 2, 0.5, "", "a", "ab", "abc"]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    ),
+    max_leaves=4,
+)
+
+
+class TestAnyTwoSchemas:
+    @settings(max_examples=200, deadline=None)
+    @given(st.data())
+    def test_a_call_that_is_refused_now_is_a_breaking_change(self, data):
+        """If a value fitted and fits no more, the change is breaking."""
+        before, after = data.draw(SCHEMAS), data.draw(SCHEMAS)
+        value = data.draw(VALUES)
+        if validator_of(before).is_valid(value) and not validator_of(after).is_valid(
+            value
+        ):
+            assert worst(changes_of(before, after)) == BREAKING
+
+    @settings(max_examples=100, deadline=None)
+    @given(SCHEMAS)
+    def test_a_schema_does_not_differ_from_itself(self, schema):
+        """Compared with itself, or with itself in other words, nothing breaks or is added."""
+        assert worst(changes_of(schema, schema)) == COSMETIC
+        other = {"$ref": "#/$defs/x", "$defs": {"x": schema}}
+        assert worst(changes_of(schema, other)) == COSMETIC
+        assert worst(changes_of(other, schema)) == COSMETIC
+
+    @settings(max_examples=100, deadline=None)
+    @given(SCHEMAS, SCHEMAS)
+    def test_examples_are_what_they_say(self, before, after):
+        """An example of a breaking change fitted before and does not fit now; output: reversed."""
+        old, new = validator_of(before), validator_of(after)
+        for change in changes_of(before, after):
+            if change.example is not None:
+                assert old.is_valid(change.example)
+                assert not new.is_valid(change.example)
+        for change in changes_of(before, after, "output"):
+            if change.example is not None:
+                assert new.is_valid(change.example)
+                assert not old.is_valid(change.example)
+
+    @pytest.mark.parametrize(
+        "schema", [True, False, None, 7, [], {"type": 3}, {"$ref": "#"}]
+    )
+    def test_what_is_no_schema_does_not_raise(self, schema):
+        """Whatever a server writes there, comparing gives changes."""
+        assert changes_of(schema, {"type": "object"})
+        assert changes_of({"type": "object"}, schema)
+
+
+@needs_corpus
+class TestTheCorpus:
+    def test_against_itself_nothing_differs(self):
+        """No schema of a real tool is found to differ from a copy of itself."""
+        for line in lines_of("tools_public.jsonl"):
+            schema = line["inputSchema"]
+            copy = json.loads(json.dumps(schema))
+            assert worst(changes_of(schema, copy)) == COSMETIC, line["name"]
+
+    def test_a_new_required_argument_is_never_missed(self):
+        """An argument that every real tool requires newly breaks every one of them."""
+        for line in lines_of("tools_public.jsonl"):
+            before = line["inputSchema"]
+            after = json.loads(json.dumps(before))
+            after["required"] = [*(after.get("required") or []), "zzz"]
+            after["properties"] = {**(after.get("properties") or {}), "zzz": {}}
+            changes = [c for c in changes_of(before, after) if c.severity == BREAKING]
+            assert [c.where for c in changes] == ["tools/t/inputSchema/required"], line[
+                "name"
+            ]

@@ -1,0 +1,244 @@
+"""Servers in this kernel, from modules, from OpenAPI documents, and over HTTP."""
+
+import importlib.util
+import json
+import logging
+import textwrap
+
+import pytest
+from fastmcp import FastMCP
+
+from test_mcp.peers import GOOD, children, is_running, light, serving, serving_app
+from toolbench.errors import ServerError
+
+OPENAPI = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pets", "version": "1"},
+    "paths": {
+        "/pets/{name}": {
+            "get": {
+                "operationId": "get_pet",
+                "parameters": [
+                    {
+                        "name": "name",
+                        "in": "path",
+                        "required": True,
+                        "schema": {"type": "string"},
+                    }
+                ],
+                "responses": {"200": {"description": "ok"}},
+            }
+        }
+    },
+}
+
+
+class TestInThisProcess:
+    def test_a_fastmcp_object_is_a_server(self, client):
+        """Define a server in a cell, connect it, call it: no process, no port."""
+        server = FastMCP("mine")
+
+        @server.tool
+        def double(n: int) -> int:
+            return 2 * n
+
+        session = client.connect("mine", server)
+        assert session.tool("double")({"n": 21}).data == 42
+        assert session.connection.pid is None
+
+        @server.tool
+        def triple(n: int) -> int:
+            return 3 * n
+
+        session.refresh()
+        assert session.tools.last_change.added == ("triple",)
+
+    @pytest.mark.parametrize("ending", ["", ":mcp", ":other"])
+    def test_a_module_or_file_holds_a_server(
+        self, client, tmp_path, monkeypatch, ending
+    ):
+        """`file.py`, `file.py:name` and `module:name` are servers."""
+        (tmp_path / "holds_a_server.py").write_text(
+            textwrap.dedent("""
+                from fastmcp import FastMCP
+                mcp = other = FastMCP("held")
+                @mcp.tool
+                def where() -> str: return "here"
+            """)
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.chdir(tmp_path)
+        session = client.connect("held", f"holds_a_server.py{ending}")
+        assert session.tool("where")({}).text == "here"
+        if ending:
+            session = client.connect("held", f"holds_a_server{ending}")
+            assert session.tool("where")({}).text == "here"
+
+    @pytest.mark.parametrize(
+        ("target", "said"),
+        [
+            ("nowhere.py", "There is no file"),
+            ("no_such_module:mcp", "Cannot import 'no_such_module'"),
+            ("json:mcp", "'json' has no 'mcp'"),
+            (object(), "is no MCP server"),
+        ],
+    )
+    def test_what_holds_none_says_so(self, client, target, said):
+        """A wrong place is one sentence."""
+        with pytest.raises(ServerError, match=said):
+            client.connect("x", target)
+
+    def test_fastmcps_transforms_are_kept(self, client):
+        """A configuration may rename tools, as FastMCP's may."""
+        entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
+        before = children()
+        session = client.connect("renamed", entry)
+        assert session.tool("near")({}).text == "far"
+        started = children() - before
+        assert len(started) == 1
+        session.close()
+        assert not any(map(is_running, started))
+
+    def test_an_openapi_document_is_a_server(self, client, tmp_path):
+        """Operations become tools; a document may be a file, and needs to say where it is."""
+        file = tmp_path / "pets.json"
+        file.write_text(json.dumps(OPENAPI))
+        entry = {"openapi": str(file), "base_url": "http://127.0.0.1:9"}
+        session = client.connect("pets", entry)
+        assert [t.name for t in session.tools] == ["get_pet"]
+        assert session.tool("get_pet")({"name": "x"}).is_error
+        with pytest.raises(ServerError, match="names no server URL"):
+            client.connect("pets", {"openapi": OPENAPI})
+
+    def test_a_document_by_itself_is_a_server(self, client, tmp_path):
+        """As an object, or a file: it is called by its title, and names its server."""
+        document = {**OPENAPI, "servers": [{"url": "http://127.0.0.1:9"}]}
+        file = tmp_path / "pets.json"
+        file.write_text(json.dumps(document))
+        assert client.connect("pets", document).tool("get_pet").name == "get_pet"
+        for config in (document, file):
+            client.add(config)
+            assert [t.name for t in client.server("Pets").tools] == ["get_pet"]
+
+    def test_a_document_behind_a_url_may_leave_its_server_out(self, client):
+        """It is the one the document came from, as OpenAPI has it."""
+        from starlette.applications import Starlette
+        from starlette.responses import JSONResponse, PlainTextResponse
+        from starlette.routing import Route
+
+        async def document(request):
+            return JSONResponse(OPENAPI)
+
+        async def pet(request):
+            return PlainTextResponse(request.path_params["name"])
+
+        app = Starlette(
+            routes=[Route("/openapi.json", document), Route("/pets/{name}", pet)]
+        )
+        with serving_app(app) as url:
+            session = client.connect("pets", f"{url}/openapi.json")
+            assert "rex" in session.tool("get_pet")({"name": "rex"}).text
+
+
+@pytest.fixture(scope="module")
+def url():
+    """The well-behaved server over HTTP."""
+    with serving(good_server()) as url:
+        yield url
+
+
+def good_server():
+    spec = importlib.util.spec_from_file_location("good", GOOD)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.mcp
+
+
+@pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
+class TestHttp:
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    def test_works_like_a_process(self, client, url, mode):
+        """Tools, resources, progress and cancellation over streamable HTTP, in both eras."""
+        session = client.connect("good", url, mode=mode)
+        assert session.tool("add")({"a": 1}).data == 2
+        assert session.read_resource("good://readme").text == "Read me."
+        assert session.tool("steps")({"count": 2}).text == "done"
+        session.call_seconds = 0.3
+        assert "No answer" in session.tool("hang")({}).text
+        session.call_seconds = 20
+        assert session.tool("add")({"a": 1}).data == 2
+
+    def test_the_older_transport_works_too(self, client):
+        """Server-sent events, as servers of 2024 have them; the era is the older one."""
+        with serving(good_server(), "sse") as url:
+            session = client.connect("good", url)
+            assert session.entry.transport == "sse"
+            assert session.era == "legacy"
+            assert session.tool("add")({"a": 1}).data == 2
+            client.sync_close()
+
+    def test_large_results_come_in_event_streams_too(self, client):
+        """The SDK gives up on events of a megabyte; a result may be larger."""
+        server = FastMCP("large")
+
+        @server.tool
+        def large() -> str:
+            return "x" * 3_000_000
+
+        with serving(server) as url:
+            session = client.connect("large", url)
+            assert len(session.tool("large")({}).text) == 3_000_000
+            client.sync_close()
+
+    def test_headers_and_tokens_are_sent_and_never_shown(self, client):
+        """A bearer token and headers reach the server, and nothing that is shown."""
+        seen = []
+        server = FastMCP("guarded")
+
+        @server.tool
+        def who() -> str:
+            from fastmcp.server.dependencies import get_http_headers
+
+            headers = get_http_headers(include_all=True)
+            seen.append((headers.get("authorization"), headers.get("x-key")))
+            return f"you sent {headers.get('authorization')}"
+
+        entry = {"auth": "s3cret-bearer", "headers": {"X-Key": "s3cret-header"}}
+        with serving(server) as url:
+            session = client.connect("guarded", {"url": url, **entry})
+            told = session.tool("who")({}).text
+            assert seen == [("Bearer s3cret-bearer", "s3cret-header")]
+            assert (
+                "s3cret" not in told + repr(session.entry) + session.traffic.to_ndjson()
+            )
+            client.sync_close()
+
+    def test_nothing_there_is_a_sentence(self, client):
+        """A port where nobody listens says so."""
+        with pytest.raises(ServerError, match="nothing answers there"):
+            client.connect("x", "http://127.0.0.1:9/mcp")
+
+    def test_a_refusal_behind_a_redirect_says_what_to_do(self, client):
+        """What the place says that a server redirects to counts as its own answer."""
+
+        async def moved(scope, receive, send):
+            is_old = scope["path"] == "/mcp"
+            headers = [(b"location", b"/mcp/")] if is_old else []
+            status = 307 if is_old else 401
+            head = {"type": "http.response.start", "headers": headers}
+            await send(head | {"status": status})
+            await send({"type": "http.response.body", "body": b""})
+
+        with (
+            serving_app(moved) as url,
+            pytest.raises(ServerError, match=r"HTTP 401 .* give 'auth' a token"),
+        ):
+            client.connect("moved", f"{url}/mcp")
+
+
+def test_connecting_again_changes_no_logger(client):
+    """What the SDK logs is silenced once, not with every connection."""
+    session = client.connect("far", light("far", "x"))
+    handlers = [list(logging.getLogger(name).handlers) for name in ("mcp", "client")]
+    session.reconnect()
+    assert handlers == [logging.getLogger(name).handlers for name in ("mcp", "client")]

@@ -1,0 +1,68 @@
+"""A server's tool on a worker: its session stays while it is used, and ends soon after."""
+
+import sys
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp import create_mcp_tools
+from toolbench.mcp.config.reader import read_entry
+from toolbench.mcp.worker_tool import WorkerSessions, WorkerTool
+
+SERVER = Path(__file__).parents[1] / "test_evals" / "counting_server.py"
+ENTRY = {
+    "command": sys.executable,
+    "args": [str(SERVER)],
+    "env": {"TOKEN": "${MY_TOKEN}"},
+}
+
+
+def test_a_session_stays_as_long_as_it_is_used(monkeypatch):
+    """However short the idle time is, no call is broken off; afterwards the session ends."""
+    monkeypatch.setenv("MY_TOKEN", "abc")
+    sessions = WorkerSessions(idle=0.01)
+    entry = read_entry(ENTRY)
+    with sessions.connected("counting", entry) as session:
+        assert not Event().wait(0.2)
+        observation = session.tools["double"](n=2)
+        assert observation.structured["double"] == 4
+        with sessions.connected("counting", entry) as same:
+            assert same is session
+        assert not Event().wait(0.2)
+        assert session.tools["double"](n=3).structured["token"] == 3
+    for _ in range(600):
+        if session.status == "closed":
+            break
+        Event().wait(0.05)
+    assert session.status == "closed"
+
+
+def test_no_variable_travels(monkeypatch):
+    """What is sent to a worker has the name of the variable, and not its value."""
+    monkeypatch.setenv("MY_TOKEN", "value-of-the-token")
+    import pickle
+
+    with create_mcp_tools({"mcpServers": {"counting": ENTRY}}) as client:
+        sent = pickle.dumps(client["double"].for_workers())
+    assert b"MY_TOKEN" in sent
+    assert b"value-of-the-token" not in sent
+
+
+def test_a_server_that_is_an_object_of_this_process():
+    """A worker cannot reach it, and the sentence says so."""
+    from fastmcp import FastMCP
+
+    server = FastMCP("here")
+
+    @server.tool
+    def f() -> int:
+        return 1
+
+    with create_mcp_tools({"mcpServers": {"here": server}}) as client:
+        tool = client["f"]
+        with pytest.raises(ServerError, match="object of this process"):
+            tool.for_workers()
+    with pytest.raises(ToolNotFoundError, match="not connected"):
+        WorkerTool.of("nowhere", "f")

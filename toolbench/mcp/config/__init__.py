@@ -1,0 +1,1 @@
+"""Servers as configurations name them: read, found on this machine, filled with values."""

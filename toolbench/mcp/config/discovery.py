@@ -1,0 +1,144 @@
+"""Find the MCP servers that other programs on this machine are configured with."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolbench.errors import ServerError
+from toolbench.mcp.config.reader import load, read_entry, table_of
+from toolbench.mcp.config.server_entry import ServerEntry
+
+
+@dataclass(frozen=True)
+class DiscoveredServer:
+    """A server in another program's configuration: connect it with `client.connect`."""
+
+    name: str
+    source: str
+    """The program: `claude-desktop`, `cursor`, ..."""
+    path: Path
+    """The file it was found in."""
+    entry: ServerEntry | None = field(default=None, repr=False)
+    """How it is reached; None if the configuration makes no sense."""
+    problem: str = ""
+    """Why it cannot be used, if it cannot."""
+
+    @property
+    def summary(self) -> str:
+        """How it is reached, in one line that holds no secret."""
+        if self.entry is None:
+            return self.problem
+        return f"{self.entry.transport}: {self.entry.target}"
+
+
+Read = Callable[[Any, Path], Mapping[str, Any]]
+"""Takes what a file holds and the directory asked about, gives the servers by name."""
+
+
+def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
+    """Return the servers configured for this user and for *directory*, the current by default.
+
+    Files that are not there are passed over; nothing is started.
+    """
+    here = Path(directory or Path.cwd()).resolve()
+    return [
+        server
+        for source, path, read in _places(here, Path.home())
+        if path.is_file()
+        for server in _servers_in(source, path, read, here)
+    ]
+
+
+def _servers_in(
+    source: str, path: Path, read: Read, here: Path
+) -> Iterator[DiscoveredServer]:
+    try:
+        table = read(load(path), here)
+    except ServerError as error:
+        yield DiscoveredServer("?", source, path, problem=str(error))
+        return
+    for name, entry in table.items():
+        try:
+            server_entry = read_entry(entry, base=path.parent)
+        except ServerError as error:
+            yield DiscoveredServer(name, source, path, problem=str(error))
+        else:
+            if server_entry.enabled:
+                yield DiscoveredServer(name, source, path, server_entry)
+
+
+def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
+    """Where programs keep their configuration, the nearest to *here* last."""
+    settings = _settings_dir(home)
+    yield "claude-desktop", settings / "Claude/claude_desktop_config.json", _plain
+    yield "claude-code", home / ".claude.json", _claude_code
+    yield "cursor", home / ".cursor/mcp.json", _plain
+    yield "vscode", settings / "Code/User/mcp.json", _plain
+    yield "vscode", settings / "Code/User/settings.json", _plain
+    yield "windsurf", home / ".codeium/windsurf/mcp_config.json", _plain
+    yield "codex", home / ".codex/config.toml", _plain
+    yield "gemini", home / ".gemini/settings.json", _plain
+    yield "goose", _goose_dir(home) / "config.yaml", _goose
+    for source, name in (
+        ("cursor", ".cursor/mcp.json"),
+        ("vscode", ".vscode/mcp.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("project", ".mcp.json"),
+        ("project", "mcp.json"),
+    ):
+        for folder in _upwards(here, home):
+            if (folder / name).is_file():
+                yield source, folder / name, _plain
+                break
+
+
+def _upwards(here: Path, home: Path) -> Iterator[Path]:
+    """*here* and the folders above it, as far as the home directory, which is not a project."""
+    for folder in (here, *here.parents):
+        if folder == home:
+            return
+        yield folder
+
+
+def _settings_dir(home: Path) -> Path:
+    if sys.platform == "darwin":
+        return home / "Library/Application Support"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", home / "AppData/Roaming"))
+    return Path(os.environ.get("XDG_CONFIG_HOME", home / ".config"))
+
+
+def _goose_dir(home: Path) -> Path:
+    base = _settings_dir(home)
+    return base / "Block/goose/config" if sys.platform == "win32" else base / "goose"
+
+
+def _plain(data: Any, here: Path) -> Mapping[str, Any]:
+    """The servers of a file in one of the usual formats; without any, none."""
+    return _only_mappings(table_of(data))
+
+
+def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
+    """The user's servers, and those of the project *here*."""
+    projects = data.get("projects") if isinstance(data, Mapping) else None
+    project = projects.get(str(here)) if isinstance(projects, Mapping) else None
+    return {**_plain(data, here), **_plain(project or {}, here)}
+
+
+def _goose(data: Any, here: Path) -> Mapping[str, Any]:
+    extensions = data.get("extensions") if isinstance(data, Mapping) else None
+    translated = {"cmd": "command", "envs": "env", "uri": "url"}
+    return {
+        name: {translated.get(key, key): value for key, value in entry.items()}
+        for name, entry in _only_mappings(extensions).items()
+        if "cmd" in entry or "uri" in entry
+    }
+
+
+def _only_mappings(table: Any) -> dict[str, Any]:
+    if not isinstance(table, Mapping):
+        return {}
+    return {str(k): v for k, v in table.items() if isinstance(v, Mapping)}

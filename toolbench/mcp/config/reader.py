@@ -1,0 +1,282 @@
+"""Read a configuration of MCP servers: FastMCP's format, and what editors and agents write."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from yaml import MarkedYAMLError, YAMLError, safe_load
+
+from toolbench.errors import ServerError
+from toolbench.mcp.config.server_entry import ServerEntry, Transport
+
+_SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
+_OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
+_TRANSFORMS = ("tools", "include_tags", "exclude_tags")
+
+
+def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEntry]:
+    """Return the servers of *config* by name.
+
+    Args:
+        config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
+            `servers` (VS Code) or `mcp_servers` (Codex); the path of a file with one, JSON or
+            TOML; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
+            document, its file, or its URL if that ends like `/openapi.json`.
+        base: Where relative paths start; the directory of the file, or the current one.
+
+    Raises:
+        ServerError: If it has no place for servers, or one does not say how it is reached.
+    """
+    if isinstance(config, str | Path) and not _is_url(config):
+        path = Path(config).expanduser()
+        if not _names_module(config):
+            return read_config(load(path), base=base or path.parent)
+    table = _server_table(config)
+    if not table and not _is_empty(config):
+        msg = "The configuration holds no servers: expected {'mcpServers': {name: {...}}}."
+        raise ServerError(msg)
+    base = (base or Path.cwd()).absolute()
+    return {str(name): _named(name, entry, base) for name, entry in table.items()}
+
+
+def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
+    try:
+        return read_entry(entry, base=base)
+    except ServerError as error:
+        msg = f"Server {name!r}: {error}"
+        raise ServerError(msg) from None
+
+
+def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
+    """Return one server: a mapping, a URL, `module:name`, a path, or a FastMCP object.
+
+    Raises:
+        ServerError: If it does not say what to start or where to connect.
+    """
+    base = base or Path.cwd()
+    if isinstance(entry, ServerEntry):
+        return entry
+    if isinstance(entry, str | Path):
+        if _is_url(entry):
+            kind = "openapi" if _OPENAPI.search(str(entry)) else "url"
+            return read_entry({kind: str(entry)}, base=base)
+        return ServerEntry(transport="memory", server=str(entry), base=base)
+    if hasattr(entry, "model_dump"):
+        entry = entry.model_dump(exclude_none=True)
+    if not isinstance(entry, Mapping):
+        return ServerEntry(transport="memory", server=entry, base=base)
+    if _is_openapi(entry):
+        entry = {"openapi": entry}
+    return _read_mapping({k: v for k, v in entry.items() if v is not None}, base)
+
+
+def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
+    shared: dict[str, Any] = {
+        "base": base,
+        "seconds": _seconds(entry),
+        "mode": entry.get("mode"),
+        "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
+    }
+    if any(
+        isinstance(entry.get(key), Mapping | list) and entry[key] for key in _TRANSFORMS
+    ):
+        shared["fastmcp"] = entry
+    url = next((entry[k] for k in ("url", "serverUrl", "httpUrl") if k in entry), None)
+    if "command" in entry:
+        return _stdio(entry, shared)
+    if url is not None:
+        return ServerEntry(
+            transport=_remote(entry, str(url)),
+            url=str(url),
+            headers=_headers(entry),
+            auth=entry.get("auth"),
+            **shared,
+        )
+    if "openapi" in entry:
+        service = {"base_url": entry.get("base_url"), "headers": _headers(entry)}
+        server = {"openapi": entry["openapi"], **service}
+        return ServerEntry(transport="memory", server=server, **shared)
+    for key in ("server", "module"):
+        if key in entry:
+            return ServerEntry(transport="memory", server=entry[key], **shared)
+    msg = "A server needs a 'command' to start or a 'url' to connect to; this one has "
+    raise ServerError(msg + (", ".join(repr(k) for k in entry) or "nothing") + ".")
+
+
+def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
+    command, args = entry["command"], entry.get("args", [])
+    if isinstance(command, list) and command and isinstance(args, list | tuple):
+        command, args = command[0], [*command[1:], *args]  # the whole line in one list
+    if not isinstance(command, str) or not isinstance(args, list | tuple):
+        msg = (
+            "A command is a str and its args a list, not "
+            f"{type(command).__name__} and {type(args).__name__}."
+        )
+        raise ServerError(msg)
+    return ServerEntry(
+        transport="stdio",
+        command=command,
+        args=tuple(str(word) for word in args),
+        env={**_texts(entry, "environment"), **_texts(entry, "env")},
+        cwd=entry.get("cwd"),
+        **shared,
+    )
+
+
+def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The names and values under *key*; an error about them names no value."""
+    texts = entry.get(key, {})
+    if not isinstance(texts, Mapping):
+        msg = f"{key!r} maps names to values: it is no {type(texts).__name__}."
+        raise ServerError(msg)
+    return {str(name): str(value) for name, value in texts.items()}
+
+
+def _remote(entry: Mapping[str, Any], url: str) -> Transport:
+    transport = str(entry.get("transport", entry.get("type", ""))).lower()
+    path = _split(url).path
+    if transport == "sse" or (not transport and re.search(r"/sse(/|\?|$)", path)):
+        return "sse"
+    return "http"
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # it may quote the password
+        msg = "The host in the URL cannot be read: write https://host/path."
+        raise ServerError(msg) from None
+
+
+def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
+    """The headers to send, Codex's names for them included."""
+    headers = {**_texts(entry, "headers"), **_texts(entry, "http_headers")}
+    for name, variable in _texts(entry, "env_http_headers").items():
+        headers[name] = f"${{env:{variable}}}"
+    if bearer := entry.get("bearer_token_env_var"):
+        headers["Authorization"] = f"Bearer ${{env:{bearer}}}"
+    return headers
+
+
+def _seconds(entry: Mapping[str, Any]) -> float | None:
+    """How long a call may take: `timeout` is in ms (FastMCP), Codex's is in seconds."""
+    for key, unit in (("tool_timeout_sec", 1), ("timeout", 1000)):
+        if key in entry:
+            try:
+                return float(entry[key]) / unit
+            except (TypeError, ValueError, OverflowError):
+                msg = f"{key!r} is a number, not {entry[key]!r}."
+                raise ServerError(msg) from None
+    return None
+
+
+def _server_table(config: Any) -> Mapping[str, Any]:
+    if hasattr(config, "mcpServers"):
+        return dict(config.mcpServers)
+    if _is_url(config):
+        return {_split(str(config)).hostname or "server": str(config)}
+    if isinstance(config, str | Path):
+        return {
+            re.split(r"[:/\\]", str(config).removesuffix(".py"))[-1] or "server": config
+        }
+    if not isinstance(config, Mapping):
+        return {getattr(config, "name", None) or "server": config}
+    if _is_openapi(config):
+        info = config.get("info")
+        return {
+            str((isinstance(info, Mapping) and info.get("title")) or "openapi"): config
+        }
+    if any(key in config for key in _SERVERS) or "mcp" in config:
+        return table_of(config)
+    return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
+
+
+def _is_empty(config: Any) -> bool:
+    """Whether *config* says that there are no servers, rather than something else."""
+    if hasattr(config, "mcpServers") or config == {}:
+        return True
+    tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []
+    return any(
+        isinstance(table.get(key), Mapping)
+        for table in tables
+        if isinstance(table, Mapping)
+        for key in _SERVERS
+    )
+
+
+def table_of(config: Any) -> Mapping[str, Any]:
+    """Return the servers by name that a file of some program holds; without any, none."""
+    nested = config.get("mcp") if isinstance(config, Mapping) else None  # VS Code
+    for table in (config, nested):
+        if isinstance(table, Mapping):
+            for key in _SERVERS:
+                if isinstance(table.get(key), Mapping):
+                    return dict(table[key])
+    return {}
+
+
+def _is_url(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://"))
+
+
+def _is_openapi(value: Mapping[str, Any]) -> bool:
+    """Whether *value* is a document itself, not the entry of one."""
+    return "openapi" in value and "paths" in value
+
+
+def _names_module(value: Any) -> bool:
+    """Whether *value* is `file.py`, `file.py:name` or `package.module:name`."""
+    return bool(re.search(r"\.py(:\w+)?$|^[\w.]+:\w+$", str(value)))
+
+
+def load(path: Path) -> Any:
+    """Return what the file at *path* holds: JSON as editors write it, TOML or YAML.
+
+    Raises:
+        ServerError: If it cannot be read.
+    """
+    parse = _PARSERS.get(path.suffix, _json)
+    try:
+        return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors mark it
+    except OSError as error:
+        msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
+    except MarkedYAMLError as error:  # in full it quotes the file
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
+    except RecursionError:
+        msg = (
+            f"The configuration {str(path)!r} cannot be read: it is nested too deeply."
+        )
+    except (ValueError, YAMLError) as error:
+        msg = f"The configuration {str(path)!r} cannot be read: {error}."
+    raise ServerError(msg)
+
+
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+
+
+def _yaml(text: str) -> Any:
+    return safe_load(text)
+
+
+def _json(text: str) -> Any:
+    """Read JSON as editors write it: with comments, and a comma after the last item."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        for noise in (_COMMENT, _LAST_COMMA):
+            text = noise.sub(lambda match: match[1] or "", text)
+        return json.loads(text)
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    ".toml": tomllib.loads,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}

@@ -1,0 +1,135 @@
+"""Write the servers of a session as a configuration that can be read again: no secrets in it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.redaction.redactor import Redactor
+
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
+_SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)  # it is no secret
+_MILLISECONDS = 1000
+
+
+class Reached(Protocol):
+    """What is written down of a session."""
+
+    name: str
+    entry: ServerEntry
+
+
+class Written(NamedTuple):
+    """A configuration, and what it leaves to the person who uses it.
+
+    Attributes:
+        config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
+        variables: Environment variables that stand for secrets: to be set before it is used.
+        left_out: The servers that exist in this process only, by name.
+    """
+
+    config: dict[str, Any]
+    variables: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def write_config(sessions: Iterable[Reached]) -> Written:
+    """Return the configuration of *sessions*, in which each secret is a reference: `${NAME}`."""
+    variables: dict[str, str] = {}
+    servers: dict[str, Any] = {}
+    left_out = []
+    for session in sessions:
+        entry = written_entry(session.name, session.entry, variables)
+        if entry is None:
+            left_out.append(session.name)
+        else:
+            servers[session.name] = entry
+    return Written({"mcpServers": servers}, tuple(variables), tuple(left_out))
+
+
+def written_entry(
+    name: str, entry: ServerEntry, variables: dict[str, str]
+) -> dict[str, Any] | None:
+    """Return one server as a configuration says it; None for an object of this process.
+
+    Args:
+        name: What the server is called.
+        entry: How it is reached.
+        variables: Gets the name of each variable that stands for a secret, and the secret.
+    """
+    hidden = _Hidden(name, entry, variables)
+    if entry.fastmcp is not None:
+        return {key: _mapped(part, hidden, key) for key, part in entry.fastmcp.items()}
+    if entry.transport == "stdio":
+        written: dict[str, Any] = {
+            "command": entry.command,
+            "args": [hidden.text(word, "ARGUMENT") for word in entry.args],
+            "env": {key: hidden.text(text, key) for key, text in entry.env.items()},
+            "cwd": entry.cwd,
+        }
+    elif entry.transport in ("http", "sse"):
+        written = {
+            "url": hidden.text(entry.url, f"{name}_URL"),
+            "transport": entry.transport,
+            "headers": {
+                key: hidden.text(text, f"{name}_{key}")
+                for key, text in entry.headers.items()
+            },
+            "auth": _auth(entry, hidden, name),
+        }
+    elif entry.transport == "memory" and isinstance(entry.server, str):
+        written = {"server": entry.server}
+    else:
+        return None
+    if entry.seconds is not None:
+        written["timeout"] = entry.seconds * _MILLISECONDS
+    if entry.mode is not None:
+        written["mode"] = entry.mode
+    return {key: part for key, part in written.items() if part}
+
+
+def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
+    """The token or the kind of authorization; what only an object knows is left out."""
+    if isinstance(entry.auth, str) and entry.auth != "oauth":
+        return hidden.text(entry.auth, f"{name}_TOKEN")
+    return entry.auth if isinstance(entry.auth, str) else None
+
+
+def _mapped(value: Any, hidden: "_Hidden", key: str = "VALUE") -> Any:
+    if isinstance(value, str):
+        return hidden.text(value, key)
+    if isinstance(value, Mapping):
+        return {name: _mapped(item, hidden, str(name)) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(item, hidden, key) for item in value]
+    return value
+
+
+class _Hidden:
+    """Puts references in the place of the secrets of one entry."""
+
+    def __init__(
+        self, name: str, entry: ServerEntry, variables: dict[str, str]
+    ) -> None:
+        self._name, self._variables = name, variables
+        secrets = {_SCHEME.sub("", secret) for secret in entry.secrets} - {""}
+        self._secrets = sorted(secrets, key=len, reverse=True)
+
+    def text(self, text: str, key: str) -> str:
+        """Return *text* with a reference named for *key* in the place of each secret."""
+        for secret in self._secrets:
+            if secret in _REFERENCE.sub("", text):
+                text = text.replace(secret, f"${{{self._variable(key, secret)}}}")
+        bare = _REFERENCE.sub("", text)
+        if self._secrets and Redactor(self._secrets).text(bare) != bare:
+            return f"${{{self._variable(key, text)}}}"  # encoded, for example
+        return text
+
+    def _variable(self, key: str, secret: str) -> str:
+        """Return a name for *secret* that stands for no other one."""
+        words = (key, f"{self._name}_{key}", *(f"{key}_{n}" for n in range(2, 100)))
+        names = [re.sub(r"\W+", "_", word).strip("_").upper() for word in words]
+        names = [name if name[:1].isalpha() else f"SECRET_{name}" for name in names]
+        name = next(n for n in names if self._variables.get(n, secret) == secret)
+        self._variables[name] = secret
+        return name

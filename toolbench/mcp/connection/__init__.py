@@ -1,0 +1,1 @@
+"""One connection to one server: opened, asked, lost, opened again."""

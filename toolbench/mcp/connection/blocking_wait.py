@@ -1,0 +1,49 @@
+"""Wait for a server's answer in the thread that asked it, which answers the server's own questions."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import Any, TypeVar
+
+from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError
+from toolbench.mcp.elicitation import Answerer, as_answer, ask_here, current_answerer
+from toolbench.runs import coroutine_wait
+from toolbench.runs.current_run import active_run
+from toolbench.runs.run import Run
+
+T = TypeVar("T")
+
+
+class Waiting(coroutine_wait.Waiting[T]):
+    """The thread that waits for one call of a server."""
+
+    def __init__(self, answerer: Answerer) -> None:
+        """Answer questions by *answerer*, a plain function, and show how far the run is."""
+        run = active_run()
+        super().__init__(
+            lambda question: as_answer(answerer(question)),
+            run.drawer if isinstance(run, Run) else None,
+        )
+
+
+def wait_answering(
+    ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
+) -> T:
+    """Run `ask(*args, answerer=...)` in the background loop, answer questions here, and return.
+
+    The handler that `answering` names here answers; else *answerer*; else the person this code runs for.
+
+    Raises:
+        ServerError: If it was cancelled.
+        ToolbenchError: If called from the background loop itself.
+    """
+    handler = current_answerer() or answerer or ask_here
+    waits = Waiting[T](handler)
+    async_handler = handler if iscoroutinefunction(handler) else waits.ask
+    try:
+        return waits.run(partial(ask, *args, answerer=async_handler), portal.loop)
+    except asyncio.CancelledError as error:
+        msg = "The request was cancelled, and the server was told."
+        raise ServerError(msg) from error

@@ -1,0 +1,267 @@
+"""One live connection to one server: opened, asked, closed, all in the background loop."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from pydantic import ValidationError
+
+from toolbench._version import __version__
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.failure_messages import (
+    CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
+    BrokenError,
+    broken,
+    code_of,
+    sentence,
+)
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.redaction.library_logs import hide_in_logs_of
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+_MODERN = "2026-07-28"
+_LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
+"""Whose logs tell the address of a server, and what it is sent."""
+_MOST_PAGES = 250
+_MOST_ROUNDS = 10
+_CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
+
+Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
+"""Sends one request: the session, answers to earlier questions, the state that goes with them."""
+
+
+class RoundsError(RuntimeError):
+    """The server went on asking instead of answering."""
+
+
+class Connection:
+    """The session of the SDK with one server, and the process or HTTP client below it."""
+
+    def __init__(self, entry: ServerEntry, inbox: Inbox, *, roots: list[str]) -> None:
+        """Prepare to reach *entry*, whose references are filled in."""
+        self._entry = entry
+        self._inbox = inbox
+        self._roots = roots
+        self.stderr_start = inbox.stderr.total
+        """How many lines there were on stderr before."""
+        self._client: Any = None
+        self._transport: Any = None
+
+    async def open(self, mode: str, call: Call) -> None:
+        """Connect and negotiate the protocol, under the time limit of *call*.
+
+        Raises:
+            Exception: Whatever the transport or the SDK raises; `failures` has words for it.
+        """
+        from fastmcp import (  # noqa: PLC0415 - slow to load: on the first connect
+            Client,
+        )
+        from mcp_types import Implementation  # noqa: PLC0415 - the same
+
+        from toolbench.mcp.wire.sdk_session import session_class  # noqa: PLC0415
+        from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
+
+        hide_in_logs_of(_LIBRARIES)
+        self._inbox.opening.begin(self._entry.transport, mode)
+        if self._inbox.recorder is not None:
+            self._inbox.recorder.connected(self._entry.transport, mode)
+        self._transport = transport_of(self._entry, self._inbox)
+        kind = session_class(
+            self._inbox,
+            probe_seconds=min(10.0, call.seconds / 3),
+            roots=self._roots,
+            is_process=self._entry.transport == "stdio",
+        )
+        self._client = Client(
+            Tapped(self._transport, kind),
+            mode=mode,
+            client_info=Implementation(name="toolbench", version=__version__),
+        )
+        with call.limited():
+            await self._client.__aenter__()
+
+    async def close(self) -> None:
+        """End the session and the process, whatever state they are in."""
+        if self._client is None:
+            return
+        with anyio.move_on_after(_CLOSING), suppress(Exception):
+            await self._client.close()  # raises a failed connect's error once more
+
+    # --- what was agreed ----------------------------------------------------------
+
+    @property
+    def session(self) -> "ClientSession":
+        """The SDK's session."""
+        session: ClientSession = self._client.session
+        return session
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether there is a session with something at its other end."""
+        return (
+            self._client is not None
+            and self._client.is_connected()
+            and not getattr(self._transport, "ended", False)
+        )
+
+    @property
+    def exit_code(self) -> int | None:
+        """What the server's process ended with, if it is a process and has ended."""
+        return getattr(self._transport, "exit_code", None)
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the server's process, if it is one."""
+        return getattr(self._transport, "pid", None)
+
+    def broken(self, text: str) -> BrokenError:
+        """Return *text* with what the server's process left behind."""
+        lines = getattr(self._transport, "lines", None)
+        return broken(
+            text,
+            exit_code=self.exit_code,
+            inbox=self._inbox,
+            stderr_since=self.stderr_start,
+            unfinished="" if lines is None else lines.start,
+        )
+
+    @property
+    def protocol_version(self) -> str:
+        """The version of MCP that both sides speak."""
+        return str(self._client.protocol_version)
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether that is a version without a handshake."""
+        return self.protocol_version >= _MODERN
+
+    def described(self) -> dict[str, Any]:
+        """Return the server's `serverInfo`, `capabilities` and `instructions`, JSON-ready."""
+        parts = {
+            "serverInfo": self._client.server_info,
+            "capabilities": self._client.server_capabilities,
+        }
+        described = {
+            name: part.model_dump(by_alias=True, mode="json", exclude_none=True)
+            for name, part in parts.items()
+            if part is not None
+        }
+        return {**described, "instructions": self._client.instructions}
+
+    # --- asking -------------------------------------------------------------------
+
+    async def ask(self, send: Send, call: Call) -> dict[str, Any]:
+        """Send a request and return the result as it came.
+
+        What the server wants to know first is answered, up to ten times.
+
+        Raises:
+            CallTimeoutError: If the server took too long; it was told to stop.
+            RoundsError: If it never stopped asking.
+        """
+        with self._inbox.calls.enter(call), call.limited():
+            responses: Any = None
+            state: str | None = None
+            for _ in range(_MOST_ROUNDS + 1):
+                raw, questions = await self._reply(send, responses, state)
+                if questions is None:
+                    return raw
+                responses, state = (
+                    await self._answers(questions),
+                    questions.request_state,
+                )
+        msg = f"The server asked {_MOST_ROUNDS} times and still gave no result."
+        raise RoundsError(msg)
+
+    async def _reply(
+        self, send: Send, responses: Any, state: str | None
+    ) -> tuple[dict[str, Any], Any]:
+        from mcp_types import InputRequiredResult  # noqa: PLC0415 - loaded by now
+
+        from toolbench.mcp.wire.sdk_session import raw_answers  # noqa: PLC0415 - the same
+
+        with raw_answers() as collected:
+            try:
+                parsed = await send(self.session, responses, state)
+            except ValidationError:
+                if not collected:
+                    raise
+                parsed = None  # the SDK refuses it; we show it
+        input_required = parsed if isinstance(parsed, InputRequiredResult) else None
+        return collected[-1], input_required
+
+    async def _answers(self, questions: Any) -> Any:
+        """Answer all that an `InputRequiredResult` asks, one question after the other."""
+        from mcp import MCPError  # noqa: PLC0415 - loaded by now
+        from mcp.client.session import ClientRequestContext  # noqa: PLC0415 - the same
+        from mcp_types import ErrorData  # noqa: PLC0415 - the same
+
+        if not questions.input_requests:
+            await anyio.sleep(
+                0.05
+            )  # only its state: the server wants to be asked again
+            return None
+        answers = {}
+        for key, request in questions.input_requests.items():
+            meta = request.params.meta if request.params else None
+            context = ClientRequestContext(
+                session=self.session, request_id=key, meta=meta
+            )
+            answer = await self.session.dispatch_input_request(context, request)
+            if isinstance(answer, ErrorData):
+                raise MCPError(answer.code, answer.message, answer.data)
+            answers[key] = answer
+        return answers
+
+    async def pages(
+        self,
+        key: str,
+        send: Callable[["ClientSession", Any], Awaitable[Any]],
+        seconds: float,
+    ) -> tuple[list[Any], str | None]:
+        """Return the items under *key* of all pages of a list, and what went wrong, if anything.
+
+        What was listed before it went wrong is kept. All of it may take *seconds*.
+        """
+        items: list[Any] = []
+        cursor: str | None = None
+        cursors: set[str] = set()
+        end = anyio.current_time() + seconds
+        call = Call(seconds=seconds)
+        try:
+            for _ in range(_MOST_PAGES):
+                call = Call(seconds=max(0.0, end - anyio.current_time()))
+                raw = await self.ask(_page(send, cursor), call)
+                page = raw.get(key)
+                if not isinstance(page, list):
+                    return items, f"the server's list of {key} is no list"
+                cursor = raw.get("nextCursor")
+                if cursor in cursors and page == items[-len(page) :]:
+                    return items, "the server gave the same page twice"
+                items.extend(page)
+                if not isinstance(cursor, str):
+                    return items, None
+                cursors.add(cursor)
+        except Exception as error:  # what came before the failure is kept
+            if code_of(error) == METHOD_NOT_FOUND and not items:
+                return [], None
+            if code_of(error) == CONNECTION_CLOSED and not self.is_alive:
+                raise
+            if isinstance(error, CallTimeoutError) and items:
+                return items, f"the list did not end within {seconds:.3g} s"
+            return items, self._inbox.told(sentence(error, call=call))
+        return items, f"the list does not end: {_MOST_PAGES} pages were read"
+
+
+def _page(
+    send: Callable[["ClientSession", Any], Awaitable[Any]], cursor: str | None
+) -> Send:
+    from mcp_types import PaginatedRequestParams  # noqa: PLC0415 - loaded by now
+
+    params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+    return lambda session, responses, state: send(session, params)

@@ -1,0 +1,198 @@
+"""Turn an exception of the machinery below into a sentence that says what to do."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from toolbench.errors import ServerError, ToolbenchError, ended
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.recording.failure import NOT_RECORDED, recorded_failure
+
+if TYPE_CHECKING:
+    from toolbench.mcp.monitoring.notifications import Inbox
+
+CONNECTION_CLOSED = -32000
+METHOD_NOT_FOUND = -32601
+REQUEST_TIMEOUT = -32001
+PARSE_ERROR = -32700
+
+_FIRST = ("initialize", "server/discover")  # what no MCP server refuses
+
+_PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
+
+
+_READ = 2  # lines of a dead server's stderr that a model reads
+_MAX_LINES = 10
+
+
+class CallFailedError(Exception):
+    """A call that got no result; the text is a whole sentence for the caller."""
+
+    def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
+        """Say what happened; *asides* are for a person only."""
+        super().__init__(text)
+        self.asides = asides
+
+
+class BrokenError(ServerError):
+    """A connection that broke, with the last that its server wrote on stderr."""
+
+    def __init__(self, text: str, wrote: Sequence[str] = ()) -> None:
+        """Say in *text* what happened, and what the server *wrote*."""
+        self._text = text
+        self._wrote = wrote
+        super().__init__(self._with(wrote))
+
+    @property
+    def brief(self) -> str:
+        """What a model reads of it: logs are long, and full of what is only true here."""
+        return self._with(self._wrote[-_READ:])
+
+    @property
+    def asides(self) -> list[str]:
+        """What only a person reads: the lines before those."""
+        before = self._wrote[:-_READ]
+        return ["\n".join(["Before that on stderr:", *before])] if before else []
+
+    def _with(self, wrote: Sequence[str]) -> str:
+        heading = ["Its last lines on stderr:"] if wrote else []
+        return "\n".join([self._text, *heading, *wrote])
+
+
+def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
+    """Return what to raise in place of *error*, which ended *call* to the server of *inbox*."""
+    if isinstance(error, BrokenError):
+        return CallFailedError(error.brief, error.asides)
+    if (recorded := recorded_failure(error)) is not None:
+        return CallFailedError(*recorded)
+    text = inbox.told(sentence(error, call=call))
+    return CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
+
+
+def root_of(error: BaseException) -> BaseException:
+    """Return the exception that started it: groups and wrappers taken off."""
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        elif type(error) is RuntimeError and isinstance(error.__cause__, Exception):
+            error = error.__cause__  # FastMCP's "Client failed to connect: ..."
+        else:
+            return error
+
+
+def code_of(error: BaseException) -> int | None:
+    """Return the JSON-RPC code of *error*, if it is an answer of a server."""
+    code = getattr(error, "code", None)
+    return code if isinstance(code, int) else None
+
+
+def sentence(error: BaseException, *, call: Call | None = None) -> str:
+    """Say what went wrong, in a sentence without a full stop."""
+    root = root_of(error)
+    if call is not None and call.http_failure is not None:
+        return _http(call)
+    if isinstance(root, CallTimeoutError):
+        return str(root)
+    if isinstance(root, TimeoutError):
+        return "no answer in time"
+    if (code := code_of(root)) is not None:
+        return _rpc(root, code)
+    if isinstance(root, ValidationError):
+        return _protocol(root)
+    if isinstance(root, PydanticSerializationError):
+        return f"the request cannot be sent: {root}"
+    if isinstance(root, ToolbenchError | OSError | RuntimeError):
+        return _plain(root)
+    if _name(root) == "ConnectError":
+        return f"nothing answers there ({root})"
+    if str(root) and type(root).__module__.startswith("httpx2"):
+        return str(root).rstrip(".")
+    return f"{_name(root)}: {root}" if str(root) else _name(root)
+
+
+def _name(error: BaseException) -> str:
+    return type(error).__name__
+
+
+def _plain(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return str(text).rstrip(".") or _name(error)
+
+
+def _protocol(error: ValidationError) -> str:
+    """What pydantic found wrong with an answer."""
+    lines = [
+        f"{'.'.join(str(part) for part in line['loc'])}: {line['msg']}"
+        for line in error.errors(include_url=False, include_input=False)[:3]
+    ]
+    return "the server's answer does not follow the protocol: " + "; ".join(lines)
+
+
+def _http(call: Call) -> str:
+    failure = call.http_failure
+    if failure is None:
+        return ""
+    hints = {
+        401: "The server wants to know who asks: give 'auth' a token, or \"oauth\"",
+        403: "The server refuses this client: check 'auth' and 'headers'",
+        404: "Is the path of the URL right?",
+    }
+    hint = hints.get(failure.status, "")
+    if failure.status == 404 and failure.body.lstrip().startswith("{"):
+        hint = ""  # the endpoint itself answered
+    if failure.status < 400:
+        hint = "That is a page for people, not an MCP endpoint: check the URL"
+    return f"{failure}" + (f". {hint}" if hint else "")
+
+
+def _rpc(error: Any, code: int) -> str:
+    if code == CONNECTION_CLOSED and str(error) == "Connection closed":
+        return "the connection was closed"
+    if code == NOT_RECORDED:
+        return str(error).rstrip(".")
+    if code == REQUEST_TIMEOUT:
+        return "no answer in time"
+    if code == PARSE_ERROR and (match := _PARSE_REASON.search(str(error))):
+        return f"the server's answer could not be read: {match[1]}"
+    data = getattr(error, "data", None)
+    if code == METHOD_NOT_FOUND and data in _FIRST:
+        return (
+            f"what answers there is no MCP server: it does not know {data!r}, "
+            "or only sends back what it is sent"
+        )
+    detail = "" if data is None else f" {str(data)[:500]}"
+    return f"{error} (MCP error {code}){detail}"
+
+
+def broken(
+    text: str,
+    *,
+    exit_code: int | None,
+    inbox: "Inbox",
+    stderr_since: int = 0,
+    unfinished: str = "",
+) -> BrokenError:
+    """Return *text* with what the server's process left behind: exit code, noise, stderr."""
+    lines = [text]
+    if exit_code is not None:
+        lines.append(f"Its process ended with {_exit(exit_code)}.")
+    if unfinished.strip():
+        wrote = inbox.redactor.text(unfinished)[:200]
+        lines.append(
+            f"On stdout it wrote {wrote!r} and no newline: a message is one line."
+        )
+    elif inbox.noise_count:
+        lines.append(
+            f"{inbox.noise_count} lines on its stdout were no JSON-RPC messages; "
+            f"the first: {inbox.noise[0]!r}."
+        )
+    last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
+    quoted = [inbox.told(f"  {line[:300]}") for line in last]
+    return BrokenError(inbox.told("\n".join(lines)), quoted)
+
+
+def _exit(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,238 @@
+"""What a server may ask back while it works, and who answers.
+
+An *answerer* is one callable, plain or `async`, that takes a question and returns its answer.
+Without one, the run the call belongs to asks the person; where no person can answer, the answer is no.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from inspect import iscoroutinefunction
+from typing import Any
+from warnings import warn
+
+from toolbench.runs.current_run import active_run
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import Answer, presets
+from toolbench.runs.questions import Question as Asked
+from toolbench.runs.run import Run
+
+__all__ = [
+    "Answer",
+    "Answerer",
+    "FormQuestion",
+    "OnProgress",
+    "Question",
+    "SamplingQuestion",
+    "UrlQuestion",
+    "answering",
+    "ask_here",
+    "current_answerer",
+    "current_on_progress",
+    "for_person",
+    "reporting",
+]
+
+_TEXT: dict[str, Any] = {"type": "string", "title": "The message"}
+_NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question of *server*: it goes on once there is an answer."""
+
+    server: str
+    message: str
+    tool: str | None = None
+    """The tool whose call led to the question, if one is under way."""
+    round: int = 1
+    """The number of this question among those of its call, from 1."""
+
+    @property
+    def whole(self) -> str:
+        """The message, and who asks."""
+        return f"Server {self.server!r} asks: {self.message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormQuestion(Question):
+    """A form to fill in. Source: MCP, elicitation in form mode."""
+
+    schema: Mapping[str, Any]
+    """The JSON Schema of the answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UrlQuestion(Question):
+    """A page to visit; accept once that is done. Never open it unasked.
+
+    Source: MCP, elicitation in URL mode.
+    """
+
+    url: str
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the URL is one a browser should be sent to."""
+        return self.url.lower().startswith(("https://", "http://"))
+
+    @property
+    def whole(self) -> str:
+        """The message, who asks, and where the page is."""
+        advice = (
+            "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
+        )
+        return f"{super().whole}\nThe page: {self.url}\n{advice}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingQuestion(Question):
+    """A message a model should write, or a person in its place. Source: MCP, sampling."""
+
+    messages: list[dict[str, Any]]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """The rest of the request: `systemPrompt`, `maxTokens`, ..."""
+
+    @property
+    def whole(self) -> str:
+        """The conversation so far, and who asks for the next message."""
+        texts = [
+            f"{m.get('role')}: {_text_of(m.get('content'))}" for m in self.messages
+        ]
+        return "\n".join([super().whole, *texts])
+
+
+Answerer = Callable[[Any], Any]
+"""Takes a question; returns an `Answer`, a dict or text (accept), or None (decline)."""
+
+OnProgress = Callable[[float, float | None, str], None]
+"""Is told the value, the total if known, and a message, empty if there is none."""
+
+_answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
+_on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)
+
+
+@contextmanager
+def answering(answerer: Answerer) -> Iterator[None]:
+    """Let *answerer* answer what servers ask during the calls made in this `with`.
+
+    A plain function is called in the thread that waits for the call, so it may block.
+    """
+    token = _answerer.set(answerer)
+    try:
+        yield
+    finally:
+        _answerer.reset(token)
+
+
+@contextmanager
+def reporting(on_progress: OnProgress) -> Iterator[None]:
+    """Let *on_progress* hear of the progress of the calls made in this `with`.
+
+    It is called in the background loop: it must return at once.
+    """
+    token = _on_progress.set(on_progress)
+    try:
+        yield
+    finally:
+        _on_progress.reset(token)
+
+
+def current_answerer() -> Answerer | None:
+    """Return the handler of questions for the calls made here, if there is one."""
+    return _answerer.get()
+
+
+def current_on_progress() -> OnProgress | None:
+    """Return the callback for progress: the one of `reporting`, or that of the current run."""
+    run = active_run()
+    return _on_progress.get() or (run.progress if run is not None else None)
+
+
+def for_person(question: Question) -> Asked:
+    """Return *question* as it is put to a person."""
+    if isinstance(question, FormQuestion):
+        return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
+    if isinstance(question, SamplingQuestion):
+        return Asked.about(question.whole, _TEXT, "")
+    person_question = Asked.about(question.whole, None, "")
+    url = question.url if isinstance(question, UrlQuestion) else ""
+    return replace(person_question, url=url)
+
+
+def ask_here(question: Question) -> Answer:
+    """Ask the person this code runs for: through the run, or else through `input()`."""
+    person_question, run = for_person(question), active_run()
+    if isinstance(run, Run):
+        return run.put(person_question)
+    if run is not None:
+        return run.ask(person_question.message, person_question.schema)
+    return (presets.asker or ask_in_cell)(person_question)
+
+
+def handler_of(
+    elicitation_handler: Answerer | None,
+    sampling_handler: Answerer | None,
+    answerer: Answerer | None = None,
+) -> Answerer | None:
+    """Return one answerer that gives each kind of question to its handler.
+
+    A kind without a handler goes to the person, as it does with no handler at all.
+
+    Args:
+        elicitation_handler: Answers forms and pages to visit.
+        sampling_handler: Writes the messages a model should write.
+        answerer: The older name, for one release: answers both kinds.
+    """
+    if answerer is not None:
+        warn(
+            "answerer= ends with the next version: pass elicitation_handler= for questions, "
+            "sampling_handler= for messages.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+        elicitation_handler = elicitation_handler or answerer
+        sampling_handler = sampling_handler or answerer
+    if elicitation_handler is sampling_handler:
+        return elicitation_handler
+    forms, samples = elicitation_handler or ask_here, sampling_handler or ask_here
+
+    def chosen(question: Question) -> Answerer:
+        return samples if isinstance(question, SamplingQuestion) else forms
+
+    async def answer(question: Question) -> Answer:
+        return await answer_of(chosen(question), question)
+
+    if iscoroutinefunction(forms) or iscoroutinefunction(samples):
+        return answer
+    return lambda question: chosen(question)(question)
+
+
+async def answer_of(answerer: Answerer, question: Question) -> Answer:
+    """Put *question* to *answerer* and return what it says.
+
+    A plain function gets a thread, so that it may block.
+    """
+    if iscoroutinefunction(answerer):
+        return as_answer(await answerer(question))
+    from anyio.to_thread import run_sync  # noqa: PLC0415 - only once a server asks
+
+    return as_answer(await run_sync(answerer, question, abandon_on_cancel=True))
+
+
+def as_answer(reply: Any) -> Answer:
+    """Return what an answerer gave as an answer."""
+    if reply is None:
+        return Answer("decline")
+    if isinstance(reply, Answer):
+        return reply
+    return Answer("accept", reply if isinstance(reply, Mapping) else {"answer": reply})
+
+
+def _text_of(content: Any) -> str:
+    blocks = content if isinstance(content, list) else [content]
+    texts = [
+        str(b.get("text", f"[{b.get('type')}]")) for b in blocks if isinstance(b, dict)
+    ]
+    return "\n".join(texts)

@@ -1,0 +1,194 @@
+"""Read what a server lists, one item at a time: a bad one never hides the others."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Self
+
+from pydantic import ValidationError
+
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.errors import SchemaError
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.plain import clip
+
+
+@dataclass(frozen=True)
+class ListedTool:
+    """A tool of a server that can be called, as the server describes it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    output_schema: Any
+    annotations: ToolAnnotations | None
+    meta: dict[str, Any] | None
+    icons: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
+    """What was wrong with the description, and left out."""
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The description as the server sent it, nothing left out and nothing filled in."""
+
+
+@dataclass(frozen=True)
+class DisabledTool:
+    """A tool of a server that cannot be called from here."""
+
+    name: str
+    reason: str
+    definition: Any
+    """What the server said about it."""
+
+
+@dataclass(frozen=True)
+class ToolsDiff:
+    """How one list of tools differs from the one before."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    def __str__(self) -> str:
+        parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
+        texts = [f"{verb} {', '.join(names)}" for verb, names in parts.items() if names]
+        return "; ".join(texts) or "no difference"
+
+    @classmethod
+    def between(
+        cls,
+        before: Iterable[ListedTool],
+        after: Iterable[ListedTool],
+    ) -> Self:
+        """Return how *after* differs from *before*."""
+        old = {tool.name: tool for tool in before}
+        new = {tool.name: tool for tool in after}
+        return cls(
+            added=tuple(name for name in new if name not in old),
+            removed=tuple(name for name in old if name not in new),
+            changed=tuple(n for n in new if n in old and new[n] != old[n]),
+        )
+
+
+def read_tools(
+    items: Iterable[Any], *, is_modern: bool = False
+) -> tuple[list[ListedTool], list[DisabledTool]]:
+    """Sort the *items* of a `tools/list` into what can be called and what cannot."""
+    good: list[ListedTool] = []
+    bad: list[DisabledTool] = []
+    names: set[str] = set()
+    for item in items:
+        name = str(item.get("name")) if isinstance(item, Mapping) else clip(item)
+        try:
+            if name in names:
+                _refuse("the server lists another tool under the same name before it")
+            good.append(_read(item, is_modern=is_modern))
+            names.add(name)
+        except SchemaError as error:
+            bad.append(DisabledTool(name=name, reason=str(error), definition=item))
+    return good, bad
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise SchemaError(reason)
+
+
+def _read(item: Any, *, is_modern: bool) -> ListedTool:
+    if not isinstance(item, Mapping):
+        _refuse(f"a tool is an object, not {clip(item)}")
+    name, notes = item.get("name"), list[str]()
+    if not isinstance(name, str) or not name.strip():
+        _refuse(f"its name is {clip(name)}: a tool needs a name that is not blank")
+    description = item.get("description")
+    if not isinstance(description, str | None):
+        notes.append(f"the description is no text: {clip(description)}")
+        description = None
+    return ListedTool(
+        name=str(name),
+        description=description or "",
+        schema=_input_schema(item, is_modern=is_modern),
+        output_schema=_output_schema(item, notes),
+        annotations=_annotations(item, notes),
+        meta=_mapping(item, "_meta", notes),
+        icons=_icons(item, notes),
+        notes=tuple(notes),
+        raw=item,
+    )
+
+
+def _input_schema(item: Mapping[str, Any], *, is_modern: bool) -> dict[str, Any]:
+    schema = item.get("inputSchema")
+    if not isinstance(schema, dict):
+        _refuse(f"its inputSchema is {clip(schema)}, not a JSON Schema of an object")
+    if schema.get("type", "object") != "object":
+        _refuse(f"its inputSchema is of type {clip(schema['type'])}, not object")
+    try:
+        validator_of(schema)
+    except SchemaError as error:
+        _refuse(f"its inputSchema cannot be used: {error}")
+    if is_modern and "x-mcp-header" in str(schema):
+        from toolbench.mcp.wire.sdk_session import (  # noqa: PLC0415 - the SDK is loaded by now
+            header_problem,
+        )
+
+        if reason := header_problem(schema):
+            _refuse(f"its x-mcp-header annotations are invalid: {reason}")
+    return schema
+
+
+def _output_schema(item: Mapping[str, Any], notes: list[str]) -> Any:
+    schema = item.get("outputSchema")
+    if schema is None:
+        return None
+    try:
+        validator_of(schema)
+    except SchemaError as error:
+        notes.append(f"the outputSchema cannot be used: {error}")
+        return None
+    return schema
+
+
+def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations | None:
+    hints = item.get("annotations")
+    title = item.get("title")
+    if title is not None and not isinstance(title, str):
+        notes.append(f"the title is no text: {clip(title)}")
+        title = None
+    if hints is not None and not isinstance(hints, Mapping):
+        notes.append(f"the annotations are no object: {clip(hints)}")
+        hints = None
+    known = {
+        key: value
+        for key, value in (hints or {}).items()
+        if key in ToolAnnotations.model_fields and value is not None
+    }
+    if title:
+        known["title"] = title  # takes precedence over annotations.title
+    try:
+        return ToolAnnotations.model_validate(known, strict=True) if known else None
+    except ValidationError as error:
+        wrong = sorted({str(line["loc"][0]) for line in error.errors()})
+        notes.append(f"annotations of the wrong type: {', '.join(wrong)}")
+        right = {key: value for key, value in known.items() if key not in wrong}
+        return ToolAnnotations.model_validate(right) if right else None
+
+
+def _mapping(
+    item: Mapping[str, Any], key: str, notes: list[str]
+) -> dict[str, Any] | None:
+    value = item.get(key)
+    if value is None or isinstance(value, dict):
+        return value
+    notes.append(f"{key} is no object: {clip(value)}")
+    return None
+
+
+def _icons(item: Mapping[str, Any], notes: list[str]) -> tuple[dict[str, Any], ...]:
+    icons = item.get("icons")
+    if icons is None:
+        return ()
+    if not isinstance(icons, list):
+        notes.append(f"the icons are no list: {clip(icons)}")
+        return ()
+    return tuple(icon for icon in icons if isinstance(icon, dict))

@@ -1,0 +1,62 @@
+"""The prompts of one server."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.mcp.connection.blocking_wait import wait_answering
+from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.features.item_list import RemoteList
+from toolbench.mcp.features.resources import (
+    MCPPromptObservation,
+    Prompt,
+    prompt_observation,
+    read_prompts,
+)
+from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
+
+
+class PromptList(RemoteList[Prompt]):
+    """What the server can write for a model. Source: MCP specification, prompts."""
+
+    method = "list_prompts"
+    key = capability = "prompts"
+
+    def parse(self, offers: list[Any]) -> list[Prompt]:
+        """Return the prompts in what the server listed."""
+        return read_prompts(offers)
+
+    def get(self, name: str, /, **arguments: str) -> MCPPromptObservation:
+        """Let the server write the prompt *name* with *arguments*.
+
+        Raises:
+            ServerError: If the server refuses or cannot be reached.
+        """
+        answerer = self._connection.inbox.answerer()
+        return wait_answering(self._get, name, arguments, answerer=answerer)
+
+    async def _get(
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        *,
+        answerer: Answerer | None = None,
+    ) -> MCPPromptObservation:
+        secrets = Secrecy({}).secrets_in(arguments)
+        self._connection.inbox.keep_secret(secrets)
+        result = await self._connection.ask_to(
+            f"write the prompt {name!r}",
+            lambda session, responses, state: session.get_prompt(
+                name,
+                dict(arguments),
+                input_responses=responses,
+                request_state=state,
+                allow_input_required=True,
+            ),
+            self._seconds,
+            answerer,
+        )
+        observation = prompt_observation(name, result)
+        results.show(observation, Redactor(secrets))
+        return observation

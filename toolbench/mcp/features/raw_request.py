@@ -1,0 +1,54 @@
+"""Any request to a server, as it is: what the SDK has no method for, and a request sent again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.core.background_loop import portal
+from toolbench.errors import ToolbenchError
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.redaction.detection.secrecy import Secrecy
+
+ELSEWHERE = {
+    "tools/call": "Calls of tools are asked about: use call() or the tool itself.",
+    "initialize": "The handshake belongs to connecting: use reconnect().",
+    "server/discover": "The handshake belongs to connecting: use reconnect().",
+    "subscriptions/listen": "It has no answer to wait for: use resources.subscribe(uri).",
+}
+"""The requests that have a way of their own, and which."""
+
+
+def send_request(
+    over: ReconnectingConnection, method: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Send any request but a call of a tool, as it is, and return its result as it came.
+
+    Args:
+        over: The connection to the server.
+        method: The method, as `resources/read`.
+        params: Its parameters, unchecked.
+
+    Raises:
+        ToolbenchError: If the method has a way of its own, as calls of tools have.
+        ServerError: If the server refuses or cannot be reached.
+    """
+    return portal.call(_send, over, method, params)
+
+
+async def _send(
+    over: ReconnectingConnection, method: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    if method in ELSEWHERE:
+        msg = f"{method!r} cannot be sent as it is. {ELSEWHERE[method]}"
+        raise ToolbenchError(msg)
+    over.inbox.keep_secret(Secrecy({}).secrets_in(dict(params)))
+
+    def send(session: Any, responses: Any, state: str | None) -> Any:
+        from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
+        from pydantic import TypeAdapter  # noqa: PLC0415 - beside it
+
+        message = Request[dict[str, Any] | None, str](
+            method=method, params=dict(params) or None
+        )
+        return session.send_request(message, TypeAdapter(dict[str, Any]))
+
+    return await over.ask_to(f"answer {method!r}", send, over.seconds)

@@ -1,0 +1,267 @@
+"""What a server offers beside tools: resources, templates of them, and prompts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from toolbench.core.content import Content, TextContent
+from toolbench.mcp.results import MCPObservation, decoded, describe
+
+if TYPE_CHECKING:
+    from uritemplate import URITemplate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """Something a server lets us read. Source: MCP specification, resources."""
+
+    uri: str
+    name: str
+    title: str = ""
+    description: str = ""
+    mime_type: str = ""
+    size: int | None = None
+    """Bytes, if the server says."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceTemplate:
+    """A family of resources, one for each set of variables."""
+
+    uri_template: str
+    """The URI with `{variables}`, as RFC 6570 writes it."""
+    name: str
+    title: str = ""
+    description: str = ""
+    mime_type: str = ""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the variables, in the order of the template.
+
+        What is no template of RFC 6570 has none.
+        """
+        template = _template(self.uri_template)
+        return [] if template is None else list(template.variable_names)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the variables, for a form."""
+        return _strings(dict.fromkeys(self.variables, ""), self.variables)
+
+    def expand(self, /, **variables: str) -> str:
+        """Return the URI with *variables* put in.
+
+        Raises:
+            ValueError: If one is missing, or the server listed what is no template.
+        """
+        template = _template(self.uri_template)
+        if template is None:
+            msg = (
+                f"The server's template {self.uri_template!r} is none of RFC 6570: "
+                "read a URI that you write yourself."
+            )
+            raise ValueError(msg)
+        if missing := [name for name in self.variables if name not in variables]:
+            msg = f"The template {self.uri_template!r} also needs {', '.join(missing)}."
+            raise ValueError(msg)
+        return template.expand(dict(variables))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArgument:
+    """One argument of a prompt; its value is always a text."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """A message, or several, that a server can write. Source: MCP specification, prompts."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments, for a form."""
+        return _strings(
+            {argument.name: argument.description for argument in self.arguments},
+            [argument.name for argument in self.arguments if argument.required],
+        )
+
+
+class MCPResourceObservation(MCPObservation):
+    """What was read of a resource."""
+
+    uri: str
+
+    @property
+    def data(self) -> Any:
+        """The contents: JSON as Python objects, other text as it is, anything else as bytes."""
+        contents = [_content_of(block["resource"]) for block in self.blocks]
+        return contents[0] if len(contents) == 1 else contents
+
+
+class MCPPromptObservation(MCPObservation):
+    """The messages of a prompt; the content is what they say, one after the other."""
+
+    name: str
+    description: str = ""
+    messages: list[dict[str, Any]] = Field(default_factory=list)
+    """Each as the server sent it, with its `role`."""
+
+
+def read_resources(items: Iterable[Any]) -> list[Resource]:
+    """Return the resources in a `resources/list`; what has no URI is left out."""
+    return [
+        Resource(
+            uri=item["uri"],
+            size=item["size"] if isinstance(item.get("size"), int) else None,
+            **_described(item, item["uri"]),
+        )
+        for item in items
+        if isinstance(item, Mapping) and isinstance(item.get("uri"), str)
+    ]
+
+
+def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
+    """Return the templates in a `resources/templates/list`."""
+    return [
+        ResourceTemplate(
+            uri_template=item["uriTemplate"], **_described(item, item["uriTemplate"])
+        )
+        for item in items
+        if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str)
+    ]
+
+
+def read_prompts(items: Iterable[Any]) -> list[Prompt]:
+    """Return the prompts in a `prompts/list`; what has no name is left out."""
+    prompts: list[Prompt] = []
+    for item in items:
+        if isinstance(item, Mapping) and isinstance(item.get("name"), str):
+            about = _described(item, item["name"])
+            about.pop("mime_type")
+            prompts.append(Prompt(arguments=_arguments(item), **about))
+    return prompts
+
+
+def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObservation:
+    """Return what `resources/read` answered."""
+    warnings: list[str] = []
+    parts = result.get("contents")
+    parts = parts if isinstance(parts, list) else []
+    blocks = [{"type": "resource", "resource": part} for part in parts]
+    texts = [
+        p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)
+    ]
+    content: list[Content] = (
+        [TextContent(text=part["text"]) for part in texts]
+        if len(texts) == len(parts)
+        else [item for block in blocks for item in describe(block, warnings)]
+    )
+    if not content:
+        warnings.append("The resource has no contents.")
+    return MCPResourceObservation(
+        uri=uri, content=content, blocks=blocks, warnings=warnings
+    )
+
+
+def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
+    """Return what `prompts/get` answered."""
+    warnings: list[str] = []
+    items = result.get("messages")
+    messages = (
+        [m for m in items if isinstance(m, dict)] if isinstance(items, list) else []
+    )
+    blocks = [
+        block
+        for message in messages
+        for block in _as_list(message.get("content"))
+        if isinstance(block, dict)
+    ]
+    return MCPPromptObservation(
+        name=name,
+        description=str(result.get("description") or ""),
+        messages=messages,
+        blocks=blocks,
+        content=[item for block in blocks for item in describe(block, warnings)],
+        warnings=warnings,
+    )
+
+
+def _template(text: str) -> "URITemplate | None":
+    """Return *text* as a template, None if it is none."""
+    # the SDK's own reader is a server's: it refuses what cannot be matched backwards,
+    # a third of what RFC 6570 allows
+    from uritemplate import URITemplate  # noqa: PLC0415 - only once a server has some
+
+    try:
+        return URITemplate(text)
+    except ValueError:  # the length in `{name:length}` is no number
+        return None
+
+
+def _content_of(part: Any) -> Any:
+    text = part.get("text") if isinstance(part, Mapping) else None
+    if not isinstance(text, str):
+        return decoded(part.get("blob")) if isinstance(part, Mapping) else part
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
+    text = {
+        ours: value if isinstance(value := item.get(theirs), str) else ""
+        for ours, theirs in (
+            ("name", "name"),
+            ("title", "title"),
+            ("description", "description"),
+            ("mime_type", "mimeType"),
+        )
+    }
+    return {**text, "name": text["name"] or name, "raw": dict(item)}
+
+
+def _arguments(item: Mapping[str, Any]) -> tuple[PromptArgument, ...]:
+    arguments = item.get("arguments")
+    return tuple(
+        PromptArgument(
+            name=argument["name"],
+            description=str(argument.get("description") or ""),
+            required=argument.get("required") is True,
+        )
+        for argument in (arguments if isinstance(arguments, list) else [])
+        if isinstance(argument, Mapping) and isinstance(argument.get("name"), str)
+    )
+
+
+def _strings(described: Mapping[str, str], required: list[str]) -> dict[str, Any]:
+    """The schema of an object of texts."""
+    properties = {
+        name: {"type": "string", **({"description": note} if note else {})}
+        for name, note in described.items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }

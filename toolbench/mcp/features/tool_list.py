@@ -1,0 +1,136 @@
+"""The tools of one server, as last listed: what can be called, what cannot, what changed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, overload
+
+from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.mcp.connection.connection import Connection
+from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.executor import Caller, MCPToolExecutor
+from toolbench.mcp.features.item_list import ItemList
+from toolbench.mcp.features.listing import (
+    DisabledTool,
+    ListedTool,
+    ToolsDiff,
+    read_tools,
+)
+from toolbench.mcp.results import MCPToolObservation
+from toolbench.redaction.detection.secrecy import Secrecy
+
+
+class ToolList(ItemList[MCPToolDefinition]):
+    """What can be called, in the server's order: `tools[0]`, `tools["add"]`."""
+
+    def __init__(self, caller: Caller) -> None:
+        """Start empty; the tools are called through *caller*."""
+        self._caller = caller
+        self._rows: list[ListedTool] = []
+        self._tools: list[MCPToolDefinition] | None = None
+        self._secrecy: dict[str, Secrecy] = {}
+        self.disabled: list[DisabledTool] = []
+        """What the server lists and cannot be called, each with its reason."""
+        self.problem: str | None = None
+        """What went wrong with the last list."""
+        self.last_change: ToolsDiff | None = None
+        """How the tools changed last, if they ever did."""
+        self.on_added: Callable[[tuple[str, ...]], object] = lambda names: None
+        """Is told, in the background loop, the names of tools a later list has more."""
+        self._was_listed = False
+
+    @overload
+    def __getitem__(self, index: int | str) -> MCPToolDefinition: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[MCPToolDefinition]: ...
+    def __getitem__(
+        self, index: int | str | slice
+    ) -> MCPToolDefinition | list[MCPToolDefinition]:
+        """Return a tool by its position, or by the server's name for it.
+
+        Raises:
+            ToolNotFoundError: If there is none of that name, or it is disabled.
+        """
+        return self._named(index) if isinstance(index, str) else self.items()[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def items(self) -> list[MCPToolDefinition]:
+        """Return the tools as last listed; they are made when first looked at."""
+        if self._tools is None:
+            self._tools = [self._definition(tool) for tool in self._rows]
+        return list(self._tools)
+
+    @property
+    def known_items(self) -> list[MCPToolDefinition]:
+        """The tools as last listed."""
+        return self.items()
+
+    @property
+    def raw(self) -> dict[str, dict[str, Any]]:
+        """What the server sent of each tool that can be called, by its name."""
+        return {tool.name: dict(tool.raw) for tool in self._rows}
+
+    async def list_anew(self, connection: Connection, seconds: float) -> None:
+        """Request the list over *connection*, for *seconds* at most.
+
+        A list that does not come at all leaves the tools as they are.
+        """
+        items, self.problem = await connection.pages(
+            "tools",
+            lambda session, params: session.list_tools(params=params),
+            seconds,
+        )
+        if self.problem is not None and not items:
+            return
+        good, self.disabled = read_tools(items, is_modern=connection.is_modern)
+        change, is_first = ToolsDiff.between(self._rows, good), not self._was_listed
+        self._rows, self._tools, self._was_listed = good, None, True
+        self._secrecy = {}
+        if change and not is_first:
+            self.last_change = change
+            if change.added:
+                self.on_added(change.added)
+
+    def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
+        """Return the secrets among the *arguments* of the tool that its server calls *name*."""
+        return self._secrecy_of(name).secrets_in(arguments)
+
+    def hide(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Return *arguments* of the tool *name* with a mark wherever a secret stands."""
+        return self._secrecy_of(name).hide(arguments)[0]
+
+    def _secrecy_of(self, name: str) -> Secrecy:
+        if name not in self._secrecy:
+            schemas = (tool.schema for tool in self._rows if tool.name == name)
+            self._secrecy[name] = Secrecy(next(schemas, {}))
+        return self._secrecy[name]
+
+    def _named(self, name: str) -> MCPToolDefinition:
+        tools = {tool.remote_name: tool for tool in self.items()}
+        if name in tools:
+            return tools[name]
+        server = self._caller.name
+        msg = f"Server {server!r} has no tool {name!r}.{did_you_mean(name, tools)}"
+        for disabled in self.disabled:
+            if disabled.name == name:
+                msg = (
+                    f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
+                )
+        raise ToolNotFoundError(msg)
+
+    def _definition(self, tool: ListedTool) -> MCPToolDefinition:
+        return MCPToolDefinition(
+            name=tool.name,
+            description=tool.description,
+            observation_type=MCPToolObservation,
+            annotations=tool.annotations,
+            meta=tool.meta,
+            server=self._caller.name,
+            remote_name=tool.name,
+            schema=tool.schema,
+            output_schema=tool.output_schema,
+            icons=tool.icons,
+            notes=tool.notes,
+            server_version=str(self._caller.server_info.get("version") or ""),
+            executor=MCPToolExecutor(self._caller, tool.name, tool.output_schema),
+        )

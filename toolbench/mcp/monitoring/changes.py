@@ -1,0 +1,63 @@
+"""Call the listeners of a server when something changed, a few times a second at most."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from threading import Lock, Timer
+
+Listener = Callable[[frozenset[str]], None]
+"""Is told the names of what changed: `status`, `tools`, `resources`, `prompts`, `log`,
+`stderr`, `traffic`."""
+_log = logging.getLogger(__name__)
+
+
+class Changes:
+    """Collects the names of what changed and passes them on in one go."""
+
+    def __init__(self, interval: float = 0.1) -> None:
+        """Pass on at most every *interval* seconds."""
+        self._interval = interval
+        self._listeners: list[Listener] = []
+        self._waiting: set[str] = set()
+        self._timer: Timer | None = None
+        self._lock = Lock()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call *listener* from now on, in a thread of its own; return how to stop that.
+
+        One that raises is told nothing more.
+        """
+        with self._lock:
+            self._listeners.append(listener)
+        return partial(self._forget, listener)
+
+    def note(self, name: str) -> None:
+        """Say that *name* changed."""
+        with self._lock:
+            if not self._listeners:
+                return
+            self._waiting.add(name)
+            if self._timer is None:
+                self._timer = Timer(self._interval, self._pass_on)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _pass_on(self) -> None:
+        with self._lock:
+            changed = frozenset(self._waiting)
+            self._waiting.clear()
+            self._timer = None
+            listeners = list(self._listeners)
+        for listener in listeners:
+            try:
+                listener(changed)
+            except Exception:  # noqa: BLE001 - one that fails must not silence the others
+                _log.exception(
+                    "A listener to a server failed and is not told any more."
+                )
+                self._forget(listener)
+
+    def _forget(self, listener: Listener) -> None:
+        with self._lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)

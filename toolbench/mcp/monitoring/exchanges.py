@@ -1,0 +1,123 @@
+"""Messages in pairs: a request and its answer are one exchange, anything else is one alone."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.mcp.monitoring.traffic import Message
+from toolbench.wording import counted
+
+_SUBJECTS = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "resources/subscribe": "uri",
+    "resources/unsubscribe": "uri",
+}
+"""The parameter that says what a request is about, by method."""
+_LONGEST = 200  # characters of what is said of a message
+_READ = 20_000  # characters of a message that is read for a summary
+
+
+@dataclass(eq=False)
+class Exchange:
+    """A message, and the answer to it if it is a request that has one."""
+
+    message: Message
+    answer: Message | None = None
+
+    @property
+    def id(self) -> int:
+        """The number of its first message."""
+        return self.message.id
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it is an error, or no message at all."""
+        return (self.answer or self.message).kind in ("error", "noise")
+
+    @property
+    def subject(self) -> str:
+        """What it is: its method, and what a request is about."""
+        message = self.message
+        if message.kind == "noise":
+            return f"no message: {message.text}"[:_LONGEST]
+        name = message.method or message.kind
+        key = _SUBJECTS.get(message.method)
+        about = params_of(message).get(key) if key else None
+        return f"{name} {about}"[:_LONGEST] if isinstance(about, str) else name
+
+    @property
+    def outcome(self) -> str:
+        """What came of a request, in a few words; empty where nothing comes."""
+        answer = self.answer
+        if answer is None:
+            return "no answer yet" if self.message.kind == "request" else ""
+        if answer.kind == "error":
+            error = _object(answer).get("error")
+            reason = error.get("message") if isinstance(error, dict) else None
+            return f"error: {reason}"[:_LONGEST] if reason else "error"
+        return _listed(answer) or f"result, {counted(answer.size, 'character')}"
+
+
+class Exchanges:
+    """Pairs messages as they come."""
+
+    def __init__(self) -> None:
+        """Nothing came yet."""
+        self._open: dict[tuple[str, str], Exchange] = {}
+
+    def add(self, messages: Iterable[Message]) -> list[Exchange]:
+        """Take *messages*, which are new, and return the exchanges that are new or changed."""
+        changed: dict[int, Exchange] = {}
+        for message in messages:
+            exchange = self._of(message)
+            changed[exchange.id] = exchange
+        return list(changed.values())
+
+    def _of(self, message: Message) -> Exchange:
+        request_id = str(message.request_id)
+        if message.kind in ("response", "error"):
+            direction = "received" if message.direction == "sent" else "sent"
+            request = self._open.pop((direction, request_id), None)
+            if request is not None:
+                request.answer = message
+                return request
+        exchange = Exchange(message)
+        if message.kind == "request":
+            self._open[message.direction, request_id] = exchange
+        return exchange
+
+
+def paired(messages: Iterable[Message]) -> list[Exchange]:
+    """Return *messages* as exchanges, in the order of their first messages."""
+    return Exchanges().add(messages)
+
+
+def params_of(message: Message) -> dict[str, Any]:
+    """Return the parameters of a message; none where it has none that can be read."""
+    params = _object(message, limit=len(message.text)).get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _listed(answer: Message) -> str:
+    """How many things an answer to a `*/list` request lists; empty for any other."""
+    kind, _, verb = answer.method.rpartition("/")
+    if verb != "list":
+        return ""
+    result = _object(answer, limit=len(answer.text)).get("result")
+    name = "resourceTemplates" if kind == "resources/templates" else kind
+    items = result.get(name) if isinstance(result, dict) else None
+    noun = {"resources/templates": "template"}.get(kind, kind.removesuffix("s"))
+    return counted(len(items), noun) if isinstance(items, list) else ""
+
+
+def _object(message: Message, *, limit: int = _READ) -> dict[str, Any]:
+    if len(message.text) > limit:
+        return {}
+    try:
+        value = json.loads(message.text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,116 @@
+"""What a server says through MCP's own logging, by level."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import time
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolbench.redaction.redactor import NO_SECRETS
+from toolbench.redaction.spread import Piece, Succession
+
+LEVELS = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
+"""MCP's levels, the least severe first. Source: RFC 5424."""
+
+_LONGEST = 10_000  # characters
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One log message of a server."""
+
+    time: float
+    """Seconds since the epoch."""
+    level: str
+    logger: str
+    text: str
+
+    def __str__(self) -> str:
+        where = f" {self.logger}" if self.logger else ""
+        return f"{self.level.upper()}{where}: {self.text}"
+
+
+class ServerLog:
+    """The last log messages of a server, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        entries: int = 2000,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Keep the last *entries*; call *on_change* when there are new ones."""
+        self.redactor = NO_SECRETS
+        """Knows the secrets that may be spread over several messages."""
+        self._entries: deque[LogEntry] = deque(maxlen=entries)
+        self._succession = Succession()
+        self._lock = Lock()
+        self._on_change = on_change
+        self.total = 0
+        """Messages in all, also those no longer kept."""
+
+    def __iter__(self) -> Iterator[LogEntry]:
+        with self._lock:
+            return iter(list(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def at_least(self, level: str) -> list[LogEntry]:
+        """Return the messages of *level* or worse; an unknown level counts as `info`."""
+        least = _rank(level)
+        return [entry for entry in self if _rank(entry.level) >= least]
+
+    def add(self, params: Mapping[str, Any]) -> list[Piece]:
+        """Keep the message of a `notifications/message`, without the secrets it holds alone.
+
+        Returns:
+            The pieces of a secret that it and the messages before it make up; in the log they
+            are hidden.
+        """
+        text = _text_of(params.get("data"))
+        pieces = self._succession.add(self.redactor, text)
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
+        entry = LogEntry(
+            time=time(),
+            level=str(params.get("level", "info"))[:_LONGEST_NAME],
+            logger=str(params.get("logger") or "")[:_LONGEST_NAME],
+            text=text,
+        )
+        with self._lock:
+            self._entries.append(entry)
+            self.total += 1
+            for piece in pieces:
+                if piece.back < len(self._entries):
+                    whole = self._entries[-1 - piece.back]
+                    masked = replace(whole, text=piece.hidden_in(whole.text))
+                    self._entries[-1 - piece.back] = masked
+        self._on_change()
+        return pieces
+
+
+def _text_of(data: Any) -> str:
+    if isinstance(data, Mapping) and isinstance(
+        data.get("msg"), str
+    ):  # as FastMCP says it
+        rest = {k: v for k, v in data.items() if k != "msg" and v is not None}
+        return f"{data['msg']} {_text_of(rest)}" if rest else str(data["msg"])
+    return data if isinstance(data, str) else to_json(data, fallback=str).decode()
+
+
+def _rank(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else LEVELS.index("info")

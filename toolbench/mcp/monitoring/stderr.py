@@ -1,0 +1,115 @@
+"""What a server writes on its stderr: the last lines, taken through a pipe."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Lock, Thread
+from typing import TextIO
+
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.spread import Succession
+
+_LONGEST_LINE = 4000  # characters
+_PIECE = 100_000  # characters of a line that are looked at: more than any secret has
+
+
+class StderrTail:
+    """The last lines a server wrote on its stderr, secrets masked."""
+
+    def __init__(
+        self,
+        redactor: Redactor | None = None,
+        *,
+        lines: int = 2000,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Keep the last *lines*; call *on_change* when there are new ones."""
+        self.redactor = redactor or Redactor()
+        self._lines: deque[str] = deque(maxlen=lines)
+        self._succession = Succession()
+        self._lock = Lock()
+        self._on_change = on_change
+        self._read = Event()
+        self.on_line: Callable[[str], object] = lambda line: None
+        """Is told each line as it was written, secrets and all."""
+        self.total = 0
+        """Lines written in all, also those no longer kept."""
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(list(self._lines))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all that the last process wrote is here, and no more can come."""
+        return self._read.is_set()
+
+    @property
+    def text(self) -> str:
+        """The lines kept, as one text."""
+        return "\n".join(self)
+
+    def last(self, count: int, *, since: int = 0) -> list[str]:
+        """Return the last *count* lines that are not empty, of those after line *since*."""
+        new = list(self)[-max(self.total - since, 0) :] if self.total > since else []
+        return [line for line in new if line.strip()][-count:]
+
+    def add(self, line: str) -> None:
+        """Keep one more line."""
+        line = line.rstrip("\r\n")
+        self._keep(line, len(line))
+
+    def _keep(self, line: str, size: int) -> None:
+        self.on_line(line)
+        line = self.redactor.text(line)
+        pieces = self._succession.add(self.redactor, line)
+        if len(line) > _LONGEST_LINE:
+            line = f"{line[:_LONGEST_LINE]}… ({size:,} characters)"
+        with self._lock:
+            self._lines.append(line)
+            self.total += 1
+            for piece in pieces:
+                if piece.back < len(self._lines):
+                    masked = piece.hidden_in(self._lines[-1 - piece.back])
+                    self._lines[-1 - piece.back] = masked
+        self._on_change()
+
+    @contextmanager
+    def pipe(self) -> Iterator[TextIO]:
+        """Give a file for a process to write to; what it wrote is here when the `with` ends.
+
+        Close it once the process has it, to learn from `is_read` that the process is gone. A grandchild that lives on may hold the pipe open: that is not waited for.
+        """
+        reading, writing = os.pipe()
+        done = self._read = Event()
+
+        def drain() -> None:
+            with (
+                suppress(OSError),
+                open(reading, encoding="utf-8", errors="replace") as written,  # noqa: PTH123 - a descriptor
+            ):
+                for line, size in _lines(written):
+                    self._keep(line, size)
+            done.set()
+
+        Thread(target=drain, name="toolbench-stderr", daemon=True).start()
+        with os.fdopen(writing, "w") as file:
+            try:
+                yield file
+            finally:
+                file.close()
+                done.wait(0.2)
+
+
+def _lines(written: TextIO) -> Iterator[tuple[str, int]]:
+    """The lines of a file, each with its size; of an endless one the start is kept."""
+    while piece := written.readline(_PIECE):
+        start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))
+        while piece and not piece.endswith("\n"):
+            piece = written.readline(_PIECE)
+            size += len(piece.rstrip("\n"))
+        yield start, size

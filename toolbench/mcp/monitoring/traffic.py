@@ -1,0 +1,179 @@
+"""Every JSON-RPC message between us and one server, kept for looking at."""
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from threading import Lock
+from time import time
+from typing import Any, Literal
+
+from toolbench.redaction.redactor import Redactor
+
+Direction = Literal["sent", "received"]
+Kind = Literal["request", "response", "error", "notification", "noise"]
+
+_LATE = 50  # messages that are looked at again when a secret was spread over some
+_KEPT_TEXT = 100_000  # characters of one message; what is longer is cut in the middle
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message on the wire, secrets masked."""
+
+    id: int
+    """Its number in this session, from 1."""
+    time: float
+    """Seconds since the epoch."""
+    direction: Direction
+    kind: Kind
+    method: str
+    """The method; for an answer, the method of the request it answers."""
+    request_id: str | int | None
+    size: int
+    """Characters of its JSON text."""
+    text: str
+    """The JSON text; a very long one is cut in the middle."""
+    seconds: float | None = None
+    """For an answer: how long it took."""
+
+    @property
+    def json(self) -> Any:
+        """The message as Python objects, or its text if that was cut, too deep or no JSON."""
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return self.text
+
+    def __str__(self) -> str:
+        arrow = "→" if self.direction == "sent" else "←"
+        took = "" if self.seconds is None else f" {self.seconds * 1000:.0f} ms"
+        return f"{arrow} {self.kind} {self.method} {self.size:,} chars{took}"
+
+
+@dataclass
+class Traffic:
+    """The last messages of one session, oldest first."""
+
+    redactor: Redactor = field(default_factory=Redactor, repr=False)
+    limit: int = 10_000
+    """Messages kept."""
+    budget: int = 20_000_000
+    """Characters kept in all of them together."""
+
+    def __post_init__(self) -> None:
+        self._messages: deque[Message] = deque()
+        self._size = 0
+        self._lock = Lock()
+        self._ids = count(1)
+        self._open: dict[tuple[Direction, str], tuple[str, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        with self._lock:
+            return iter(list(self._messages))
+
+    def __getitem__(self, index: int) -> Message:
+        with self._lock:
+            return self._messages[index]
+
+    def find(
+        self,
+        text: str = "",
+        *,
+        direction: Direction | None = None,
+        kind: Kind | None = None,
+        method: str | None = None,
+    ) -> list[Message]:
+        """Return the messages that hold *text* and are of that direction, kind and method."""
+        return [
+            message
+            for message in self
+            if text in message.text
+            and direction in (None, message.direction)
+            and kind in (None, message.kind)
+            and method in (None, message.method)
+        ]
+
+    def to_ndjson(self) -> str:
+        """Return all messages, one JSON object a line, with time and direction."""
+        return "".join(
+            json.dumps({"time": m.time, "direction": m.direction, "message": m.json})
+            + "\n"
+            for m in self
+        )
+
+    def clear(self) -> None:
+        """Forget every message."""
+        with self._lock:
+            self._messages.clear()
+            self._size = 0
+
+    def hide(self, texts: Iterable[str]) -> None:
+        """Hide *texts* in the newest messages: together they turned out to be a secret."""
+        redactor = Redactor(texts)
+        with self._lock:
+            for index in range(-min(_LATE, len(self._messages)), 0):
+                message = self._messages[index]
+                masked = replace(message, text=redactor.text(message.text))
+                self._size += len(masked.text) - len(message.text)
+                self._messages[index] = masked
+
+    def note(
+        self,
+        direction: Direction,
+        text: str,
+        *,
+        kind: Kind,
+        method: str = "",
+        request_id: str | int | None = None,
+    ) -> Message:
+        """Keep one message and return it; what is too old for the limits goes."""
+        now = time()
+        method, seconds = self._match(direction, kind, method, request_id, now)
+        message = Message(
+            id=next(self._ids),
+            time=now,
+            direction=direction,
+            kind=kind,
+            method=method,
+            request_id=request_id,
+            size=len(text),
+            text=_cut(self.redactor.text(text)),
+            seconds=seconds,
+        )
+        with self._lock:
+            self._messages.append(message)
+            self._size += len(message.text)
+            while len(self._messages) > self.limit or self._size > self.budget:
+                self._size -= len(self._messages.popleft().text)
+        return message
+
+    def _match(
+        self,
+        direction: Direction,
+        kind: Kind,
+        method: str,
+        request_id: str | int | None,
+        now: float,
+    ) -> tuple[str, float | None]:
+        """Find the request that an answer belongs to."""
+        if kind == "request":
+            self._open[direction, str(request_id)] = method, now
+        elif kind in ("response", "error"):
+            other_direction: Direction = "received" if direction == "sent" else "sent"
+            method, since = self._open.pop(
+                (other_direction, str(request_id)), (method, now)
+            )
+            return method, now - since
+        return method, None
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _KEPT_TEXT:
+        return text
+    half, left = _KEPT_TEXT // 2, len(text) - _KEPT_TEXT
+    return f"{text[:half]} … {left:,} characters left out … {text[-half:]}"

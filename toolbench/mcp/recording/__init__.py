@@ -1,0 +1,11 @@
+"""Recordings: all that went between us and servers, in a file; and replays, without the servers.
+
+`recorder` writes, `recording` reads, `tape` puts the frames of one server in order, `matching`
+finds what was recorded for a request, `player` answers by it. The format is in `frame`.
+"""
+
+from toolbench.mcp.recording.frame import Frame
+from toolbench.mcp.recording.recorder import is_replaying
+from toolbench.mcp.recording.recording import RecordedCall, Recording
+
+__all__ = ["Frame", "RecordedCall", "Recording", "is_replaying"]

@@ -1,0 +1,30 @@
+"""A call that got no answer, in a recording: it fails in the same words when it is replayed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+NOT_RECORDED = -32004
+"""The code of the error for a request that is not in the recording."""
+_FAILED_THEN = -32005
+_KEY = "toolbench.failure"
+
+
+class RecordedFailureError(ConnectionError):
+    """No connection could be opened when the recording was made; it says why."""
+
+
+def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON-RPC error that stands for a recorded *failure*."""
+    text = str(failure.get("text"))
+    asides = failure.get("asides")
+    details = {"text": text, "asides": asides if isinstance(asides, list) else []}
+    return {"code": _FAILED_THEN, "message": text, "data": {_KEY: details}}
+
+
+def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
+    """Return the words of a recorded failure, and what stood beside them, if *error* is one."""
+    data = getattr(error, "data", None)
+    details = data.get(_KEY) if isinstance(data, Mapping) else None
+    if not isinstance(details, Mapping):
+        return None
+    return str(details.get("text")), tuple(map(str, details.get("asides") or ()))

@@ -1,0 +1,70 @@
+"""One line of a recording. The format: JSON Lines, a frame each, only ever appended.
+
+Every line is an object with four keys:
+
+- `at`: seconds since the epoch.
+- `direction`: what the frame is, see `Direction`.
+- `server`: the name of the server's session; empty for the first line.
+- `message`: for `sent` and `received`, the JSON-RPC message, complete. For `start` (the first
+  line), `{"format": "toolbench-recording", "version": 1}`. For `connect`, how a connection was
+  opened: `{"transport", "mode"}`. For `stderr` and `noise`, the line. For `end`, `{"exit_code"}`
+  of a connection that ended by itself. For `failure`, what the caller was told of a call that
+  got no answer: `{"token", "text", "asides"}`; the token is that of its progress, and null for
+  a connection that could not be opened.
+
+A secret is replaced by `<secret-hidden:N>`; the number says which secret of the file it is, and
+nothing of the secret. A line that was cut off, at the end of a file, does not count.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal, get_args
+
+from pydantic_core import from_json
+
+Direction = Literal[
+    "start", "connect", "sent", "received", "stderr", "noise", "end", "failure"
+]
+"""`sent` to the server, `received` from it; the others are no messages."""
+
+_DIRECTIONS = get_args(Direction)  # a tuple: what is read may have no hash
+FORMAT = "toolbench-recording"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of a recording."""
+
+    at: float
+    """Seconds since the epoch."""
+    direction: Direction
+    server: str
+    message: Any
+
+
+def frame_of(line: bytes) -> Frame | None:
+    """Return the frame on *line*; None if the line holds none."""
+    try:
+        fields = from_json(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict) or not {"direction", "message"} <= fields.keys():
+        return None
+    direction, server = fields["direction"], fields.get("server")
+    if direction not in _DIRECTIONS or not isinstance(server, str | None):
+        return None
+    return Frame(
+        at=_seconds(fields.get("at")),
+        direction=direction,
+        server=server or "",
+        message=fields["message"],
+    )
+
+
+def _seconds(value: Any) -> float:
+    try:
+        seconds = float(value) if isinstance(value, int | float) else 0.0
+    except OverflowError:  # a JSON number has no largest value
+        return 0.0
+    return seconds if isfinite(seconds) else 0.0

@@ -1,0 +1,130 @@
+"""A recording as a notebook that repeats its calls, and passes nbval by replaying it."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from toolbench.errors import ServerError
+from toolbench.mcp.recording.recording import RecordedCall, Recording
+from toolbench.mcp.session import MCPServerSession
+from toolbench.redaction.marks import without_numbers
+
+
+def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
+    """Write a notebook that makes the recorded calls of *session*, a replay, again.
+
+    Args:
+        session: The server, connected to by its recording: the calls are made once now, and
+            what they return is what the notebook shows.
+        path: Where the notebook goes. It names the recording by the way from there.
+
+    Raises:
+        ServerError: If nothing was recorded, or the notebook cannot be written.
+    """
+    path, recorded = Path(path).expanduser(), session.recording
+    if recorded is None:
+        msg = (
+            f"Server {session.name!r} is not recorded: connect it anew with "
+            f"%mcp connect {session.name} --record FILE -- COMMAND."
+        )
+        raise ServerError(msg)
+    recording = Recording.read(recorded)
+    server = session.name if session.name in recording.servers else None
+    calls = [c for c in recording.calls if c.server == (server or c.server)]
+    if not calls:
+        msg = f"No call of {session.name!r} is in the recording yet: there is nothing to repeat."
+        raise ServerError(msg)
+    place = os.path.relpath(recorded, path.absolute().parent)
+    cells = [*_head(session.name, Path(place)), *_calls(session, calls), _foot()]
+    book = {
+        "cells": _numbered(cells),
+        "metadata": {
+            "kernelspec": {
+                "name": "python3",
+                "display_name": "Python 3",
+                "language": "python",
+            },
+            "toolbench": {"recording": place},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    if not _may_write(path):
+        msg = f"{str(path)!r} is no notebook of a recording, and is not written over: choose another file."
+        raise ServerError(msg)
+    try:
+        path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    except OSError as error:
+        msg = f"Cannot write the notebook {str(path)!r}: {error.strerror}."
+        raise ServerError(msg) from None
+    return path
+
+
+def _may_write(path: Path) -> bool:
+    """Tell whether there is nothing at *path*, or a notebook that `write_notebook` wrote."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return "recording" in content["metadata"]["toolbench"]
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return not path.is_file()  # writing says what is wrong
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
+
+
+def _numbered(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return *cells* with their ids, and as if they had been run in their order."""
+    numbers = count(1)
+    return [
+        {
+            "id": f"cell-{n}",
+            **cell,
+            **({"execution_count": next(numbers)} if "outputs" in cell else {}),
+        }
+        for n, cell in enumerate(cells)
+    ]
+
+
+def _head(name: str, recording: Path) -> Iterator[dict[str, Any]]:
+    yield {
+        "cell_type": "markdown",
+        "metadata": {},
+        "source": f"# The calls of `{name}`, as they were recorded\n\n"
+        f"They are answered from `{recording.name}`: no server is started. "
+        "`pytest --nbval` checks that they still return the same.",
+    }
+    yield _code(
+        "from toolbench.mcp import MCPClient\n\n"
+        "client = MCPClient()\n"
+        f"session = client.connect({name!r}, replay={recording.as_posix()!r})",
+        "",
+    )
+
+
+def _calls(
+    session: MCPServerSession, calls: list[RecordedCall]
+) -> Iterator[dict[str, Any]]:
+    for call in calls:
+        arguments: Mapping[str, Any] = without_numbers(dict(call.arguments))
+        source = f"print(session.call({call.tool!r}, {arguments!r}).text)"
+        text = session.call(call.tool, dict(arguments)).text
+        yield _code(source, f"{text}\n")
+
+
+def _foot() -> dict[str, Any]:
+    return _code("client.sync_close()", "")
+
+
+def _code(source: str, printed: str) -> dict[str, Any]:
+    output = {"output_type": "stream", "name": "stdout", "text": printed}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [output] if printed else [],
+        "source": source,
+    }

@@ -1,0 +1,54 @@
+"""What opened a connection, kept for a recording that begins later: a replay opens it the same way."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolbench.mcp.recording.recorder import ServerRecorder
+from toolbench.redaction.redactor import Redactor
+
+_METHODS = frozenset({"initialize", "notifications/initialized", "server/discover"})
+
+
+@dataclass(frozen=True)
+class _Message:
+    direction: Literal["sent", "received"]
+    text: str
+    message: Any
+
+
+class Opening:
+    """The first messages of the connection there is."""
+
+    def __init__(self) -> None:
+        """No connection was opened yet."""
+        self._way = ("", "")
+        self._messages: list[_Message] = []
+
+    def begin(self, transport: str, mode: str) -> None:
+        """Forget the last connection: another one is opened, over *transport* in *mode*."""
+        self._way = (transport, mode)
+        self._messages = []
+
+    def note(
+        self,
+        direction: Literal["sent", "received"],
+        method: str,
+        text: str,
+        message: Any,
+    ) -> None:
+        """Keep a message if it belongs to the opening.
+
+        Args:
+            direction: Whether we sent it.
+            method: Its method; for an answer, that of the request.
+            text: Its JSON.
+            message: The message itself.
+        """
+        if method in _METHODS:
+            self._messages.append(_Message(direction, text, message))
+
+    def write(self, recorder: ServerRecorder, redactor: Redactor) -> None:
+        """Write the opening into a recording, without the secrets that *redactor* knows."""
+        recorder.connected(*self._way)
+        for each in self._messages:
+            recorder.message(each.direction, each.text, each.message, redactor)

@@ -1,0 +1,249 @@
+"""Be the server of a recording: answer each request as it was answered then."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import anyio
+
+from toolbench.mcp.recording.failure import NOT_RECORDED, failure_error
+from toolbench.mcp.recording.request_matcher import HANDSHAKE, Matcher
+from toolbench.mcp.recording.tape import (
+    Event,
+    Exchange,
+    Tape,
+    mapping_of,
+    params_of,
+    subscription_of,
+    with_subscription,
+)
+from toolbench.redaction.marks import without_numbers
+from toolbench.runs.questions import Answer
+
+_METHOD_NOT_FOUND = -32601
+_QUIET = frozenset({"ping", "logging/setLevel"})
+"""Requests that any server answers with nothing, recorded or not."""
+
+
+_FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
+"""Questions that a person answers, or a model."""
+
+
+class LineListener:
+    """Takes the lines that the server wrote beside its messages."""
+
+    def stderr(self, line: str) -> None:
+        """Hear a line of its stderr."""
+
+    def noise(self, line: str) -> None:
+        """Hear a line of its stdout that was no message."""
+
+
+class Player:
+    """One recorded server. It may be connected to again and again; the tape goes on."""
+
+    def __init__(self, tape: Tape) -> None:
+        """Answer by *tape*."""
+        self.tape = tape
+        self.matcher = Matcher(tape.exchanges)
+        self._before = list(tape.before)
+        self.pending: list[tuple[Any, Mapping[str, Any]]] = []
+        """The questions the server has put, and the answers they got then."""
+
+    @property
+    def connect_error(self) -> str | None:
+        """Why no connection could be opened, if none ever was."""
+        opened = any(
+            e.method not in HANDSHAKE and "result" in (e.response or {})
+            for e in self.tape.exchanges
+        )
+        return None if opened else self.tape.connect_error
+
+    async def serve(self, end: Any, listener: LineListener) -> None:
+        """Answer what comes in at *end*, a `ServerEnd`, until the connection ends."""
+        await _Connection(self, end, listener).serve()
+
+    def recorded_answer(self, question: Any) -> Answer:
+        """Answer *question* of the server as it was answered then."""
+        for number, (message, answer) in enumerate(self.pending):
+            text = None if hasattr(question, "messages") else question.message
+            if message == text:
+                del self.pending[number]
+                return _as_answer(answer)
+        return Answer("decline")
+
+    def take_before(self) -> list[Event]:
+        """Return what the server did before it was asked for anything, once."""
+        events, self._before = self._before, []
+        return events
+
+
+class _Connection:
+    """One connection to a player; all of it runs in the loop."""
+
+    def __init__(self, player: Player, end: Any, listener: LineListener) -> None:
+        self._player = player
+        self._end = end
+        self._listener = listener
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._streams: list[Any] = []  # the ids of requests that are held open
+
+    async def serve(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            for event in self._player.take_before():
+                await self._happen(event, {}, Exchange({}))
+            async for message in self._end:
+                match message:
+                    case {"method": "notifications/cancelled"}:
+                        self._cancel((message.get("params") or {}).get("requestId"))
+                    case {"method": _, "id": _}:
+                        tasks.start_soon(self._answer, message)
+                    case {"id": identity} if str(identity) in self._answers:
+                        answer = self._answers.pop(str(identity))
+                        if not answer.done():
+                            answer.set_result(message)
+
+    def _cancel(self, identity: Any) -> None:
+        if (scope := self._scopes.get(str(identity))) is not None:
+            scope.cancel()
+
+    async def _answer(self, message: dict[str, Any]) -> None:
+        identity = message["id"]
+        with anyio.CancelScope() as scope:
+            self._scopes[str(identity)] = scope
+            await self._play(message)
+        self._scopes.pop(str(identity), None)
+
+    async def _play(self, message: dict[str, Any]) -> None:
+        method, params = message["method"], message.get("params") or {}
+        exchange = self._player.matcher.find(method, params)
+        if exchange is None:
+            self._end.send(_reply(message, self._unknown(method, params)))
+            return
+        if exchange.is_held_open:
+            self._streams.append(message["id"])
+        for event in exchange.events:
+            problem = await self._happen(event, message, exchange)
+            if problem is not None:
+                error = {"code": NOT_RECORDED, "message": problem}
+                self._end.send(_reply(message, {"error": error}))
+                return
+        await self._end_of(exchange, message)
+        for event in exchange.later:
+            await self._happen(event, message, exchange)
+
+    async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
+        """Answer; or fail, or hang up, or never answer, as it was."""
+        if exchange.failure is not None:
+            self._end.send(_reply(message, {"error": failure_error(exchange.failure)}))
+        elif exchange.response is not None:
+            self._player.pending += rounds(exchange)
+            response = without_numbers(exchange.response)
+            fields = {k: v for k, v in response.items() if k in ("result", "error")}
+            self._end.send(_reply(message, fields))
+        if exchange.ended:
+            self._end.hang_up()
+        if exchange.response is None and exchange.failure is None:
+            await anyio.sleep_forever()
+
+    def _unknown(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        if method in _QUIET:
+            return {"result": {}}
+        if method in HANDSHAKE:  # the other era: the client goes on to the next
+            error = {"code": _METHOD_NOT_FOUND, "message": "Method not found"}
+            return {"error": error}
+        text = self._player.matcher.missing(method, params)
+        return {"error": {"code": NOT_RECORDED, "message": text}}
+
+    # --- what the server did without being asked ------------------------------------
+
+    async def _happen(
+        self, event: Event, message: Mapping[str, Any], exchange: Exchange
+    ) -> str | None:
+        """Do it again; return what is wrong if we are answered otherwise than then."""
+        match event.kind:
+            case "stderr":
+                self._listener.stderr(str(without_numbers(event.message)))
+            case "noise":
+                self._listener.noise(str(without_numbers(event.message)))
+            case "notification":
+                self._tell(event, message, exchange)
+            case "request":
+                return await self._ask(event)
+        return None
+
+    def _tell(
+        self, event: Event, message: Mapping[str, Any], exchange: Exchange
+    ) -> None:
+        notification = without_numbers(event.message)
+        params = notification.get("params")
+        if isinstance(params, dict) and "progressToken" in params:
+            meta = (message.get("params") or {}).get("_meta") or {}
+            if params["progressToken"] != exchange.token:
+                return  # of a call that is over
+            token = meta.get("progressToken")
+            notification = {
+                **notification,
+                "params": {**params, "progressToken": token},
+            }
+        if subscription_of(notification) is not None:
+            for identity in self._streams[-1:]:
+                self._end.send(with_subscription(notification, identity))
+            return
+        self._end.send(notification)
+
+    async def _ask(self, event: Event) -> str | None:
+        question = without_numbers(event.message)
+        identity = str(question.get("id"))
+        answer = asyncio.get_running_loop().create_future()
+        self._answers[identity] = answer
+        recorded = (event.answer or {}).get("result")
+        params = params_of(question)
+        if isinstance(recorded, Mapping) and question.get("method") in _FOR_PEOPLE:
+            self._player.pending.append((params.get("message"), recorded))
+        self._end.send(question)
+        if event.answer is None or question.get("method") not in _FOR_PEOPLE:
+            return None  # not answered then either, or by the client alone: its roots
+        with suppress(asyncio.CancelledError):
+            answered = await answer
+            return _otherwise(event, answered)
+        raise asyncio.CancelledError
+
+
+def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield the questions of an answer that asks, and what they were answered."""
+    if not exchange.asked or exchange.next is None:
+        return
+    question = mapping_of((exchange.response or {}).get("result"))
+    answers = mapping_of(exchange.next.params.get("inputResponses"))
+    for key, request in mapping_of(question.get("inputRequests")).items():
+        if isinstance(answers.get(key), Mapping):
+            message = params_of(mapping_of(request)).get("message")
+            yield without_numbers(message), answers[key]
+
+
+def _as_answer(answer: Mapping[str, Any]) -> Answer:
+    if "role" in answer:  # a message in place of a model's
+        return Answer("accept", dict(answer))
+    content = answer.get("content")
+    action = answer.get("action", "decline")
+    return Answer(action, dict(content) if isinstance(content, Mapping) else None)
+
+
+def _otherwise(event: Event, answered: Mapping[str, Any]) -> str | None:
+    """Say how an answer of ours differs from the recorded one; None if it does not."""
+    recorded = event.answer or {}
+    one, other = ({"result": a.get("result")} for a in (recorded, answered))
+    matcher = Matcher([Exchange({"method": "answer", "params": one})])
+    if matcher.find("answer", other) is not None:
+        return None
+    reason = matcher.missing("answer", other)
+    return (
+        f"The server's question was answered otherwise than in the recording. {reason}"
+    )
+
+
+def _reply(message: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": message["id"], **body}

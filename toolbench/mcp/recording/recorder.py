@@ -1,0 +1,294 @@
+"""Write down all that goes between us and servers, line by line, without secrets."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import chain, count
+from pathlib import Path
+from threading import RLock
+from time import time
+from typing import Any, BinaryIO
+
+from pydantic_core import from_json, to_json
+
+from toolbench._version import __version__
+from toolbench.errors import ServerError
+from toolbench.mcp.recording.frame import FORMAT, VERSION, Direction, frame_of
+from toolbench.redaction import MARK
+from toolbench.redaction.marks import numbered_mark
+from toolbench.redaction.redactor import Redactor
+
+_VARIABLE = "TOOLBENCH_REPLAY"
+_MOST_SECRETS = 10_000  # of one file that are told apart
+
+
+def is_replaying() -> bool:
+    """Tell whether recorded connections are replays: the variable `TOOLBENCH_REPLAY` is set."""
+    return os.environ.get(_VARIABLE, "").strip().lower() not in ("", "0", "no", "false")
+
+
+class Recorder:
+    """One file that several servers may be recorded into. Any thread may write."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Begin the recording *path*; earlier ones are kept beside it: `path~`, `path~2`, ….
+
+        Raises:
+            ServerError: If the file is something else, or cannot be written.
+        """
+        self.path = Path(path).expanduser().absolute()
+        self._lock = RLock()
+        self._numbers: dict[str, int] = {}
+        self._redactors: dict[str, Redactor] = {}
+        self._every = Redactor()
+        try:
+            _put_aside(self.path)
+            self._file: BinaryIO | None = _opened(self.path)
+        except ServerError:  # which is an OSError too
+            raise
+        except OSError as error:
+            msg = f"Cannot write the recording {str(self.path)!r}: {error.strerror}."
+            raise ServerError(msg) from None
+        start = {"format": FORMAT, "version": VERSION, "toolbench": __version__}
+        self.write("start", "", to_json(start))
+
+    def write(self, direction: Direction, server: str, message: bytes) -> None:
+        """Append a frame; *message* is JSON without secrets."""
+        head = f'{{"at": {time():.6f}, "direction": "{direction}", "server": '
+        name = json.dumps(server)
+        line = b"".join(
+            (head.encode(), name.encode(), b', "message": ', message, b"}\n")
+        )
+        with self._lock, suppress(OSError):  # a full disk ends no call
+            if self._file is not None:
+                self._file.write(line)  # as one piece: another process may read
+            else:  # a session that was closed is open again
+                with _opened(self.path) as file:
+                    file.write(line)
+
+    def hidden(self, value: Any, redactor: Redactor) -> Any:
+        """Return *value* with each secret replaced by its numbered mark.
+
+        Secrets are those of *redactor*, and all that earlier ones knew.
+        """
+        with self._lock:
+            value = _numbered(value, numbered_mark(0))
+            self._every = self._every.including(redactor.secrets)
+            if self._every.value(value) is value:
+                return value
+            for secret in sorted(self._every.secrets, key=len, reverse=True):
+                own = self._redactors.setdefault(secret, Redactor([secret]))
+                masked = own.value(value)
+                if masked is not value:
+                    value = _numbered(masked, numbered_mark(self._number(secret)))
+        return value
+
+    def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
+        """Return *value* with a numbered mark where *masked* hides a part of *original*."""
+        with self._lock:
+            if masked == MARK != original:
+                text = original if isinstance(original, str) else _text(original)
+                return numbered_mark(self._number(text))
+            if not isinstance(value, dict | list):
+                return value
+            if not len(value) == len(original) == len(masked):
+                return numbered_mark(0)  # two secrets were names, and are one mark
+            if isinstance(value, list):
+                items = zip(value, original, masked, strict=True)
+                return [self.hidden_places(*item) for item in items]
+            parts = zip(value.values(), original.values(), masked.values(), strict=True)
+            hidden = [self.hidden_places(*part) for part in parts]
+            return dict(zip(value, hidden, strict=True))
+
+    def _number(self, secret: str) -> int:
+        if secret not in self._numbers and len(self._numbers) >= _MOST_SECRETS:
+            return 0
+        return self._numbers.setdefault(secret, len(self._numbers) + 1)
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice does no harm."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+
+class ServerRecorder:
+    """What one session writes into a recording."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        server: str,
+        *,
+        hide: Callable[[str, Mapping[str, Any]], Any],
+    ) -> None:
+        """Write as *server* into the file of *recorder*.
+
+        Args:
+            recorder: The file.
+            server: The name of the session.
+            hide: Returns the arguments of a tool with `MARK` wherever a secret stands.
+        """
+        self.recorder = recorder
+        self._server = server
+        self._is_open = False
+        self._hide = hide
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.recorder.path
+
+    def message(
+        self, direction: Direction, text: str, message: Any, redactor: Redactor
+    ) -> None:
+        """Write a JSON-RPC message: its *text* where that is what it is, else *message* itself."""
+        value, raw = _parsed(text, message)
+        hidden = self.recorder.hidden(value, redactor)
+        if direction == "sent":
+            hidden = self._without_secret_places(value, hidden)
+        if hidden is not value:
+            raw = _json(hidden)
+        self.recorder.write(direction, self._server, raw)
+
+    def _without_secret_places(self, value: Any, hidden: Any) -> Any:
+        """Return a message of ours without the secrets that are known by their places.
+
+        These are numbers too, and texts that are too short to be looked for elsewhere.
+        """
+        params = value.get("params") if isinstance(value, dict) else None
+        if not isinstance(params, dict) or value.get("method") != "tools/call":
+            return hidden
+        arguments = params.get("arguments")
+        if not isinstance(arguments, dict) or not arguments:
+            return hidden
+        masked = self._hide(str(params.get("name")), arguments)
+        if masked == arguments:
+            return hidden
+        inner = hidden["params"]
+        masked_arguments = self.recorder.hidden_places(
+            inner["arguments"], arguments, masked
+        )
+        return {**hidden, "params": {**inner, "arguments": masked_arguments}}
+
+    def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
+        """Write a line of stderr, or one of stdout that is no message."""
+        hidden = self.recorder.hidden(line, redactor)
+        self.recorder.write(direction, self._server, _json(hidden))
+
+    def connected(self, transport: str, mode: str) -> None:
+        """Write that a connection is opened."""
+        self._is_open = True
+        about = {"transport": transport, "mode": mode}
+        self.recorder.write("connect", self._server, _json(about))
+
+    def ended(self, exit_code: int | None) -> None:
+        """Write that the connection ended, once."""
+        if self._is_open:
+            self._is_open = False
+            self.recorder.write("end", self._server, _json({"exit_code": exit_code}))
+
+    def failed(
+        self,
+        token: Any,
+        text: str,
+        asides: Mapping[str, Any] | tuple[Any, ...],
+        redactor: Redactor,
+    ) -> None:
+        """Write what the caller was told in place of an answer."""
+        details = {"token": token, "text": text, "asides": list(asides)}
+        hidden = self.recorder.hidden(details, redactor)
+        self.recorder.write("failure", self._server, _json(hidden))
+
+
+def _parsed(text: str, message: Any) -> tuple[Any, bytes]:
+    """Return a message as a value and as JSON on one line."""
+    try:
+        value = from_json(text)
+        if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
+            return value, text.encode().replace(b"\n", b" ").replace(b"\r", b" ")
+    except (ValueError, RecursionError):
+        pass  # what came was mended: written down is what it was taken for
+    value = message.model_dump(by_alias=True, exclude_unset=True)
+    return value, _json(value)
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return to_json(value)
+    except ValueError:  # half of a surrogate pair
+        return json.dumps(value, default=str).encode()
+
+
+def _text(value: Any) -> str:
+    return _json(value).decode()
+
+
+def _numbered(value: Any, mark: str) -> Any:
+    """Return *value* with the plain mark in its texts replaced by *mark*; itself without one."""
+    if isinstance(value, str):
+        return value.replace(MARK, mark) if MARK in value else value
+    if isinstance(value, dict):
+        copy = {_numbered(k, mark): _numbered(item, mark) for k, item in value.items()}
+        return copy if copy != value else value
+    if isinstance(value, list):
+        items = [_numbered(item, mark) for item in value]
+        return items if items != value else value
+    return value
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a recording to append to it; only its user can read it."""
+    place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    return os.fdopen(place, "ab", buffering=0)
+
+
+def _put_aside(path: Path) -> None:
+    """Keep the recording that *path* is now under another name; refuse to if it is none.
+
+    Raises:
+        ServerError: If the file is no recording.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        first = frame_of(file.readline(10_000))
+    if first is None or first.direction != "start":
+        msg = f"{str(path)!r} is no recording, and is not written over: choose another file."
+        raise ServerError(msg)
+    names = chain(("~",), (f"~{number}" for number in count(2)))
+    places = (path.with_name(path.name + name) for name in names)
+    path.replace(next(place for place in places if not place.exists()))
+
+
+class OpenRecorders:
+    """The recordings under way, by their files: servers of one file share it."""
+
+    def __init__(self) -> None:
+        """Nothing is recorded yet."""
+        self._open: dict[Path, tuple[Recorder, int]] = {}
+        self._lock = RLock()
+
+    def enter(self, path: str | Path) -> Recorder:
+        """Return the recorder of *path*, opened if no recorder writes to it yet; see `leave`."""
+        place = Path(path).expanduser().absolute()
+        with self._lock:
+            recorder, users = self._open.get(place, (None, 0))
+            recorder = Recorder(place) if recorder is None else recorder
+            self._open[place] = recorder, users + 1
+        return recorder
+
+    def leave(self, recorder: Recorder) -> None:
+        """Need *recorder* no more; the last one closes the file."""
+        with self._lock:
+            _, users = self._open.get(recorder.path, (recorder, 1))
+            if users > 1:
+                self._open[recorder.path] = recorder, users - 1
+            else:
+                self._open.pop(recorder.path, None)
+                recorder.close()
+
+
+open_recorders = OpenRecorders()

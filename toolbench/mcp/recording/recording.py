@@ -1,0 +1,260 @@
+"""Read a recording: its frames, its servers, the calls in it, what the servers offered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, overload
+
+from toolbench.display.escape import visible
+from toolbench.errors import ServerError, did_you_mean
+from toolbench.mcp.features.listing import read_tools
+from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
+from toolbench.mcp.recording.tape import Exchange, Tape
+from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.redaction.marks import without_numbers
+
+_CHUNK = 1 << 20
+_LISTS = {
+    "tools/list": ("tools", "tools", "name"),
+    "resources/list": ("resources", "resources", "uri"),
+    "resources/templates/list": ("resourceTemplates", "templates", "uriTemplate"),
+    "prompts/list": ("prompts", "prompts", "name"),
+}
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """A call of a tool in a recording."""
+
+    server: str
+    tool: str
+    arguments: Mapping[str, Any]
+    result: Mapping[str, Any] | None = field(default=None, repr=False)
+    """The result, if there was one."""
+    error: Mapping[str, Any] | None = None
+    """The JSON-RPC error, if there was one."""
+
+
+class Recording:
+    """A recording. Its frames are read when they are looked at."""
+
+    def __init__(self, path: Path, lines: list[int]) -> None:
+        """Hold the file at *path*, whose whole lines begin at *lines*; the last one is its end."""
+        self.path = path
+        self._lines = lines
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Open the recording at *path*; what was cut off at its end is left out.
+
+        Raises:
+            ServerError: If the file cannot be read, or is no recording.
+        """
+        path = Path(path).expanduser()
+        try:
+            lines = _line_starts(path)
+            recording = cls(path, lines)
+            first = recording.frames[0] if len(lines) > 1 else None
+        except OSError as error:
+            msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
+            raise ServerError(msg) from None
+        about = first.message if first is not None else None
+        if len(lines) > 1 and not _is_start(about):
+            msg = f"{str(path)!r} is no recording: %mcp connect --record makes one."
+            raise ServerError(msg)
+        if isinstance(about, Mapping) and about.get("version") != VERSION:
+            msg = (
+                f"The recording {str(path)!r} is of version {about.get('version')!r}; "
+                f"this toolbench reads version {VERSION}."
+            )
+            raise ServerError(msg)
+        return recording
+
+    def __repr__(self) -> str:
+        servers = visible(", ".join(self.servers)) or "no server"
+        return f"Recording({self.path.name!r}, {servers}, {len(self.frames):,} frames)"
+
+    @property
+    def frames(self) -> "Frames":
+        """All frames, in their order."""
+        return Frames(self.path, self._lines)
+
+    @cached_property
+    def servers(self) -> tuple[str, ...]:
+        """The names of the servers in it."""
+        return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
+
+    def tape(self, server: str | None = None) -> Tape:
+        """Return what *server*, or the only one, was asked and answered.
+
+        Raises:
+            ServerError: If it is not in the recording, or there are several and none is named.
+        """
+        name = self._named(server)
+        return Tape.of(name, (f for f in self.frames if f.server == name))
+
+    def _named(self, server: str | None) -> str:
+        if server is None and len(self.servers) == 1:
+            return self.servers[0]
+        if server in self.servers:
+            return str(server)
+        there = ", ".join(map(repr, self.servers)) or "none at all"
+        if server is None:
+            msg = f"Say which server of the recording {self.path.name!r}: {there}."
+        else:
+            msg = (
+                f"The recording {self.path.name!r} has no server {server!r}."
+                f"{did_you_mean(server, self.servers) or f' There is: {there}.'}"
+            )
+        raise ServerError(msg)
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """The calls of tools, in their order; what was asked in several rounds counts once."""
+        calls = []
+        for server in self.servers:
+            for exchange in self.tape(server).exchanges:
+                if exchange.is_call and "requestState" not in exchange.params:
+                    calls.append(_call(server, exchange))
+        return calls
+
+    def snapshot(self, server: str | None = None) -> Snapshot:
+        """Return what *server*, or the only one, offered last, as far as it was asked.
+
+        Raises:
+            ServerError: If it is not in the recording, or there are several and none is named.
+        """
+        return _snapshot(self.tape(server))
+
+    def diff(self, other: "Recording") -> list[Change]:
+        """Return what the servers of *other* offer otherwise; see `Snapshot.diff`.
+
+        Two recordings of one server each are compared whatever the servers are called.
+        """
+        if len(self.servers) == len(other.servers) == 1:
+            return self.snapshot().diff(other.snapshot())
+        return [
+            change
+            for server in self.servers
+            if server in other.servers
+            for change in self.snapshot(server).diff(other.snapshot(server))
+        ]
+
+
+class Frames(Sequence[Frame]):
+    """The frames of a file, each read when it is asked for."""
+
+    def __init__(self, path: Path, lines: list[int]) -> None:
+        """Read them from *path*; see `Recording`."""
+        self._path = path
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines) - 1
+
+    def __iter__(self) -> Iterator[Frame]:
+        with self._path.open("rb") as file:
+            for start, end in zip(self._lines, self._lines[1:], strict=False):
+                frame = frame_of(file.read(end - start))
+                if frame is not None:
+                    yield frame
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        start, end = self._lines[number : number + 2]
+        with self._path.open("rb") as file:
+            file.seek(start)
+            frame = frame_of(file.read(end - start))
+        return frame or Frame(0.0, "noise", "", None)
+
+
+def _line_starts(path: Path) -> list[int]:
+    """Return where the whole lines of the file begin, and last where they end."""
+    starts, place = [0], 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            position = chunk.find(b"\n")
+            while position >= 0:
+                starts.append(place + position + 1)
+                position = chunk.find(b"\n", position + 1)
+            place += len(chunk)
+    return starts
+
+
+def _is_start(message: Any) -> bool:
+    return isinstance(message, Mapping) and message.get("format") == FORMAT
+
+
+def _call(server: str, exchange: Exchange) -> RecordedCall:
+    response = exchange.last.response or {}
+    arguments = exchange.params.get("arguments")
+    return RecordedCall(
+        server=server,
+        tool=str(exchange.params.get("name")),
+        arguments=arguments if isinstance(arguments, Mapping) else {},
+        result=response.get("result"),
+        error=response.get("error"),
+    )
+
+
+def _snapshot(tape: Tape) -> Snapshot:
+    offered: dict[str, Any] = {"tools": {}, "resources": {}, "templates": {}}
+    offered |= {"prompts": {}}
+    tool_rows: list[Any] = []  # the tools; some may share a name
+    is_modern = False
+    for exchange in tape.exchanges:
+        result = (exchange.response or {}).get("result")
+        if not isinstance(result, Mapping):
+            continue
+        if exchange.method in ("initialize", "server/discover"):
+            offered |= _described(result)
+            is_modern = exchange.method == "server/discover"
+        elif exchange.method in _LISTS:
+            key, part, name = _LISTS[exchange.method]
+            if "cursor" not in exchange.params:
+                offered[part] = {}
+            items = result.get(key)
+            for item in items if isinstance(items, list) else ():
+                if isinstance(item, Mapping):
+                    offered[part].setdefault(str(item.get(name)), dict(item))
+            if part == "tools":
+                tool_rows = [] if "cursor" not in exchange.params else tool_rows
+                tool_rows += items if isinstance(items, list) else ()
+    good, bad = read_tools(tool_rows, is_modern=is_modern)
+    offered["tools"] = {tool.name: dict(tool.raw) for tool in good}
+    offered["disabled"] = {tool.name: tool.reason for tool in bad}
+    return Snapshot.of(without_numbers(offered))
+
+
+def _described(result: Mapping[str, Any]) -> dict[str, Any]:
+    meta = result.get("_meta")
+    stamp = meta if isinstance(meta, Mapping) else {}
+    info = result.get("serverInfo") or stamp.get("io.modelcontextprotocol/serverInfo")
+    versions = result.get("supportedVersions")
+    newest = versions[0] if isinstance(versions, list) and versions else None
+    return {
+        "server": info if isinstance(info, Mapping) else {},
+        "protocolVersion": result.get("protocolVersion") or newest,
+        "capabilities": result.get("capabilities") or {},
+        "instructions": result.get("instructions") or "",
+    }
+
+
+def offer_in(path: str | Path) -> Snapshot:
+    """Return what a server offered, from the file that has it: a snapshot or a recording.
+
+    Raises:
+        ServerError: If the file cannot be read, or is neither.
+    """
+    path = Path(path).expanduser()
+    if path.suffix == ".jsonl":
+        return Recording.read(path).snapshot()
+    return Snapshot.read(path)

@@ -1,0 +1,33 @@
+"""Servers of a recording as entries of a configuration."""
+
+from typing import Any
+
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.recording.player import Player
+from toolbench.mcp.recording.recording import Recording
+
+
+def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
+    """Return the entry of *server* in *recording*; the only one may be called otherwise here.
+
+    Raises:
+        ServerError: If it is not in the recording.
+    """
+    only = recording.servers if len(recording.servers) == 1 else ()
+    name = only[0] if only and server not in only else server
+    player = Player(recording.tape(name))
+    return ServerEntry(transport="replay", server=player, url=str(recording.path))
+
+
+def replay_config(recording: Recording) -> dict[str, Any]:
+    """Return all servers of *recording* as a configuration."""
+    servers = {name: replay_entry(recording, name) for name in recording.servers}
+    return {"mcpServers": servers}
+
+
+def recorded_answerer(entry: ServerEntry) -> Answerer | None:
+    """Return what answers as it was answered then; None for a server that is no replay."""
+    if entry.transport != "replay" or not isinstance(entry.server, Player):
+        return None
+    return entry.server.recorded_answer

@@ -1,0 +1,176 @@
+"""Find what was recorded for a request: by its method and its parameters, in the order recorded.
+
+What differs from run to run is told by rules, each with a name. The first rule by which a
+request fits wins:
+
+- `exact`: method and parameters are equal; `_meta` does not count, nor the key order.
+- `secrets`: a place that was hidden in the recording takes any value.
+- `times`: a text that is a date and time takes any date and time.
+
+The requests that open a connection fit whatever their parameters are (`handshake`): these name
+the version of the client.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from json import dumps
+from typing import Any
+
+from toolbench.errors import did_you_mean
+from toolbench.mcp.recording.tape import Exchange
+from toolbench.plain import clip
+from toolbench.redaction.marks import split_at_marks
+
+HANDSHAKE = frozenset({"initialize", "server/discover"})
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
+_MAX_VALUE = 200  # characters of a value that is quoted
+_TIMES = 3  # differences that are told
+_COMPARED = 1_000  # recorded requests that a missing one is compared with
+
+Same = Callable[[Any, Any], bool]
+"""Takes a recorded value and one of now, and tells whether they are the same."""
+
+
+class Matcher:
+    """Hands out the exchanges of a tape, each once, and the last of its kind again and again."""
+
+    def __init__(self, exchanges: list[Exchange]) -> None:
+        """Find requests among *exchanges*."""
+        self._exchanges = exchanges
+        self._used: set[int] = set()
+        self._by_text: dict[str, list[Exchange]] = {}
+        self._by_method: dict[str, list[Exchange]] = {}
+        for exchange in exchanges:
+            self._by_method.setdefault(exchange.method, []).append(exchange)
+            text = _text(exchange.method, exchange.params)
+            self._by_text.setdefault(text, []).append(exchange)
+
+    def find(self, method: str, params: Mapping[str, Any]) -> Exchange | None:
+        """Return the exchange to answer a request by; None if it was not recorded."""
+        known = self._by_method.get(method, [])
+        if (
+            method in HANDSHAKE
+        ):  # a probe that killed the server does not kill the replay
+            good = [e for e in known if "result" in (e.response or {})]
+            return self._next(good) if good else None
+        exact = self._by_text.get(_text(method, params))
+        if exact:
+            return self._next(exact)
+        for same in RULES.values():
+            now = _judged(params)
+            fits = [e for e in known if _alike(_judged(e.params), now, same)]
+            if fits:
+                return self._next(fits)
+        return None
+
+    def _next(self, exchanges: list[Exchange]) -> Exchange:
+        for exchange in exchanges:
+            if id(exchange) not in self._used:
+                self._used.add(id(exchange))
+                return exchange
+        return exchanges[-1]
+
+    def missing(self, method: str, params: Mapping[str, Any]) -> str:
+        """Say that a request was not recorded, and how the nearest one differs."""
+        arguments = clip(_judged(params), _MAX_VALUE)
+        text = f"Not recorded: {method} {arguments}."
+        known = self._by_method.get(method, [])
+        if not known:
+            methods = did_you_mean(method, self._by_method)
+            return f"{text} The recording has no request {method}.{methods}"
+        now = _judged(params)
+        nearest = min(
+            known[:_COMPARED],
+            key=lambda e: len(list(_differences(_judged(e.params), now))),
+        )
+        differences = list(_differences(_judged(nearest.params), now))
+        text_of_differences = "; ".join(differences[:_TIMES])
+        more = len(differences) - _TIMES
+        text_of_differences += f"; {more} more" if more > 0 else ""
+        return f"{text} The nearest recorded one differs in {text_of_differences}."
+
+
+# --- the rules --------------------------------------------------------------------------
+
+
+def _is_secret_place(recorded: Any, now: Any) -> bool:
+    """Tell whether *now* fits a text in which secrets were hidden."""
+    if not isinstance(recorded, str):
+        return False
+    parts = split_at_marks(recorded)
+    if len(parts) < 2:
+        return False
+    if not any(parts):
+        return True  # it was all secret: then it may be of any type
+    return isinstance(now, str) and _stand_in_order(parts, now)
+
+
+def _stand_in_order(parts: list[str], text: str) -> bool:
+    """Tell whether *text* begins and ends with the outer *parts*, the others between in order."""
+    first, *inner, last = parts
+    at, end = len(first), len(text) - len(last)
+    if at > end or not (text.startswith(first) and text.endswith(last)):
+        return False
+    for part in inner:  # the first place of each leaves most room for the next
+        place = text.find(part, at, end)
+        if place < 0:
+            return False
+        at = place + len(part)
+    return True
+
+
+def _is_time_place(recorded: Any, now: Any) -> bool:
+    if _is_secret_place(recorded, now):
+        return True
+    both = isinstance(recorded, str) and isinstance(now, str)
+    return both and bool(_TIME.fullmatch(recorded) and _TIME.fullmatch(now))
+
+
+RULES: Mapping[str, Same] = {"secrets": _is_secret_place, "times": _is_time_place}
+"""What is the same beside what is equal, by the names of the rules, in their order."""
+
+
+def _alike(recorded: Any, now: Any, same: Same) -> bool:
+    if same(recorded, now):
+        return True
+    if isinstance(recorded, Mapping) and isinstance(now, Mapping):
+        return recorded.keys() == now.keys() and all(
+            _alike(value, now[key], same) for key, value in recorded.items()
+        )
+    if isinstance(recorded, list) and isinstance(now, list):
+        return len(recorded) == len(now) and all(
+            _alike(one, other, same) for one, other in zip(recorded, now, strict=True)
+        )
+    return _dumped(recorded) == _dumped(now)
+
+
+# --- comparing --------------------------------------------------------------------------
+
+
+def _judged(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count."""
+    return {key: value for key, value in params.items() if key != "_meta"}
+
+
+def _text(method: str, params: Mapping[str, Any]) -> str:
+    return f"{method} {_dumped(_judged(params))}"
+
+
+def _dumped(value: Any) -> str:
+    return dumps(value, sort_keys=True, default=str)
+
+
+def _differences(recorded: Any, now: Any, where: str = "") -> Iterator[str]:
+    """Yield in words where two values differ."""
+    if isinstance(recorded, Mapping) and isinstance(now, Mapping):
+        for key in {**recorded, **now}:
+            place = f"{where}.{key}".lstrip(".")
+            if key not in now:
+                yield f"{place} (recorded {clip(recorded[key], _MAX_VALUE)}, missing now)"
+            elif key not in recorded:
+                yield f"{place} (not recorded, {clip(now[key], _MAX_VALUE)} now)"
+            else:
+                yield from _differences(recorded[key], now[key], place)
+    elif not _alike(recorded, now, _is_time_place):
+        values = f"recorded {clip(recorded, _MAX_VALUE)}, {clip(now, _MAX_VALUE)} now"
+        yield f"{where or 'its parameters'} ({values})"

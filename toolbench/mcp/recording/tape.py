@@ -1,0 +1,219 @@
+"""What one server of a recording was asked, and all it did until it had answered."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from toolbench.mcp.recording.frame import Frame
+
+_HELD_OPEN = "subscriptions/listen"
+_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+EventKind = Literal["notification", "request", "stderr", "noise"]
+
+
+@dataclass(eq=False)
+class Event:
+    """Something the server did without being asked."""
+
+    kind: EventKind
+    message: Any
+    answer: Mapping[str, Any] | None = None
+    """What we answered, if it was a request."""
+
+
+@dataclass(eq=False)
+class Exchange:
+    """One request, and what came of it."""
+
+    request: Mapping[str, Any]
+    events: list[Event] = field(default_factory=list)
+    """What the server did before it answered."""
+    response: Mapping[str, Any] | None = None
+    later: list[Event] = field(default_factory=list)
+    """What it did after that, before it was asked for anything else."""
+    failure: Mapping[str, Any] | None = None
+    """What the caller was told, if there was no answer: `text` and `asides`."""
+    ended: bool = False
+    """Whether the connection ended instead of an answer."""
+    next: "Exchange | None" = None
+    """The same call with the answers that the server had asked for."""
+
+    @property
+    def method(self) -> str:
+        """The method of the request."""
+        return str(self.request.get("method"))
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters of the request."""
+        return params_of(self.request)
+
+    @property
+    def token(self) -> Any:
+        """The token that its progress has."""
+        meta = self.params.get("_meta")
+        return meta.get("progressToken") if isinstance(meta, Mapping) else None
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a tool is called."""
+        return self.method == "tools/call"
+
+    @property
+    def is_held_open(self) -> bool:
+        """Whether it is a stream of news that is never answered."""
+        return self.method == _HELD_OPEN
+
+    @property
+    def last(self) -> "Exchange":
+        """The last round of the same call."""
+        exchange, visited = self, {id(self)}
+        while exchange.next is not None and id(exchange.next) not in visited:
+            exchange = exchange.next
+            visited.add(id(exchange))
+        return exchange
+
+    @property
+    def asked(self) -> bool:
+        """Whether the answer was a question."""
+        result = (self.response or {}).get("result")
+        return isinstance(result, Mapping) and (
+            result.get("resultType") == "input_required"
+        )
+
+
+class Tape:
+    """The exchanges of one server, in the order of their requests."""
+
+    def __init__(self, server: str) -> None:
+        """Begin with nothing."""
+        self.server = server
+        self.exchanges: list[Exchange] = []
+        self.before: list[Event] = []
+        """What the server did before it was asked for anything."""
+        self.connect_error: str | None = None
+        """Why no connection could be opened, if none could."""
+        self._open: dict[str, Exchange] = {}
+        self._questions: dict[str, Event] = {}
+
+    @classmethod
+    def of(cls, server: str, frames: Iterable[Frame]) -> Self:
+        """Return the tape of *server* from its *frames*."""
+        tape = cls(server)
+        for frame in frames:
+            tape.add(frame)
+        return tape
+
+    def add(self, frame: Frame) -> None:
+        """Put the next frame where it belongs."""
+        message = frame.message
+        match frame.direction:
+            case "stderr" | "noise":
+                self._happened(Event(frame.direction, message))
+            case "connect" | "end":
+                self._ended()
+            case "failure" if isinstance(message, Mapping):
+                self._failed(message)
+            case "sent" if isinstance(message, Mapping):
+                self._sent(message)
+            case "received" if isinstance(message, Mapping):
+                self._received(message)
+
+    def _sent(self, message: Mapping[str, Any]) -> None:
+        identity = str(message.get("id"))
+        if "method" not in message:
+            if (question := self._questions.pop(identity, None)) is not None:
+                question.answer = message
+        elif "id" in message:
+            exchange = Exchange(message)
+            self._follows(exchange)
+            self.exchanges.append(exchange)
+            self._open[identity] = exchange
+        elif message["method"] == "notifications/cancelled":
+            identity = str(params_of(message).get("requestId"))
+            self._open.pop(identity, None)
+
+    def _follows(self, exchange: Exchange) -> None:
+        """Find the call that *exchange* goes on with."""
+        state = exchange.params.get("requestState")
+        if not exchange.is_call or (
+            state is None and "inputResponses" not in exchange.params
+        ):
+            return
+        for earlier in reversed(self.exchanges):
+            result = (earlier.response or {}).get("result") or {}
+            if earlier.asked and result.get("requestState") == state:
+                earlier.next = earlier.next or exchange
+                return
+
+    def _received(self, message: Mapping[str, Any]) -> None:
+        identity = str(message.get("id"))
+        if "method" not in message:
+            exchange = self._open.pop(identity, None)
+            if exchange is not None:
+                exchange.response = message
+        elif "id" in message:
+            question = Event("request", message)
+            self._questions[identity] = question
+            self._happened(question)
+        else:
+            self._happened(Event("notification", message), self._meant(message))
+
+    def _meant(self, message: Mapping[str, Any]) -> Exchange | None:
+        """Return the exchange that a notification names, if it names one."""
+        token = params_of(message).get("progressToken")
+        if token is not None:
+            return next((e for e in self._open.values() if e.token == token), None)
+        if str(message.get("method")).startswith("notifications/subscriptions/"):
+            return next((e for e in self._open.values() if e.is_held_open), None)
+        return None
+
+    def _happened(self, event: Event, exchange: Exchange | None = None) -> None:
+        """Keep *event* with *exchange*, or with what was asked last and is not answered yet."""
+        waiting = [e for e in self._open.values() if not e.is_held_open]
+        if exchange is not None or waiting:
+            (exchange or waiting[-1]).events.append(event)
+        elif answered := [e for e in self.exchanges if not e.is_held_open]:
+            answered[-1].later.append(event)
+        else:
+            self.before.append(event)
+
+    def _ended(self) -> None:
+        for exchange in self._open.values():
+            exchange.ended = not exchange.is_held_open
+        self._open.clear()
+        self._questions.clear()
+
+    def _failed(self, message: Mapping[str, Any]) -> None:
+        token = message.get("token")
+        if token is None:
+            self.connect_error = str(message.get("text"))
+            return
+        for exchange in reversed(self.exchanges):
+            if exchange.is_call and exchange.token == token:
+                exchange.failure = message
+                return
+
+
+def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters of a message; none if they are not named, as MCP wants them."""
+    return mapping_of(message.get("params"))
+
+
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return *value* if it is an object, else an empty one: a recording may hold anything."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def subscription_of(message: Mapping[str, Any]) -> Any:
+    """Return the id of the request that opened the stream a notification came through."""
+    meta = params_of(message).get("_meta")
+    return meta.get(_SUBSCRIPTION) if isinstance(meta, Mapping) else None
+
+
+def with_subscription(message: Mapping[str, Any], identity: Any) -> dict[str, Any]:
+    """Return a notification as it comes through the stream that request *identity* opened."""
+    params = dict(message.get("params") or {})
+    params["_meta"] = {**(params.get("_meta") or {}), _SUBSCRIPTION: identity}
+    return {**message, "params": params}

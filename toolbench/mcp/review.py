@@ -1,0 +1,138 @@
+"""Whether to use a server: what there is to know of it before a model gets its tools."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Protocol, get_args
+
+from toolbench.display.cards import Card, cards_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import notice
+from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
+from toolbench.llm.tokens import TokenCount
+from toolbench.wording import counted
+
+_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+_LISTED_FINDINGS = 8  # findings
+_LISTED_TOOLS = 12  # tools
+_EXPENSIVE = 5_000  # tokens in every request
+
+
+class Reviewed(Protocol):
+    """What is looked at of a session."""
+
+    name: str
+    tools: Any
+
+    @property
+    def status(self) -> str:
+        """Its state, in a word."""
+
+
+@dataclass(frozen=True)
+class ServerReview:
+    """What there is to know of a server before its tools are used.
+
+    Attributes:
+        server: Its name.
+        tools: How many tools can be called.
+        cost: What it costs to offer them, in every request.
+        destructive: The tools that say that they may delete or overwrite.
+        undeclared: The tools that do not say what they change.
+        disabled: The tools that cannot be called, each with its reason.
+        findings: What lint says, the worst first.
+    """
+
+    server: str
+    tools: int
+    cost: TokenCount
+    destructive: tuple[str, ...]
+    undeclared: tuple[str, ...]
+    disabled: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def summary(self) -> str:
+        """Tools, undeclared ones and tokens on one line."""
+        undeclared = f"{len(self.undeclared)} undeclared, " if self.undeclared else ""
+        return f"{counted(self.tools, 'tool')}, {undeclared}{self.cost}"
+
+    @property
+    def concerns(self) -> list[str]:
+        """What to look at before it is used, in sentences; none says that it is safe."""
+        errors = sum(finding.severity == "error" for finding in self.findings)
+        warnings = sum(finding.severity == "warning" for finding in self.findings)
+        sentences = [
+            (self.destructive, "may delete or overwrite data"),
+            (
+                self.undeclared,
+                "without a word on what it changes, to be counted as dangerous",
+            ),
+            (self.disabled, "cannot be called"),
+        ]
+        concerns = [
+            f"{counted(len(names), 'tool')} {text}: {_listed(names)}."
+            for names, text in sentences
+            if names
+        ]
+        if errors or warnings:
+            concerns.append(
+                f"Lint: {counted(errors, 'error')}, {counted(warnings, 'warning')}. "
+                "A model will go wrong with such tools."
+            )
+        if self.cost.tokens > _EXPENSIVE:
+            concerns.append(
+                f"Its tools cost {self.cost} in every request: leave some out."
+            )
+        return concerns
+
+    def to_html(self) -> Html:
+        """Return it as a card that needs no kernel."""
+        concerns = self.concerns or [
+            "Nothing that can be seen from here speaks against it."
+        ]
+        tone: Any = "warning" if self.concerns else "success"
+        parts = [notice(concern, tone) for concern in concerns]
+        counts = Counter(finding.severity for finding in self.findings)
+        words = [counted(counts[s], s) for s in _SEVERITIES if counts[s]]
+        parts.append(Html(f"<p>Lint: {', '.join(words) or 'nothing to remark'}.</p>"))
+        first = self.findings[:_LISTED_FINDINGS]
+        lines = "".join(f"<li>{escape(str(finding))}</li>" for finding in first)
+        rest = len(self.findings) - len(first)
+        more = f"<li>and {rest} more</li>" if rest else ""
+        parts.append(Html(f"<ul>{lines}{more}</ul>" if first else ""))
+        title = f"Should I use {self.server}?"
+        return cards_html([Card(title, Html("".join(parts)), self.summary)])
+
+    def __str__(self) -> str:
+        lines = [f"{self.server}: {self.summary}", *self.concerns, *self.findings]
+        return "\n".join(map(str, lines))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": self.to_html()}
+
+
+def review_of(session: Reviewed) -> ServerReview:
+    """Look at the tools of *session*; none is called."""
+    tools = list(session.tools)
+    findings = lint_tools(tools)
+    effects = {tool.remote_name: tool.hints.effect for tool in tools}
+    disabled = getattr(session.tools, "disabled", ())
+    return ServerReview(
+        server=session.name,
+        tools=len(tools),
+        cost=cost_of(tools),
+        destructive=_with(effects, "destructive"),
+        undeclared=_with(effects, "undeclared"),
+        disabled=tuple(f"{tool.name} ({tool.reason})" for tool in disabled),
+        findings=tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity))),
+    )
+
+
+def _with(effects: dict[str, str], effect: str) -> tuple[str, ...]:
+    return tuple(name for name, known in effects.items() if known == effect)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    rest = len(names) - _LISTED_TOOLS
+    text = ", ".join(names[:_LISTED_TOOLS])
+    return f"{text} and {rest} more" if rest > 0 else text

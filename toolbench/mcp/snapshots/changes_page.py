@@ -1,0 +1,181 @@
+"""The changes between two snapshots as a page, or a part of one, without script or kernel."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from toolbench.display.caps import cap
+from toolbench.display.escape import Html, escape, visible
+from toolbench.display.page import Tone, badge
+from toolbench.errors import ServerError
+from toolbench.mcp.snapshots.change import SEVERITIES, Change, Severity, by_severity
+from toolbench.wording import counted
+
+_HEAD = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    '<meta name="generator" content="toolbench changes">'
+)
+_LONGEST = 5_000  # characters of each side
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_MOST_WORDS = 2_000  # that are compared with each other: more take too long
+_TONES: dict[Severity, Tone] = {
+    "breaking": "danger",
+    "routing": "warning",
+    "additive": "success",
+    "cosmetic": "neutral",
+}
+_MEANINGS: dict[Severity, str] = {
+    "breaking": "a call that was valid may be refused, an output may be missing or new in kind",
+    "routing": "a model may choose or fill otherwise",
+    "additive": "something new that no old call notices",
+    "cosmetic": "no caller notices",
+}
+_STYLE = """
+.toolbench-changes h2 { font-size: 15px; font-weight: 600; margin: 18px 0 6px }
+.toolbench-changes p { margin: 0 0 4px; overflow-wrap: anywhere }
+.toolbench-changes table { border-collapse: collapse; width: 100%; table-layout: fixed; margin: 4px 0 18px; font-size: 13px }
+.toolbench-changes th { text-align: left; font-weight: 600; padding: 4px 8px; overflow-wrap: anywhere }
+.toolbench-changes td { vertical-align: top; text-align: left; border: 1px solid #8886; padding: 6px 8px }
+.toolbench-changes pre { margin: 0; padding: 0; background: none; color: inherit; white-space: pre-wrap;
+       overflow-wrap: anywhere; font: 13px/1.45 monospace }
+.toolbench-changes del { background: #e5534b44; color: inherit; text-decoration: line-through }
+.toolbench-changes ins { background: #2da44e44; color: inherit; text-decoration: none }
+.toolbench-changes code { font: 13px monospace; background: none; color: inherit; overflow-wrap: anywhere }
+"""
+_PAGE_STYLE = """
+:root { color-scheme: light dark; background: Canvas; color: CanvasText }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 24px auto; padding: 0 16px }
+h1 { font-size: 22px }
+"""
+
+
+def changes_html(
+    changes: Sequence[Change],
+    *,
+    before: str = "before",
+    after: str = "now",
+    most: int | None = None,
+) -> Html:
+    """Return *changes* as a part of a page, those that matter most first.
+
+    Args:
+        changes: What changed.
+        before: What the old side is called.
+        after: What the new side is called.
+        most: How many changes are shown; all of them without a number.
+    """
+    first = by_severity(changes)[:most]
+    body = "".join(_sections(first, changes, before, after))
+    rest = len(changes) - len(first)
+    more = f"<p>{counted(rest, 'more change')} not shown here.</p>" if rest else ""
+    return Html(
+        f'<div class="toolbench-changes tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>'
+        f"<p>{counted(len(changes), 'change')}.</p>{body}{more}</div>"
+    )
+
+
+def changes_page(
+    changes: Sequence[Change], *, before: str = "before", after: str = "now"
+) -> Html:
+    """Return a whole page that shows *changes*, old and new side by side.
+
+    Args:
+        changes: What changed.
+        before: What the old side is called.
+        after: What the new side is called.
+    """
+    title = f"{before} → {after}"
+    return Html(
+        f"{_HEAD}"
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{_text(title)}</title><style>{_PAGE_STYLE}</style></head><body>"
+        f"<main><h1>{_text(title)}</h1>"
+        f"{changes_html(changes, before=before, after=after)}</main></body></html>"
+    )
+
+
+def write_page(page: Html, path: str | Path) -> Path:
+    """Write *page* to *path* and return it.
+
+    Raises:
+        ServerError: If the file cannot be written.
+    """
+    path = Path(path).expanduser()
+    try:
+        if path.is_file() and not path.read_bytes().startswith(_HEAD.encode()):
+            msg = f"{str(path)!r} is no page of changes, and is not written over: choose another file."
+            raise ServerError(msg)
+        path.write_text(page, encoding="utf-8", errors="replace")
+    except ServerError:  # which is an OSError too
+        raise
+    except OSError as error:
+        msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
+        raise ServerError(msg) from None
+    return path
+
+
+def _sections(
+    first: Sequence[Change], changes: Sequence[Change], before: str, after: str
+) -> Iterator[str]:
+    """Yield each meaning with how many *changes* have it, and the *first* of them."""
+    for severity in SEVERITIES:
+        count = sum(change.severity == severity for change in changes)
+        if count:
+            mark = badge(severity, _TONES[severity])
+            yield f"<h2>{mark} {count:,}: {_MEANINGS[severity]}</h2>"
+        for change in first:
+            if change.severity == severity:
+                yield _change(change, before, after)
+
+
+def _change(change: Change, before: str, after: str) -> str:
+    old, new = _sides(_written(change.before), _written(change.after))
+    return (
+        f"<p>{_text(change.text)}<br><code>{_text(change.where)}</code></p>"
+        f"<table><thead><tr><th scope=col>{_text(before)}</th>"
+        f"<th scope=col>{_text(after)}</th></tr></thead>"
+        f"<tbody><tr><td>{old}</td><td>{new}</td></tr></tbody></table>"
+    )
+
+
+def _sides(old: str | None, new: str | None) -> tuple[str, str]:
+    """Return both sides as HTML, the words that differ marked."""
+    if old is None or new is None:
+        sides = (old, "del"), (new, "ins")
+        one, other = (_alone(text, tag) for text, tag in sides)
+        return one, other
+    words, others = _WORD.findall(old), _WORD.findall(new)
+    if len(words) + len(others) > _MOST_WORDS:
+        return f"<pre>{_text(old)}</pre>", f"<pre>{_text(new)}</pre>"
+    left, right = [], []
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        left_words, come = _text("".join(words[i:j])), _text("".join(others[k:m]))
+        left.append(
+            left_words
+            if tag == "equal" or not left_words
+            else f"<del>{left_words}</del>"
+        )
+        right.append(come if tag == "equal" or not come else f"<ins>{come}</ins>")
+    return f"<pre>{''.join(left)}</pre>", f"<pre>{''.join(right)}</pre>"
+
+
+def _alone(text: str | None, tag: str) -> str:
+    if text is None:
+        return "<em>nothing</em>"
+    return f"<pre><{tag}>{_text(text)}</{tag}></pre>"
+
+
+def _written(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value if value is None else str(cap(value, _LONGEST))
+    text = json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True, default=str)
+    return str(cap(text, _LONGEST))
+
+
+def _text(text: str) -> Html:
+    return escape(visible(text))

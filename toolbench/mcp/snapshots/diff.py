@@ -1,0 +1,225 @@
+"""What changed between two snapshots, part by part, and what each change means."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolbench.display.escape import visible
+from toolbench.mcp.snapshots.change import Change, Severity
+from toolbench.mcp.snapshots.schema_diff.equality import same
+from toolbench.mcp.snapshots.schema_diff.guidance import worded
+from toolbench.mcp.snapshots.tool_changes import tool_changes
+from toolbench.plain import clip
+
+_NAMES = frozenset({"name", "title", "description"})
+_PARTS = {
+    "resources": "resource",
+    "templates": "resource template",
+    "prompts": "prompt",
+}
+_READ = frozenset({"uri", "uriTemplate", "mimeType"})
+"""What of a resource says what is read."""
+_OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
+"""Capabilities that no call of a tool needs, or that one era of MCP has and the other has not."""
+
+
+def changes_between(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[Change]:
+    """Return the changes from one snapshot to a later one, in the order of their paths.
+
+    In sentences and paths, characters that hide are spelled out.
+    """
+    changes = [
+        *_server(before, after),
+        *_capabilities(_part(before, "capabilities"), _part(after, "capabilities")),
+        *_tools(before, after),
+    ]
+    for key in _PARTS:
+        changes += _items(key, _part(before, key), _part(after, key))
+    changes = [
+        replace(change, text=visible(change.text), where=visible(change.where))
+        for change in changes
+    ]
+    return sorted(changes, key=lambda change: change.where)
+
+
+# --- the server -------------------------------------------------------------------------
+
+
+def _server(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    old, new = _part(before, "server"), _part(after, "server")
+    for key in sorted({*old, *new}):
+        severity: Severity = "routing" if key in _NAMES else "cosmetic"
+        yield from _value(
+            f"server/{key}", old.get(key), new.get(key), severity, f"the server's {key}"
+        )
+    for key, what, severity in (
+        ("instructions", "the server's instructions to a model", "routing"),
+        ("protocolVersion", "the version of MCP", "cosmetic"),
+    ):
+        yield from _value(
+            key, before.get(key) or None, after.get(key) or None, severity, what
+        )
+
+
+def _capabilities(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Change]:
+    for key in sorted({*before, *after}):
+        where = f"capabilities/{key}"
+        old, new = before.get(key), after.get(key)
+        if key in before and key in after:
+            if not same(old, new):
+                yield _capability(where, key, old, new)
+        elif key in before:
+            severity: Severity = "cosmetic" if key in _OPTIONAL else "breaking"
+            text = f"the server does not offer {key} any more"
+            yield Change("removed", severity, where, old, None, _sentence(text))
+        else:
+            severity = "cosmetic" if key in _OPTIONAL else "additive"
+            text = f"the server offers {key} now"
+            yield Change("added", severity, where, None, new, _sentence(text))
+
+
+def _capability(where: str, key: str, old: Any, new: Any) -> Change:
+    lost = [
+        name
+        for name, is_on in (old if isinstance(old, Mapping) else {}).items()
+        if is_on and not (isinstance(new, Mapping) and new.get(name))
+    ]
+    breaking = "subscribe" in lost
+    text = f"the server's capability {key} was {clip(old)} and is {clip(new)} now"
+    severity: Severity = "breaking" if breaking else "cosmetic"
+    return Change("changed", severity, where, old, new, _sentence(text))
+
+
+# --- tools ------------------------------------------------------------------------------
+
+
+def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    old, new = _part(before, "tools"), _part(after, "tools")
+    reasons = _part(after, "disabled")
+    for name in sorted({*old, *new}):
+        where = f"tools/{name}"
+        if name not in new:
+            why = f": {reasons[name]}" if name in reasons else ""
+            text = f"{name}: the tool is gone, or cannot be called any more{why}"
+            yield Change("removed", "breaking", where, old[name], None, _sentence(text))
+        elif name not in old:
+            text = f"{name}: the tool is new"
+            yield Change("added", "additive", where, None, new[name], _sentence(text))
+        elif not same(old[name], new[name]):
+            yield from tool_changes(where, name, old[name], new[name])
+    were = _part(before, "disabled")
+    for name in sorted({*were, *reasons}):
+        if name not in old and name not in new:
+            yield from _value(
+                f"disabled/{name}",
+                were.get(name),
+                reasons.get(name),
+                "cosmetic",
+                f"the reason why {name!r} cannot be called",
+            )
+
+
+# --- resources, templates and prompts ---------------------------------------------------
+
+
+def _items(
+    key: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Change]:
+    noun = _PARTS[key]
+    for name in sorted({*before, *after}):
+        where, what = f"{key}/{name}", f"the {noun} {name!r}"
+        old, new = before.get(name), after.get(name)
+        if name not in after:
+            text = f"{what} is gone"
+            yield Change("removed", "breaking", where, old, None, _sentence(text))
+        elif name not in before:
+            text = f"{what} is new"
+            yield Change("added", "additive", where, None, new, _sentence(text))
+        elif not same(old, new):
+            yield from _item(where, what, old, new)
+
+
+def _item(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        yield from _value(where, old, new, "cosmetic", what)
+        return
+    for key in sorted({*old, *new}):
+        if key == "arguments":
+            yield from _arguments(where, what, old.get(key), new.get(key))
+            continue
+        severity: Severity = "cosmetic"
+        if key in _NAMES:
+            severity = "routing"
+        elif key in _READ:
+            severity = "breaking" if key in old else "additive"
+        yield from _value(
+            f"{where}/{key}", old.get(key), new.get(key), severity, f"{what}: its {key}"
+        )
+
+
+def _arguments(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
+    before, after = _by_name(old), _by_name(new)
+    for name in [*before, *(n for n in after if n not in before)]:
+        place = f"{where}/arguments/{name}"
+        one, other = before.get(name, {}), after.get(name, {})
+        about = f"{what}: its argument {name!r}"
+        needed = bool(one.get("required")), bool(other.get("required"))
+        if name not in after:
+            text = f"{about} is gone"
+            yield Change("removed", "breaking", place, one, None, _sentence(text))
+            continue
+        if name not in before:
+            severity: Severity = "breaking" if needed[1] else "additive"
+            text = f"{about} is new and {'required' if needed[1] else 'optional'}"
+            yield Change("added", severity, place, None, other, _sentence(text))
+            continue
+        if needed[0] != needed[1]:
+            severity = "breaking" if needed[1] else "additive"
+            text = f"{about} is {'required' if needed[1] else 'optional'} now"
+            yield Change(
+                "changed", severity, f"{place}/required", *needed, _sentence(text)
+            )
+        for key in ("description", "title"):
+            yield from _value(
+                f"{place}/{key}",
+                one.get(key),
+                other.get(key),
+                "routing" if key == "description" else "cosmetic",
+                f"{about}: its {key}",
+            )
+
+
+def _by_name(arguments: Any) -> dict[str, Mapping[str, Any]]:
+    rows = arguments if isinstance(arguments, list) else []
+    return {str(each.get("name")): each for each in rows if isinstance(each, Mapping)}
+
+
+# --- one value --------------------------------------------------------------------------
+
+
+def _value(
+    where: str, old: Any, new: Any, severity: Severity, what: str
+) -> Iterator[Change]:
+    if not same(old, new):
+        text = _sentence(worded(what, old, new))
+        yield Change(kind_of(old, new), severity, where, old, new, text)
+
+
+def kind_of(old: Any, new: Any) -> Any:
+    """Return whether something was added, removed or changed."""
+    if old is None:
+        return "added"
+    return "removed" if new is None else "changed"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _part(snapshot: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = snapshot.get(key)
+    return part if isinstance(part, Mapping) else {}

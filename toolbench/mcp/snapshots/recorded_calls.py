@@ -1,0 +1,178 @@
+"""Hold the calls that were made once against what a server offers now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from toolbench.errors import Problem, SchemaError, did_you_mean
+from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
+from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.plain import NOT_KEPT, clip
+from toolbench.redaction import MARK
+from toolbench.redaction.marks import has_mark
+from toolbench.wording import counted
+
+_MAX_ARGUMENTS = 300  # characters of the arguments of a call
+
+
+@dataclass(frozen=True)
+class RefusedCall:
+    """A call that was made once, and would be refused now."""
+
+    tool: str
+    """The server's name for it."""
+    arguments: Mapping[str, Any]
+    reasons: tuple[str, ...]
+    """Why, a sentence each."""
+    call: Any = field(default=None, repr=False)
+    """The record it was taken from."""
+
+    def __str__(self) -> str:
+        return f"{self.tool}({clip(self.arguments, _MAX_ARGUMENTS)}): {'; '.join(self.reasons)}"
+
+
+class CheckedCalls(Sequence[RefusedCall]):
+    """The calls that would be refused now, and how many were looked at."""
+
+    def __init__(self, refused: Sequence[RefusedCall], checked: int) -> None:
+        """Hold the *refused* of *checked* calls."""
+        self._refused = tuple(refused)
+        self.checked = checked
+        """How many calls of these tools there were."""
+
+    @overload
+    def __getitem__(self, index: int) -> RefusedCall: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[RefusedCall]: ...
+    def __getitem__(self, index: int | slice) -> RefusedCall | Sequence[RefusedCall]:
+        return self._refused[index]
+
+    def __len__(self) -> int:
+        return len(self._refused)
+
+    @property
+    def summary(self) -> str:
+        """How many of how many calls would be refused, as a sentence."""
+        if not self.checked:
+            return "There are no calls of these tools to check."
+        if not self._refused:
+            return f"Your {counted(self.checked, 'call')} would still be accepted."
+        total = counted(self.checked, "call")
+        return f"{len(self._refused):,} of your {total} would be refused now."
+
+    def __repr__(self) -> str:
+        return "\n".join([self.summary, *(f"- {call}" for call in self._refused)])
+
+
+def check_calls(
+    snapshot: Snapshot,
+    calls: Iterable[Any],
+    *,
+    before: Snapshot | None = None,
+    server: str | None = None,
+) -> CheckedCalls:
+    """Return which of *calls* the schemas in *snapshot* refuse.
+
+    Args:
+        snapshot: What the server offers now.
+        calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
+            `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a text that
+            was too long to keep, stand for any value.
+        before: What it offered when they were made: a call that was refused then does not
+            count, and one of a tool that is gone does.
+        server: Only calls of the server that has this name here; None takes them all.
+    """
+    tools = _Tools(snapshot)
+    earlier = _Tools(before) if before is not None else None
+    refused: list[RefusedCall] = []
+    checked = 0
+    for call in _each(calls):
+        name, arguments = _read(call, server)
+        known = name in tools.by_name or (
+            earlier is not None and name in earlier.by_name
+        )
+        if name is None or not known:
+            continue
+        if earlier is not None and earlier.reasons(name, arguments):
+            continue
+        checked += 1
+        if reasons := tools.reasons(name, arguments):
+            refused.append(RefusedCall(name, arguments, tuple(reasons), call))
+    return CheckedCalls(refused, checked)
+
+
+class _Tools:
+    """The tools of one snapshot, each with its validator."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        tools = snapshot.json.get("tools")
+        self.by_name: Mapping[str, Any] = tools if isinstance(tools, Mapping) else {}
+        self._validators: dict[str, SchemaValidator | None] = {}
+
+    def reasons(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
+        """Return why the call would be refused; nothing if it would not be."""
+        if name not in self.by_name:
+            return [f"there is no tool {name!r} now.{did_you_mean(name, self.by_name)}"]
+        validator = self._validator(name)
+        if validator is None:
+            return []
+        problems = _real(validator.problems(arguments), arguments)
+        if problems and None in arguments.values():
+            filled = {k: v for k, v in arguments.items() if v is not None}
+            problems = _real(validator.problems(filled), filled)
+        return [str(problem) for problem in problems]
+
+    def _validator(self, name: str) -> SchemaValidator | None:
+        if name not in self._validators:
+            try:
+                schema = self.by_name[name].get("inputSchema") or {}
+                self._validators[name] = validator_of(schema)
+            except SchemaError:
+                self._validators[name] = None
+        return self._validators[name]
+
+
+def _each(calls: Any) -> Iterator[Any]:
+    return iter(calls.calls if hasattr(calls, "calls") else calls)
+
+
+def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]:
+    if isinstance(call, Mapping):
+        name, arguments, of = (
+            call.get("name"),
+            call.get("arguments"),
+            call.get("server"),
+        )
+    else:
+        definition = getattr(call, "definition", None)
+        name = getattr(call, "tool", None) or getattr(call, "name", None)
+        of = getattr(call, "server", None)
+        if isinstance(definition, MCPToolDefinition):
+            name, of = definition.remote_name, definition.server
+        arguments = getattr(call, "arguments", None)
+    if server is not None and of != server:
+        return None, {}
+    return name, arguments if isinstance(arguments, Mapping) else {}
+
+
+def _real(problems: list[Problem], arguments: Any) -> list[Problem]:
+    """Return the *problems* of values that were kept."""
+    return [each for each in problems if not _is_hidden(_at(arguments, each.path))]
+
+
+def _at(value: Any, path: Sequence[Any]) -> Any:
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None  # a key that is missing
+    return value
+
+
+def _is_hidden(value: Any) -> bool:
+    if isinstance(value, str):
+        return MARK in value or has_mark(value) or value.endswith(NOT_KEPT)
+    if isinstance(value, Mapping):
+        return any(map(_is_hidden, value.values()))
+    return isinstance(value, list) and any(map(_is_hidden, value))

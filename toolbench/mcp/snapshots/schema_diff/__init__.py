@@ -1,0 +1,1 @@
+"""What differs between two JSON Schemas: `comparison.compare` is where to start."""

@@ -1,0 +1,377 @@
+"""What differs between two JSON Schemas, and whether fewer or more values fit.
+
+Both are read by `toolbench.jsonschema`: references are followed, `allOf` is merged, and
+alternatives are compared with the alternatives they are most like. Each pair of places is
+compared once, so that schemas that refer to themselves come to an end.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from toolbench.jsonschema.describe import kind as kind_of
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.refs import leads_out
+from toolbench.jsonschema.walk import ALTERNATIVES, TOGETHER
+from toolbench.mcp.snapshots.schema_diff.difference import (
+    ADMITS,
+    REFUSES,
+    Difference,
+    Effect,
+    difference,
+    said,
+)
+from toolbench.mcp.snapshots.schema_diff.equality import quick_text, same
+from toolbench.mcp.snapshots.schema_diff.examples import example_of, others
+from toolbench.mcp.snapshots.schema_diff.guidance import guidance
+from toolbench.mcp.snapshots.schema_diff.limits import (
+    is_whole,
+    number_limits,
+    text_limits,
+)
+from toolbench.mcp.snapshots.schema_diff.listed_values import compare_listed
+from toolbench.mcp.snapshots.schema_diff.nested_schemas import array_parts, object_parts
+from toolbench.mcp.snapshots.schema_diff.pairing import NUMBERS, keeps, partners, told
+from toolbench.mcp.snapshots.schema_diff.sample_values import samples
+from toolbench.mcp.snapshots.stated_type import stated_type
+from toolbench.plain import clip
+
+_MOST = 200  # differences of one pair of places
+_DEEPEST = 60
+_JUDGED = (
+    *("not", "if", "then", "else", "contains", "propertyNames"),
+    *("unevaluatedProperties", "unevaluatedItems", "dependentSchemas"),
+    *(
+        "additionalItems",
+        "minContains",
+        "maxContains",
+        "dependentRequired",
+        "dependencies",
+    ),
+)
+"""Keywords that rule values out, and of which only sameness is judged."""
+
+
+def compare(before: Node, after: Node) -> list[Difference]:
+    """Return what differs between two whole schemas."""
+    return _Comparison(before, after).compare(before, after)
+
+
+class _Comparison:
+    """Compares places of two schemas, each pair once."""
+
+    def __init__(self, before: Node, after: Node) -> None:
+        self._known: dict[tuple[Node, Node], list[Difference]] = {}
+        self._texts: dict[Node, bytes] = {}
+        self._alternatives: dict[Node, list[Node]] = {}
+        self._depth = 0
+        self._same_definitions = same(*map(_definitions, (before, after)))
+
+    def compare(self, before: Node, after: Node) -> list[Difference]:
+        """Return what differs between two places, as seen from them."""
+        pair = before, after
+        if pair not in self._known:
+            if self._text(before) == self._text(after):
+                return []
+            if self._depth > _DEEPEST:
+                return [_too_deep(before, after)]
+            self._known[pair] = []  # a schema that refers to itself comes by again
+            self._depth += 1
+            try:
+                both = (*guidance(before, after), *self._values(before, after))
+                self._known[pair] = _without_repeats(both)[:_MOST]
+            finally:
+                self._depth -= 1
+        return self._known[pair]
+
+    def _text(self, node: Node) -> bytes:
+        """Return a text that two places share only if they say the same."""
+        if node not in self._texts:
+            text = quick_text(node.raw) or b"%d" % id(node)
+            if b"$ref" in text and not self._same_definitions:
+                text += b"%d" % id(node.view)  # the same name may mean another thing
+            self._texts[node] = text
+        return self._texts[node]
+
+    def _values(self, before: Node, after: Node) -> Iterator[Difference]:
+        if self._is_spread(before) or self._is_spread(after):
+            yield from self._spread(before, after)
+        yield from self._null(before, after)
+        old, new = self._options(before), self._options(after)
+        if len(old) == 1 and len(new) == 1:
+            yield from self._option(old[0], new[0])
+        else:
+            yield from self._unions(before, after, old, new)
+
+    # --- null -------------------------------------------------------------------------
+
+    def _null(self, before: Node, after: Node) -> Iterator[Difference]:
+        old, new = _takes_null(before), _takes_null(after)
+        if old and not new:
+            text = "null was allowed, and is not now"
+            yield difference(
+                "narrower", "type", "null", None, text, refused=lambda: [None]
+            )
+        elif new and not old:
+            text = "null is allowed too now"
+            yield difference(
+                "wider", "type", None, "null", text, admitted=lambda: [None]
+            )
+
+    # --- one kind of value ------------------------------------------------------------
+
+    def _option(self, before: Node, after: Node) -> Iterator[Difference]:
+        if before.values or after.values:
+            yield from compare_listed(before, after)
+            return
+        if before.type != after.type and not all(map(is_whole, (before, after))):
+            yield from self._types(before, after)
+            if {before.type, after.type} - set(NUMBERS):
+                return
+        elif self._depth > 1:  # the whole of a call is an object anyway
+            yield from stated_type(before, after)
+        match after.type:
+            case "integer" | "number":
+                yield from number_limits(before, after)
+            case "string":
+                yield from text_limits(before, after)
+            case "array":
+                yield from array_parts(before, after, self.compare)
+            case "object":
+                yield from object_parts(before, after, self.compare)
+        yield from self._judged(before, after)
+
+    def _types(self, before: Node, after: Node) -> Iterator[Difference]:
+        old, new = before.type, after.type
+        effect: Effect = "different"
+        if old is None or (old, new) == ("number", "integer"):
+            effect = "narrower"
+        elif new is None or (old, new) == ("integer", "number"):
+            effect = "wider"
+        text = f"{_noun(before)} before, {_noun(after)} now"
+        yield difference(
+            effect,
+            "type",
+            old,
+            new,
+            text,
+            refused=partial(_outside, before, after),
+            admitted=partial(_outside, after, before),
+        )
+
+    def _judged(self, before: Node, after: Node) -> Iterator[Difference]:
+        for keyword in _JUDGED:
+            old, new = said(before, keyword), said(after, keyword)
+            if keyword in ("then", "else") and not all(
+                isinstance(node.schema.get("if"), dict) for node in (before, after)
+            ):
+                continue  # it says nothing without an `if`, or is told with it
+            if keyword == "additionalItems" and not (
+                before.prefix_items and after.prefix_items
+            ):
+                continue  # it says nothing where there is no first item, or is told with it
+            if old is None and new is None:
+                continue
+            if same(old, new) or self._same_meaning(before, old, after, new):
+                continue
+            effect: Effect = "different"
+            if old is None:
+                effect = "narrower"
+            elif new is None:
+                effect = "wider"
+            verb = {"narrower": "added", "wider": "dropped"}.get(effect, "changed")
+            text = f"the condition {keyword!r} was {verb}"
+            yield difference(
+                effect,
+                keyword,
+                old,
+                new,
+                text,
+                refused=partial(samples, before),
+                admitted=partial(samples, after),
+            )
+
+    def _same_meaning(self, before: Node, old: Any, after: Node, new: Any) -> bool:
+        """Tell whether two conditions are the same but for how they are written."""
+        if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
+            return False
+        one, other = before.view.node(old), after.view.node(new)
+        effects = {each.effect for each in self.compare(one, other)}
+        return effects <= {"guidance", "spelling"}
+
+    # --- alternatives -----------------------------------------------------------------
+
+    def _unions(
+        self, before: Node, after: Node, old: list[Node], new: list[Node]
+    ) -> Iterator[Difference]:
+        every_old, every_new = old, new
+        old, new = self._without_equals(old, new), self._without_equals(new, old)
+        differences = {
+            (one, other): self._option_once(one, other) for one in old for other in new
+        }
+        partner = partners(old, new, differences)
+        keyword = _union_keyword(before, after)
+        fits = self._covered(old, every_new, REFUSES)
+        known = self._covered(new, every_old, ADMITS, backwards=True)
+        for one in old:
+            if one in partner:
+                other = partner[one]
+                yield from told(
+                    differences[one, other],
+                    refused=one not in fits,
+                    admitted=other not in known,
+                )
+            elif one not in fits:
+                text = f"{_short(one)} was allowed, and is not now"
+                value = partial(_alone, one)
+                names = _noun(before), _noun(after)
+                yield difference("narrower", keyword, *names, text, refused=value)
+        for other in new:
+            if other not in partner.values() and other not in known:
+                text = f"{_short(other)} is allowed too now"
+                value = partial(_alone, other)
+                names = _noun(before), _noun(after)
+                yield difference("wider", keyword, *names, text, admitted=value)
+
+    def _options(self, node: Node) -> list[Node]:
+        if node not in self._alternatives:
+            self._alternatives[node] = _options(node)
+        return self._alternatives[node]
+
+    def _without_equals(self, options: list[Node], others: list[Node]) -> list[Node]:
+        known = {self._text(node) for node in others}
+        return [node for node in options if self._text(node) not in known]
+
+    def _covered(
+        self,
+        options: list[Node],
+        others: list[Node],
+        lost: frozenset[str],
+        *,
+        backwards: bool = False,
+    ) -> set[Node]:
+        """Return which of *options* one of the *others* takes whole."""
+        return {
+            node
+            for node in options
+            if any(
+                keeps(self._option_once(*pair), lost)
+                for other in others
+                for pair in [(other, node) if backwards else (node, other)]
+            )
+        }
+
+    def _option_once(self, one: Node, other: Node) -> list[Difference]:
+        pair = one, other
+        if pair not in self._known:
+            self._known[pair] = []
+            both = (*guidance(one, other), *self._option(one, other))
+            self._known[pair] = _without_repeats(both)[:_MOST]
+        return self._known[pair]
+
+    def _is_spread(self, node: Node) -> bool:
+        """Tell whether alternatives of an object were merged into it: each may ask for more."""
+        return bool(node.merged) and bool(node.declared)
+
+    def _spread(self, before: Node, after: Node) -> Iterator[Difference]:
+        old, new = (
+            [node.view.node(part) for part in node.merged] or [node.view.node({})]
+            for node in (before, after)
+        )
+        inner = [
+            d
+            for d in self._unions(before, after, old, new)
+            if d.effect not in ("guidance", "spelling", "new", "gone")
+        ]
+        yield from inner
+
+
+# --- reading nodes ----------------------------------------------------------------------
+
+
+def _options(node: Node) -> list[Node]:
+    """Return the alternatives of *node*, those that were made one included; null aside."""
+    options: list[Node] = []
+    for each in node.alternatives:
+        scalar = each.type in ("string", *NUMBERS) and not each.values
+        if each.merged and scalar:
+            options += [_with_type(each, part) for part in each.merged]
+        elif each.type != "null" or len(node.alternatives) == 1:
+            options.append(each)
+    return options or [node]
+
+
+def _with_type(node: Node, part: Any) -> Node:
+    if isinstance(part, dict) and "type" not in part:
+        beside = {
+            key: value
+            for key, value in node.schema.items()
+            if key not in (*TOGETHER, "title", "description", "default")
+        }
+        return node.view.node({**beside, **part})
+    return node.view.node(part)
+
+
+def _takes_null(node: Node) -> bool:
+    if node.takes_null or None in node.values:
+        return True
+    return any(not each.types and not each.values for each in node.alternatives)
+
+
+def _definitions(node: Node) -> Any:
+    """Return what references of the whole schema lead to; the node itself if to anywhere."""
+    root = node.view.root
+    if not isinstance(root, dict):
+        return str(id(node))
+    if b"$ref" in (quick_text(root) or b"$ref") and leads_out(root):
+        return str(id(node))
+    return [root.get(key) for key in ("$defs", "definitions", "$schema")]
+
+
+def _union_keyword(before: Node, after: Node) -> str:
+    for node in (after, before):
+        for keyword in ALTERNATIVES:
+            if isinstance(node.raw, dict) and keyword in node.raw:
+                return keyword
+    return "type"
+
+
+def _too_deep(before: Node, after: Node) -> Difference:
+    text = f"what lies deeper than {_DEEPEST} places is another thing, and not compared"
+    return difference("different", "", before.raw, after.raw, text)
+
+
+def _outside(node: Node, other: Node) -> list[Any]:
+    """Return values of *node* that are of no type of *other*."""
+    if node.type is None and other.type is not None:
+        return others({other.type})
+    half = [0.5, 1.5, -0.5] if node.type == "number" else []
+    return [*half, example_of(node)]
+
+
+def _alone(node: Node) -> list[Any]:
+    return [example_of(node)]
+
+
+# --- words ------------------------------------------------------------------------------
+
+
+def _noun(node: Node) -> str:
+    return kind_of(node)
+
+
+def _short(node: Node) -> str:
+    tags = ", ".join(
+        f"{name} {clip(part.values[0])}"
+        for name, part in node.properties.items()
+        if len(part.values) == 1
+    )
+    name = node.definition or _noun(node)
+    return f"{name} with {tags}" if tags else name
+
+
+def _without_repeats(differences: Any) -> list[Difference]:
+    known: dict[Any, Difference] = {}
+    for each in differences:
+        known.setdefault((each.effect, each.where, each.place, each.text), each)
+    return list(known.values())

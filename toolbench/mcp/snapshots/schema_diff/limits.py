@@ -1,0 +1,283 @@
+"""How the limits of a number, a text or a list differ between two schemas."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor, inf
+from typing import Any
+
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.words import words
+from toolbench.mcp.snapshots.schema_diff.difference import (
+    Difference,
+    Effect,
+    Values,
+    difference,
+    said,
+)
+from toolbench.mcp.snapshots.schema_diff.examples import numbers_of, texts_of
+from toolbench.plain import clip
+
+_LONGEST = 10_000  # characters or items that an example is made of
+
+
+def number_limits(before: Node, after: Node) -> Iterator[Difference]:
+    """Yield how the limits of two numbers differ."""
+    for lower in (True, False):
+        old, new = _end(before, lower=lower), _end(after, lower=lower)
+        if old.strictness != new.strictness:
+            tighter = new.strictness > old.strictness
+            yield _changed(
+                "narrower" if tighter else "wider",
+                new.keyword or old.keyword,
+                old,
+                new,
+                refused=partial(_near, old, new),
+                admitted=partial(_near, new, old),
+            )
+    yield from _steps(before, after)
+
+
+def text_limits(before: Node, after: Node) -> Iterator[Difference]:
+    """Yield how the lengths and the patterns of two texts differ."""
+    yield from _counts(before, after, "minLength", "maxLength", lambda n: "a" * n)
+    yield from _patterns(before, after)
+
+
+def list_limits(
+    before: Node, after: Node, items: Callable[[Node, int], list[Any]]
+) -> Iterator[Difference]:
+    """Yield how the lengths of two lists differ; *items* makes one of so many."""
+    yield from _counts(
+        before, after, "minItems", "maxItems", lambda n: items(before, n)
+    )
+    old, new = (said(node, "uniqueItems") is True for node in (before, after))
+    most = (node.limit("maxItems") for node in (before, after))
+    if old != new and not any(each is not None and each <= 1 for each in most):
+        yield difference(
+            "narrower" if new else "wider",
+            "uniqueItems",
+            old,
+            new,
+            "the same item twice was "
+            + ("allowed, and is not now" if new else "refused, and is allowed now"),
+            refused=lambda: [items(before, 2)],
+            admitted=lambda: [items(after, 2)],
+        )
+
+
+def key_limits(
+    before: Node, after: Node, keys: Callable[[int], dict[str, Any]]
+) -> Iterator[Difference]:
+    """Yield how the numbers of keys of two objects differ; *keys* makes one of so many."""
+    yield from _counts(before, after, "minProperties", "maxProperties", keys)
+
+
+# --- numbers ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _End:
+    """One end of the numbers that fit."""
+
+    keyword: str
+    value: float | int
+    is_exclusive: bool
+    sign: int
+    limit: Any = None
+
+    @property
+    def strictness(self) -> tuple[float, bool]:
+        return self.sign * self.value, self.is_exclusive
+
+    @property
+    def text(self) -> str:
+        return words(self.keyword, self.limit) if self.keyword else "no such limit"
+
+
+def _end(node: Node, *, lower: bool) -> _End:
+    """Return the stricter of the limits that *node* states at one end."""
+    sign = 1 if lower else -1
+    inclusive, exclusive = (
+        ("minimum", "exclusiveMinimum") if lower else ("maximum", "exclusiveMaximum")
+    )
+    ends = [_End("", -sign * inf, is_exclusive=False, sign=sign)]
+    plain, strict = said(node, inclusive), said(node, exclusive)
+    if _is_number(plain):
+        keyword = exclusive if strict is True else inclusive  # draft 4
+        ends.append(_End(keyword, plain, strict is True, sign, plain))
+    if _is_number(strict):
+        ends.append(_End(exclusive, strict, is_exclusive=True, sign=sign, limit=strict))
+    if node.type == "integer":
+        ends = [_whole(end) for end in ends]
+    return max(ends, key=lambda end: end.strictness)
+
+
+def _whole(end: _End) -> _End:
+    """Return *end* of whole numbers: without the ones that are no whole number."""
+    if end.value in (inf, -inf):
+        return end
+    value = ceil(end.value) if end.sign > 0 else floor(end.value)
+    if end.is_exclusive and value == end.value:
+        value += end.sign
+    return _End(end.keyword, value, is_exclusive=False, sign=end.sign, limit=end.limit)
+
+
+def _near(loose: _End, tight: _End) -> list[Any]:
+    """Return numbers that *loose* may let through and *tight* does not."""
+    numbers: list[Any] = []
+    for end in (loose, tight):
+        if end.value not in (inf, -inf):
+            sign = end.sign
+            numbers += [end.value, end.value - sign, end.value + sign]
+            with suppress(OverflowError):  # an integer has no largest value
+                numbers += [end.value - sign * 0.5, end.value + sign * 0.5]
+    if loose.value not in (inf, -inf) and tight.value not in (inf, -inf):
+        with suppress(OverflowError):
+            numbers.append((loose.value + tight.value) / 2)
+    return numbers
+
+
+def is_whole(node: Node) -> bool:
+    """Tell whether *node* takes whole numbers only."""
+    step = node.limit("multipleOf")
+    is_step = step is not None and step >= 1 and step % 1 == 0
+    return node.type == "integer" or (node.type == "number" and is_step)
+
+
+def _steps(before: Node, after: Node) -> Iterator[Difference]:
+    old, new = said(before, "multipleOf"), said(after, "multipleOf")
+    if old is None and new is not None and before.type == "integer":
+        old = 1
+    if new is None and old is not None and after.type == "integer":
+        new = 1
+    if old == new:
+        return
+    effect: Effect = "different"
+    if old is None or (_is_number(old) and _is_number(new) and _divides(old, new)):
+        effect = "narrower"
+    elif new is None or (_is_number(old) and _is_number(new) and _divides(new, old)):
+        effect = "wider"
+    yield difference(
+        effect,
+        "multipleOf",
+        old,
+        new,
+        _both_in_words("multipleOf", old, new),
+        refused=partial(numbers_of, before),
+        admitted=partial(numbers_of, after),
+    )
+
+
+def _divides(small: float, large: float) -> bool:
+    if small == 0:
+        return False
+    if isinstance(small, int) and isinstance(large, int):
+        return large % small == 0
+    try:
+        return (large / small) % 1 == 0
+    except OverflowError:
+        return False
+
+
+# --- lengths and patterns ---------------------------------------------------------------
+
+
+def _counts(
+    before: Node,
+    after: Node,
+    least: str,
+    most: str,
+    make: Callable[[int], Any],
+) -> Iterator[Difference]:
+    for keyword, default, sign in ((least, 0, 1), (most, inf, -1)):
+        old, new = (_count(node, keyword, default) for node in (before, after))
+        if old == new:
+            continue
+        loose, tight = (old, new) if sign * new > sign * old else (new, old)
+        sizes = [loose, tight - sign, tight + sign]
+        values = partial(_of_sizes, make, sizes)
+        narrower = loose == old
+        yield _worded(
+            "narrower" if narrower else "wider",
+            keyword,
+            said(before, keyword),
+            said(after, keyword),
+            refused=values if narrower else tuple,
+            admitted=tuple if narrower else values,
+        )
+
+
+def _of_sizes(make: Callable[[int], Any], sizes: list[float]) -> Iterator[Any]:
+    yield from (make(int(size)) for size in sizes if 0 <= size < _LONGEST)
+
+
+def _count(node: Node, keyword: str, default: float) -> float:
+    number = node.limit(keyword)
+    return default if number is None else number
+
+
+def _patterns(before: Node, after: Node) -> Iterator[Difference]:
+    old, new = said(before, "pattern"), said(after, "pattern")
+    if old == new:
+        return
+    effect: Effect = "different"
+    if old is None:
+        effect = "narrower"
+    elif new is None:
+        effect = "wider"
+    yield _worded(
+        effect,
+        "pattern",
+        old,
+        new,
+        refused=partial(texts_of, before),
+        admitted=partial(texts_of, after),
+    )
+
+
+# --- words ------------------------------------------------------------------------------
+
+
+def _changed(
+    effect: Effect,
+    keyword: str,
+    old: _End,
+    new: _End,
+    *,
+    refused: Values,
+    admitted: Values,
+) -> Difference:
+    text = f"{old.text} before, {new.text} now"
+    texts = (old.limit, new.limit)
+    return difference(effect, keyword, *texts, text, refused=refused, admitted=admitted)
+
+
+def _worded(
+    effect: Effect,
+    keyword: str,
+    old: Any,
+    new: Any,
+    *,
+    refused: Values,
+    admitted: Values,
+) -> Difference:
+    text = _both_in_words(keyword, old, new)
+    return difference(
+        effect, keyword, old, new, text, refused=refused, admitted=admitted
+    )
+
+
+def _both_in_words(keyword: str, old: Any, new: Any) -> str:
+    none = "any text" if keyword == "pattern" else "no such limit"
+    old, new = (
+        (words(keyword, value) or clip(value)) if value is not None else none
+        for value in (old, new)
+    )
+    return f"{old} before, {new} now"
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and value == value

@@ -1,0 +1,278 @@
+"""How the parts of objects and lists differ: properties, other keys, items."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from toolbench.jsonschema.describe import kind as kind_of
+from toolbench.jsonschema.normal import Node
+from toolbench.mcp.snapshots.schema_diff.difference import (
+    Difference,
+    Effect,
+    difference,
+    said,
+)
+from toolbench.mcp.snapshots.schema_diff.examples import example_of
+from toolbench.mcp.snapshots.schema_diff.limits import key_limits, list_limits
+from toolbench.plain import clip
+
+Compare = Callable[[Node, Node], list[Difference]]
+_KEY = "another"  # an undeclared key
+
+
+# --- objects ----------------------------------------------------------------------------
+
+
+def object_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
+    """Yield how the parts of two objects differ."""
+    old, new = before.properties, after.properties
+    for name in old:
+        if name in new:
+            for each in compare(old[name], new[name]):
+                yield _of_property(each, before, after, name)
+        else:
+            yield from _removed(before, after, name, compare)
+    for name in new:
+        other = None if name in old else _of_key(before, name)
+        for each in () if other is None else compare(other, new[name]):
+            yield _of_property(each, before, after, name)
+    yield from _required(before, after)
+    yield from _other_keys(before, after, compare)
+    yield from key_limits(before, after, partial(_with_keys, before))
+
+
+def _of_property(each: Difference, before: Node, after: Node, name: str) -> Difference:
+    step = f"properties/{name}"
+    return each.inside(
+        step, name, partial(_put, before, name), partial(_put, after, name)
+    )
+
+
+def _put(node: Node, name: str, value: Any) -> Any:
+    return {**_base(node), name: value}
+
+
+def _without(node: Node, name: str) -> list[Any]:
+    return [{key: value for key, value in _base(node).items() if key != name}]
+
+
+def _base(node: Node) -> dict[str, Any]:
+    example = example_of(node)
+    return example if isinstance(example, dict) else {}
+
+
+def _removed(
+    before: Node, after: Node, name: str, compare: Compare
+) -> Iterator[Difference]:
+    """Say what became of a property that is not declared any more: another key, or nothing."""
+    other = _of_key(after, name)
+    if other is not None:
+        for each in compare(before.properties[name], other):
+            yield _of_property(each, before, after, name)
+        return
+    prop = before.properties[name]
+    was_required = name in before.required
+    how = "required" if was_required else "optional"
+    text = f"is not declared any more (it was {how}: {kind_of(prop)})"
+    yield difference(
+        "gone",
+        f"properties/{name}",
+        prop.raw,
+        None,
+        f"{name!r} {text}",
+        refused=lambda: [_put(before, name, example_of(prop))],
+        admitted=partial(_without, before, name),
+    )
+
+
+def _of_key(node: Node, name: str) -> Node | None:
+    """Return what other keys are, where a schema says something of them."""
+    other = node.of_other_key(name)
+    return None if other is None or other.is_blank else other
+
+
+def _added(before: Node, after: Node, name: str) -> Difference:
+    new = after.properties[name]
+    text = f"{name!r} can be left out and is new: {kind_of(new)}"
+    return difference("new", f"properties/{name}", None, new.raw, text)
+
+
+def _required(before: Node, after: Node) -> Iterator[Difference]:
+    old, new = before.properties, after.properties
+    needed = set(after.required) - set(before.required)
+    for name in new:
+        if name in needed:
+            yield _newly_required(before, after, name)
+        elif name not in old:
+            yield _added(before, after, name)
+    for name in before.required:
+        if name not in after.required and name in new:
+            yield _no_longer_required(before, after, name)
+
+
+def _newly_required(before: Node, after: Node, name: str) -> Difference:
+    is_new = name not in before.properties
+    what = (
+        f"new and required: {kind_of(after.properties[name])}"
+        if is_new
+        else ("required now; it could be left out before")
+    )
+    return difference(
+        "narrower",
+        "required",
+        said(before, "required"),
+        said(after, "required"),
+        f"{name!r} is {what}",
+        refused=partial(_without, before, name),
+    )
+
+
+def _no_longer_required(before: Node, after: Node, name: str) -> Difference:
+    return difference(
+        "wider",
+        "required",
+        said(before, "required"),
+        said(after, "required"),
+        f"{name!r} can be left out now; it was required before",
+        admitted=partial(_without, after, name),
+    )
+
+
+def _other_keys(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
+    yield from _patterns(before, after, compare)
+    keyword = "additionalProperties"
+    old, new = before.additional, after.additional
+    if before.is_closed or after.is_closed:
+        if before.is_closed != after.is_closed:
+            yield _opened(before, after)
+    elif old is not None or new is not None:
+        anything = (node.view.node({}) for node in (before, after))
+        pair = [node or empty for node, empty in zip((old, new), anything, strict=True)]
+        for each in compare(pair[0], pair[1]):
+            yield each.inside(
+                keyword, "*", partial(_put, before, _KEY), partial(_put, after, _KEY)
+            )
+
+
+def _opened(before: Node, after: Node) -> Difference:
+    keyword = "additionalProperties"
+    texts = said(before, keyword), said(after, keyword)
+    if before.is_closed:
+        text = "keys that are not declared are allowed now"
+        return difference("new", keyword, *texts, text)
+
+    def another() -> list[Any]:
+        inner = before.additional
+        return [_put(before, _KEY, "a" if inner is None else example_of(inner))]
+
+    text = "keys that are not declared were allowed, and are refused now"
+    return difference("narrower", keyword, *texts, text, refused=another)
+
+
+def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
+    old, new = before.patterns, after.patterns
+    for pattern in {**old, **new}:
+        if pattern in old and pattern in new:
+            for each in compare(old[pattern], new[pattern]):
+                key = clip(pattern)
+                yield each.inside(
+                    f"patternProperties/{pattern}", f"<{key}>", _nothing, _nothing
+                )
+            continue
+        is_new = pattern in new
+        effect: Effect = "narrower" if is_new else "wider"
+        if before.is_closed and after.is_closed:
+            effect = "wider" if is_new else "narrower"
+        verb = (
+            "a rule for keys that match"
+            if is_new
+            else "no rule any more for keys that match"
+        )
+        yield difference(
+            effect,
+            f"patternProperties/{pattern}",
+            None if is_new else old[pattern].raw,
+            new[pattern].raw if is_new else None,
+            f"{verb} {pattern}",
+        )
+
+
+def _nothing(value: Any) -> Any:
+    return value
+
+
+def _with_keys(node: Node, count: int) -> dict[str, Any]:
+    value = dict(_base(node))
+    for name in node.properties:
+        if len(value) < count and name not in value:
+            value[name] = example_of(node.properties[name])
+    while len(value) < min(count, 200):
+        inner = node.additional
+        value[f"key{len(value)}"] = "a" if inner is None else example_of(inner)
+    return value
+
+
+# --- lists ------------------------------------------------------------------------------
+
+
+def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
+    """Yield how the parts of two lists differ."""
+    firsts = before.prefix_items, after.prefix_items
+    for index in range(max(map(len, firsts))):
+        old, new = (_item(node, index) for node in (before, after))
+        for each in compare(old, new):
+            yield each.inside(
+                f"prefixItems/{index}",
+                f"[{index}]",
+                partial(_put_item, before, index),
+                partial(_put_item, after, index),
+            )
+    yield from _rest(before, after, compare)
+    yield from list_limits(before, after, _so_many)
+
+
+def _rest(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
+    closed = [said(node, "items") is False for node in (before, after)]
+    if closed[0] != closed[1]:
+        effect: Effect = "narrower" if closed[1] else "wider"
+        verb = "were allowed, and are not now" if closed[1] else "are allowed now"
+        texts = said(before, "items"), said(after, "items")
+        yield difference(effect, "items", *texts, f"more items {verb}")
+        return
+    old, new = (node.items or node.view.node(_ANYTHING) for node in (before, after))
+    index = max(len(before.prefix_items), len(after.prefix_items))
+    for each in compare(old, new):
+        yield each.inside(
+            "items",
+            "[]",
+            partial(_put_item, before, index),
+            partial(_put_item, after, index),
+        )
+
+
+_ANYTHING: dict[str, Any] = {}
+
+
+def _item(node: Node, index: int) -> Node:
+    places = node.prefix_items
+    if index < len(places):
+        return places[index]
+    return node.items or node.view.node(_ANYTHING)
+
+
+def _put_item(node: Node, index: int, value: Any) -> Any:
+    example = example_of(node)
+    items = list(example) if isinstance(example, list) else []
+    while len(items) <= index:
+        items.append(example_of(_item(node, len(items))))
+    items[index] = value
+    is_place = index < len(node.prefix_items)
+    if not is_place and said(node, "uniqueItems") is not True:
+        items[index:] = [value] * len(items[index:])
+    return items
+
+
+def _so_many(node: Node, count: int) -> list[Any]:
+    return [example_of(_item(node, n)) for n in range(min(count, 200))] + (
+        [example_of(_item(node, count))] * max(0, count - 200)
+    )

@@ -1,0 +1,92 @@
+"""What a server offers, written down: to keep under version control, and to compare."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from toolbench.errors import ServerError
+from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.diff import changes_between
+
+_UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
+"""Keys of items that say when, not what."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that a server offered at one moment; `json` is what `write` puts into a file."""
+
+    json: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, offered: Mapping[str, Any]) -> Self:
+        """Return a snapshot of *offered*, each part of it in the order of its names."""
+        return cls({key: _sorted(value) for key, value in offered.items()})
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return the snapshot that `write` wrote.
+
+        Raises:
+            ServerError: If the file cannot be read, or holds no snapshot.
+        """
+        path = Path(path).expanduser()
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            msg = f"Cannot read the snapshot {str(path)!r}: {error.strerror}."
+            raise ServerError(msg) from None
+        except (ValueError, RecursionError) as error:
+            msg = f"{str(path)!r} is no snapshot: it is not JSON ({error})."
+            raise ServerError(msg) from None
+        if not isinstance(content, dict) or not isinstance(content.get("tools"), dict):
+            msg = (
+                f"{str(path)!r} is no snapshot: it has no tools by name. "
+                "%mcp snapshot NAME FILE writes one."
+            )
+            raise ServerError(msg)
+        return cls(content)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the snapshot to *path* and return it: sorted, without times, the same each time.
+
+        Raises:
+            ServerError: If the file cannot be written.
+        """
+        path = Path(path).expanduser()
+        if path.is_file():
+            try:
+                self.read(path)
+            except ServerError as error:
+                msg = f"{error} It is not written over: choose another file."
+                raise ServerError(msg) from None
+        text = json.dumps(self.json, ensure_ascii=False, indent=2, sort_keys=True)
+        try:
+            path.write_text(text + "\n", encoding="utf-8", errors="replace")
+        except OSError as error:
+            msg = f"Cannot write the snapshot {str(path)!r}: {error.strerror}."
+            raise ServerError(msg) from None
+        return path
+
+    def diff(self, later: "Snapshot") -> list[Change]:
+        """Return what is different in *later* and what it means, in the order of the paths."""
+        return changes_between(self.json, later.json)
+
+
+def _sorted(value: Any) -> Any:
+    """Return a part of the offer without what changes from day to day, keys in order."""
+    if isinstance(value, Mapping):
+        return {key: _item(value[key]) for key in sorted(value)}
+    return value
+
+
+def _item(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    stable = {key: item for key, item in value.items() if key not in _UNSTABLE}
+    hints = stable.get("annotations")
+    if isinstance(hints, Mapping):
+        stable["annotations"] = {k: v for k, v in hints.items() if k not in _UNSTABLE}
+    return stable

@@ -1,0 +1,38 @@
+"""Whether a place of a schema states its type, or only has keywords of a type."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from toolbench.jsonschema.composition.fold import leaves_type_open, states_type
+from toolbench.jsonschema.describe import kind as kind_of
+from toolbench.jsonschema.normal import Node
+from toolbench.mcp.snapshots.schema_diff.difference import Difference, difference
+from toolbench.mcp.snapshots.schema_diff.examples import others
+
+
+def stated_type(before: Node, after: Node) -> Iterator[Difference]:
+    """Yield that a place states its type now and did not, or the other way round.
+
+    Keywords such as `minLength` say nothing of values of another type: these fit without it.
+    """
+    if (states_type(before.raw) and leaves_type_open(after.raw)) or (
+        leaves_type_open(before.raw) and states_type(after.raw)
+    ):
+        yield _difference(before, after)
+
+
+def _difference(before: Node, after: Node) -> Difference:
+    is_narrower = states_type(after.raw)
+    type_now = after if is_narrower else before
+    anything = partial(others, {str(type_now.type)})
+    words = "anything", kind_of(type_now)
+    old, new = words if is_narrower else reversed(words)
+    return difference(
+        "narrower" if is_narrower else "wider",
+        "type",
+        before.type,
+        after.type,
+        f"{old} before, {new} now",
+        refused=anything,
+        admitted=anything,
+    )

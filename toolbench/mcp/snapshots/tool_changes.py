@@ -1,0 +1,187 @@
+"""What changed in one tool, and what that means: its texts, its hints, its two schemas."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.view import read
+from toolbench.mcp.snapshots.change import Change, Kind, Severity
+from toolbench.mcp.snapshots.schema_diff.comparison import compare
+from toolbench.mcp.snapshots.schema_diff.difference import (
+    ADMITS,
+    REFUSES,
+    Difference,
+    Effect,
+    Example,
+)
+from toolbench.mcp.snapshots.schema_diff.equality import same
+from toolbench.mcp.snapshots.schema_diff.guidance import worded
+from toolbench.mcp.snapshots.schema_diff.sample_values import ANOTHER, samples
+from toolbench.plain import clip
+
+Direction = Literal["input", "output"]
+"""Who reads the values: the server what it is sent (input), the caller what comes (output)."""
+
+_SCHEMAS: Mapping[str, Direction] = {"inputSchema": "input", "outputSchema": "output"}
+_ROUTING = frozenset({"title", "description", "annotations", "execution"})
+_MEANING: Mapping[Direction, Mapping[Effect, Severity]] = {
+    "input": {"narrower": "breaking", "wider": "additive"},
+    "output": {"narrower": "additive", "wider": "breaking"},
+}
+_IN_BOTH: Mapping[Effect, Severity] = {
+    "different": "breaking",
+    "gone": "breaking",
+    "new": "additive",
+    "guidance": "routing",
+    "spelling": "cosmetic",
+}
+_MAX_VALUE = 120  # characters of a value in a sentence
+
+
+def tool_changes(
+    where: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Change]:
+    """Yield what changed from one description of the tool *name* to another."""
+    for key in sorted({*before, *after} - {"name"}):
+        old, new = before.get(key), after.get(key)
+        if same(old, new):
+            continue
+        place = f"{where}/{key}"
+        if key in _SCHEMAS:
+            yield from _schema(place, name, _SCHEMAS[key], old, new)
+            continue
+        severity: Severity = "routing" if key in _ROUTING else "cosmetic"
+        what = "annotations" if key == "annotations" else f"the {key}"
+        text = f"{name}: {worded(what, old, new)}."
+        yield Change(_kind(old, new), severity, place, old, new, text)
+
+
+def _schema(
+    place: str, name: str, direction: Direction, old: Any, new: Any
+) -> Iterator[Change]:
+    if direction == "output" and (old is None or new is None):
+        severity: Severity = "additive" if old is None else "breaking"
+        text = (
+            "promises what its output looks like now"
+            if old is None
+            else "does not promise any more what its output looks like"
+        )
+        yield Change(_kind(old, new), severity, place, old, new, f"{name} {text}.")
+        return
+    schemas = ({} if old is None else old), ({} if new is None else new)
+    yield from schema_changes(place, name, direction, *schemas)
+
+
+def schema_changes(
+    place: str, name: str, direction: Direction, old: Any, new: Any
+) -> list[Change]:
+    """Return what changed from the schema *old* to *new*, and what that means in *direction*.
+
+    Args:
+        place: The path of the schema, which every path begins with.
+        name: Whose schema it is.
+        direction: Who has to take the values.
+        old: The schema as it was.
+        new: The schema as it is.
+    """
+    before, after = read(old), read(new)
+    witness = _Witness(before, after, direction)
+    differences = compare(before, after)
+    changes = [_change(place, name, direction, d, witness) for d in differences]
+    if not any(change.severity == "breaking" for change in changes):
+        # a caller does not mind new keys, but a schema that was closed does
+        new = {d.where.rpartition("/")[2] for d in differences if d.effect == "new"}
+        keys = frozenset(new | {ANOTHER}) if new and direction == "output" else None
+        changes += _overlooked(place, name, direction, witness, keys)
+    if not changes:
+        text = f"{name}: the {direction} schema is written otherwise and says the same."
+        changes = [Change("changed", "cosmetic", place, old, new, text)]
+    return changes
+
+
+def _change(
+    place: str, name: str, direction: Direction, each: Difference, witness: "_Witness"
+) -> Change:
+    meaning = {**_MEANING[direction], **_IN_BOTH}
+    severity = meaning[each.effect]
+    at = f"{each.place}: " if each.place else ""
+    text, example = f"{name}: {at}{each.text}", None
+    if direction == "output":
+        text = f"{name}: output: {at}{each.text}"
+    if severity == "breaking":
+        sample = witness.find(each)
+        if sample is not None:
+            example = sample.whole
+            text += f"; {witness.sentence(sample)}"
+        elif direction == "input" and each.effect == "gone":
+            text += "; a server may refuse it, or ignore it"
+    where = f"{place}/{each.where}".rstrip("/")
+    kind = _kind(each.before, each.after)
+    return Change(kind, severity, where, each.before, each.after, f"{text}.", example)
+
+
+class _Witness:
+    """Finds values that one schema takes and the other does not."""
+
+    def __init__(self, before: Node, after: Node, direction: Direction) -> None:
+        self._direction = direction
+        is_input = direction == "input"
+        # the one whose values the other has to take
+        self.source, self._target = (before, after) if is_input else (after, before)
+
+    def find(self, each: Difference) -> Example | None:
+        """Return a value that shows what *each* breaks, checked by both schemas."""
+        if self._direction == "input":
+            candidates = each.refused() if each.effect in REFUSES else ()
+        else:
+            candidates = each.admitted() if each.effect in ADMITS else ()
+        return next((c for c in candidates if self.breaks(c.whole)), None)
+
+    def breaks(self, whole: Any) -> bool:
+        """Tell whether one side makes *whole* and the other refuses it."""
+        return self.source.fits(whole) and not self._target.fits(whole)
+
+    def problems(self, whole: Any) -> list[Any]:
+        """List what the other side has against *whole*."""
+        return self._target.problems(whole)
+
+    def sentence(self, example: Example) -> str:
+        """Say which value it is."""
+        value = clip(example.value, _MAX_VALUE)
+        is_input = self._direction == "input"
+        return f"{value} is refused now" if is_input else f"{value} may come now"
+
+
+def _overlooked(
+    place: str,
+    name: str,
+    direction: Direction,
+    witness: _Witness,
+    new: frozenset[str] | None,
+) -> list[Change]:
+    """Try values where the rules saw nothing that breaks: some schemas say more than rules read.
+
+    The keys *new* are left out of them.
+    """
+    for sample in samples(witness.source):
+        value = sample if new is None else _without_keys(sample, new)
+        if witness.breaks(value):
+            example = Example(value, value)
+            why = "; ".join(map(str, witness.problems(value)[:2]))
+            text = f"{name}: {witness.sentence(example)} ({why})."
+            return [Change("changed", "breaking", place, None, None, text, value)]
+    return []
+
+
+def _without_keys(value: Any, keys: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_keys(v, keys) for k, v in value.items() if k not in keys}
+    if isinstance(value, list):
+        return [_without_keys(item, keys) for item in value]
+    return value
+
+
+def _kind(old: Any, new: Any) -> Kind:
+    if old is None:
+        return "added"
+    return "removed" if new is None else "changed"

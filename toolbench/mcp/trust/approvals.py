@@ -1,0 +1,131 @@
+"""What servers said when they were approved: in the user's state directory, nowhere else.
+
+A repository that is cloned must not bring its own approval, so nothing is kept beside notebooks.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_state_path
+
+from toolbench.errors import ServerError
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.whole_file import write_whole
+
+_REMOTE = ("http", "sse")
+_OF_PROJECTS = frozenset(
+    {
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "uv",
+        "poetry",
+        "pdm",
+        "hatch",
+        "rye",
+        "pipenv",
+    }
+    | {
+        "pixi",
+        "make",
+        "just",
+        "task",
+        "cargo",
+        "go",
+        "dotnet",
+        "mvn",
+        "gradle",
+        "bundle",
+    }
+)
+"""Programs that start what the project in the directory says."""
+_log = logging.getLogger(__name__)
+
+
+class Approvals:
+    """The approved servers of this user, a file each."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Keep them in *folder*; by default `approved-servers` in the state directory."""
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are (on Linux below `XDG_STATE_HOME`)."""
+        return self._folder or user_state_path("toolbench") / "approved-servers"
+
+    def of(self, server: str) -> Mapping[str, Any] | None:
+        """Return what was approved of *server*, a name that `server_key` gave; None for nothing.
+
+        Raises:
+            ServerError: If there is an approval that cannot be read: it may have said anything.
+        """
+        path = self._file(server)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            offer = content["offer"]
+            if not isinstance(offer, dict):
+                raise TypeError
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
+            why = getattr(error, "strerror", None) or "it holds no approval"
+            msg = f"the file {str(path)!r} cannot be read ({why})"
+            raise ServerError(msg) from None
+        return offer
+
+    def approve(self, server: str, offer: Mapping[str, Any]) -> None:
+        """Remember that *server* may say *offer*; only the user can read the file."""
+        text = json.dumps({"server": server, "offer": offer}, indent=1, sort_keys=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(self._file(server), text, errors="replace")
+        except OSError as error:
+            _log.warning("The approval of %s was not kept: %s.", server, error.strerror)
+
+    def _file(self, server: str) -> Path:
+        return self.folder / f"{sha256(server.encode()).hexdigest()[:32]}.json"
+
+
+def server_key(entry: ServerEntry) -> str | None:
+    """Return what tells the server of *entry* from others; None for one that needs no approval.
+
+    That is one of this process, and a recording: both are the user's own. A command that starts
+    what is in the directory means another program in another directory.
+    """
+    if entry.transport in _REMOTE:
+        return entry.target
+    if entry.transport != "stdio":
+        return None
+    place = Path(entry.cwd) if entry.cwd else Path.cwd()
+    if _starts_what_is_in(place, entry.command, entry.args):
+        return f"{entry.target} (in {place})"
+    return entry.target
+
+
+def _starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
+    """Tell whether a command starts a file, a module or a project of the directory *place*."""
+    for before, word in pairwise(("", command, *arguments)):
+        module = word if before == "-m" else ""
+        if word.startswith("-m") and len(word) > len("-m"):
+            module = word.removeprefix("-m")
+        top = module.partition(".")[0]
+        paths = [place / word, *((place / top, place / f"{top}.py") if top else ())]
+        if not os.path.isabs(word) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
+            return True
+    return Path(command).stem.lower() in _OF_PROJECTS
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, or holds what no path does
+        return False

@@ -1,0 +1,96 @@
+"""Point out what in a server's words is hidden from people, or gives orders to a model."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.display.escape import visible
+
+_MAX_QUOTE = 100  # characters that are quoted
+_ORDERS = re.compile(
+    r"""
+    \b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|other)\b
+        .{0,30}\b(instruction|prompt|rule|direction|message)s?\b
+    | \b(do\ not|don't|never)\b.{0,20}\b(tell|mention|inform|reveal|show|notify|warn)\b
+        .{0,30}\b(the\ )?(user|human|person|anyone|them)\b
+    | <\s*/?\s*(important|system|instructions?|secret|hidden|assistant)\s*>
+    | \b(system\ prompt|developer\ message)\b
+    | \b(before|after|when|whenever)\b.{0,40}\b(using|calling|use|call)\b.{0,40}
+        \b(you\ must|always|first)\b.{0,60}\b(read|send|call|pass|include|open|copy)\b
+    | \b(read|send|include|pass|upload|copy)\b.{0,60}
+        (~/\.|\.ssh|id_rsa|\.env\b|credentials|api[\ _-]?keys?\b|passwords?\b)
+    """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_LONGEST = 20_000  # characters of a text that are looked at
+
+
+@dataclass(frozen=True)
+class OfferWarning:
+    """Something in a server's words that a person should look at."""
+
+    where: str
+    """The place, as a path: `tools/add/description`."""
+    text: str
+    """What it is, in one sentence."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def warnings_of(
+    offer: Mapping[str, Any], others: Iterable[str] = ()
+) -> Iterator[OfferWarning]:
+    """Yield what to look at in an *offer*: `instructions` and `tools` by name.
+
+    Args:
+        offer: What a server says, as a snapshot holds it.
+        others: The names of tools of other servers: one that is named is pointed out.
+    """
+    own = set(offer.get("tools") or {})
+    foreign = [name for name in others if len(name) > 3 and name not in own]
+    names = (
+        re.compile(rf"\b({'|'.join(map(re.escape, foreign))})\b") if foreign else None
+    )
+    for place, text in _texts(offer):
+        where, clean = visible(place), visible(text)
+        if clean != text:
+            yield OfferWarning(
+                where, f"it holds characters that hide: {_around(clean, '⟨', '^')}."
+            )
+        if match := _ORDERS.search(text[:_LONGEST]):
+            yield OfferWarning(
+                where, f"it seems to give orders to the model: {_quote(match[0])}."
+            )
+        if names is not None and (match := names.search(text[:_LONGEST])):
+            yield OfferWarning(
+                where, f"it names the tool {match[1]!r} of another server."
+            )
+
+
+def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts a model reads, each with its place."""
+    parts = {key: offer[key] for key in ("instructions", "tools") if key in offer}
+    todo: list[tuple[str, Any]] = [("", parts)]
+    while todo:
+        where, value = todo.pop()
+        if isinstance(value, str):
+            yield where, value
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                yield f"{where}/{key}".lstrip("/"), str(key)
+                todo.append((f"{where}/{key}".lstrip("/"), item))
+        elif isinstance(value, list):
+            todo += [(f"{where}/{n}", item) for n, item in enumerate(value)]
+
+
+def _around(text: str, *marks: str) -> str:
+    places = [place for mark in marks if (place := text.find(mark)) >= 0]
+    start = max(0, min(places, default=0) - 30)
+    return _quote(text[start : start + _MAX_QUOTE])
+
+
+def _quote(text: str) -> str:
+    short = " ".join(visible(text).split())
+    return repr(short if len(short) <= _MAX_QUOTE else f"{short[:_MAX_QUOTE]}…")

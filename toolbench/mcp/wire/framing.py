@@ -1,0 +1,102 @@
+"""Cut a server's stdout into lines and read each as the message it was meant to be."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+_LONGEST = 512 * 1024 * 1024  # bytes of one message: what is longer is no message
+_START = (
+    100_000  # bytes: more than any secret, which is looked for before less is shown
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
+_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
+
+
+@dataclass
+class Lines:
+    """Takes chunks of bytes, gives whole lines; the time is linear in what is taken."""
+
+    pending: list[bytes] = field(default_factory=list)
+    size: int = 0
+    """Bytes of the line that has not ended yet."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Take *chunk* and return the lines that are complete now."""
+        *ended, rest = chunk.split(b"\n")
+        if ended:
+            ended[0] = b"".join((*self.pending, ended[0]))
+            self.pending, self.size = [], 0
+        if self.size + len(rest) <= _LONGEST:
+            self.pending.append(rest)
+        self.size += len(rest)
+        return [line for line in ended if line.strip()]
+
+    @property
+    def start(self) -> str:
+        """How the line that has not ended yet starts."""
+        return b"".join(self.pending)[:_START].decode("utf-8", "replace")
+
+
+class NoiseError(ValueError):
+    """A line that is no JSON-RPC message."""
+
+
+def mend(line: bytes) -> Iterator[dict[str, Any]]:
+    """Read a *line* that a strict reader refused, as leniently as can be done without harm.
+
+    Bytes that are no UTF-8 and lone surrogates become U+FFFD, a batch becomes its messages,
+    and an answer whose result is no object becomes an error that says so.
+
+    Raises:
+        NoiseError: If it is no JSON-RPC message at all.
+    """
+    try:
+        whole = json.loads(line.decode("utf-8", "replace"))
+        if rb"\ud" in line.lower():
+            whole = _without_surrogates(whole)
+    except RecursionError:
+        yield _failure(line, "nested too deeply to be read")
+        return
+    except ValueError as error:
+        raise NoiseError(str(error)) from None
+    for message in whole if isinstance(whole, list) else [whole]:
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            msg = "not a JSON-RPC message"
+            raise NoiseError(msg)
+        yield _mended(message)
+
+
+def _mended(message: dict[str, Any]) -> dict[str, Any]:
+    if "result" in message and not isinstance(message["result"], dict):
+        kind = _KINDS.get(type(message["result"]), "a number")
+        text = f"The server's result is {kind}, not an object."
+        return _error(message.get("id"), text)
+    return message
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            _without_surrogates(k): _without_surrogates(v) for k, v in value.items()
+        }
+    return value
+
+
+def _failure(line: bytes, reason: str) -> dict[str, Any]:
+    """An error in place of the answer in *line*, whose id is found without reading it."""
+    match = _ID.search(line)
+    if match is None:
+        raise NoiseError(reason)
+    return _error(json.loads(match[1]), f"The server's answer is {reason}.")
+
+
+def _error(request_id: Any, text: str) -> dict[str, Any]:
+    error = {"code": -32700, "message": text}
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}

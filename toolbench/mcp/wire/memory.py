@@ -1,0 +1,89 @@
+"""A server in this process: JSON-RPC over streams, for fakes and for recordings."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import anyio
+import mcp_types
+from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from mcp import ClientSession
+from mcp.shared.message import SessionMessage
+
+from toolbench.mcp.wire.written_message import written
+
+
+class ServerEnd:
+    """The server's end of one connection; iterate over it for the client's messages."""
+
+    def __init__(
+        self, from_client: Any, to_client: Any, hang_up: Callable[[], None]
+    ) -> None:
+        """Read from one stream and write to the other; *hang_up* ends the connection."""
+        self._from_client = from_client
+        self._to_client = to_client
+        self._hang_up = hang_up
+        self._loop = asyncio.get_running_loop()
+
+    async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        """Yield the client's messages until the connection ends."""
+        async for item in self._from_client:
+            yield json.loads(written(item).text)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send *message*, a JSON-RPC message; call this in the loop only."""
+        read = mcp_types.jsonrpc_message_adapter.validate_python
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._to_client.send_nowait(
+                SessionMessage(read(dict(message), by_name=False))
+            )
+
+    def send_soon(self, message: Mapping[str, Any]) -> None:
+        """Send *message* from any thread."""
+        with suppress(RuntimeError):  # the loop ended meanwhile
+            self._loop.call_soon_threadsafe(self.send, dict(message))
+
+    def hang_up(self) -> None:
+        """End the connection as a server that crashes does, from any thread."""
+        with suppress(RuntimeError):  # as above
+            self._loop.call_soon_threadsafe(self._hang_up)
+
+
+@dataclass
+class MemoryTransport(ClientTransport):
+    """Leads to a server that is a coroutine function, for the time of one session."""
+
+    serve: Callable[[ServerEnd], Coroutine[Any, Any, None]]
+    """Answers one client; it is cancelled when the client leaves."""
+    ended: bool = False
+    """Whether the server hung up."""
+
+    @asynccontextmanager
+    async def connect_session(
+        self,
+        *,
+        transport_options: TransportOptions | None = None,
+        **session_kwargs: Any,
+    ) -> AsyncIterator[ClientSession]:
+        """Yield a session with the server."""
+        make = (transport_options or TransportOptions()).session_class
+        to_client, incoming = anyio.create_memory_object_stream[Any](inf)
+        outgoing, from_client = anyio.create_memory_object_stream[Any](inf)
+
+        def hang_up() -> None:
+            self.ended = True
+            to_client.close()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.serve, ServerEnd(from_client, to_client, hang_up))
+            try:
+                async with make(incoming, outgoing, **session_kwargs) as client:
+                    yield client
+            finally:
+                tasks.cancel_scope.cancel()
+                for stream in (to_client, incoming, outgoing, from_client):
+                    stream.close()

@@ -1,0 +1,277 @@
+"""An SDK session that shows us every message, and every answer as it came."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Self
+
+import anyio
+import mcp_types
+from mcp import ClientSession, MCPError
+from mcp.client.session import ClientRequestContext
+from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import SessionMessage
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.monitoring.traffic import Direction, Kind
+from toolbench.mcp.wire.server_secrets import defaults_in, hide
+from toolbench.mcp.wire.written_message import WrittenMessage, written
+
+_SILENCE = 2.5  # seconds
+_NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
+_answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
+
+for _sdk in ("mcp", "client"):  # their complaints are in the traffic and the error
+    logging.getLogger(_sdk).addHandler(logging.NullHandler())
+
+
+@contextmanager
+def raw_answers() -> Iterator[list[dict[str, Any]]]:
+    """Collect the results that requests made in this `with` get, before anything is checked."""
+    collected: list[dict[str, Any]] = []
+    token = _answers.set(collected)
+    try:
+        yield collected
+    finally:
+        _answers.reset(token)
+
+
+def session_class(
+    inbox: Inbox, *, probe_seconds: float, roots: list[str], is_process: bool = False
+) -> type[ClientSession]:
+    """Return the class of sessions that report to *inbox*.
+
+    Args:
+        inbox: Where everything goes.
+        probe_seconds: How long a server may take to say whether it knows the newer protocol.
+        roots: File URLs told to the server; with none, it is not told that there are roots.
+        is_process: Whether the server is one, which may be dead inside.
+    """
+    return type(
+        "TappedSession",
+        (_TappedSession,),
+        {
+            "inbox": inbox,
+            "probe_seconds": probe_seconds,
+            "roots": roots,
+            "is_process": is_process,
+        },
+    )
+
+
+class _TappedSession(ClientSession):
+    inbox: Inbox
+    probe_seconds: float
+    roots: list[str]
+    is_process: bool
+
+    def __init__(self, read_stream: Any, write_stream: Any, **settings: Any) -> None:
+        dispatcher = _Dispatcher(
+            _Reader(read_stream, self.inbox), _Writer(write_stream, self.inbox)
+        )
+        settings |= {
+            "elicitation_callback": self._elicit,
+            "sampling_callback": self._sample,
+            "list_roots_callback": self._list_roots if self.roots else None,
+            "logging_callback": None,  # the inbox has taken these already
+            "message_handler": None,
+        }
+        super().__init__(dispatcher=dispatcher, **settings)
+        dispatcher.is_modern = self._is_modern
+        self._notify = dispatcher.notify
+
+    def _is_modern(self) -> bool:
+        return self.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    async def validate_tool_result(self, name: str, result: Any) -> None:
+        """Leave the result as it is: a misfit is shown as a warning, with the result."""
+
+    async def send_discover(self, version: str) -> dict[str, Any]:
+        """Probe for the newer protocol, for no longer than is left for the older one."""
+        nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
+        try:
+            with anyio.fail_after(self.probe_seconds):
+                return await super().send_discover(version)
+        except TimeoutError:
+            msg = "server/discover was not answered"
+            raise MCPError(mcp_types.REQUEST_TIMEOUT, msg) from None
+        finally:
+            if nudge is not None:
+                nudge.cancel()
+
+    async def _nudge(self) -> None:
+        """Say something that asks for nothing to a process that is silent for long.
+
+        A server of an early Python SDK dies of the probe and stays there until it has read one
+        more line. One that is only slow passes over it, and its answer still counts.
+        """
+        await anyio.sleep(_SILENCE)
+        await self._notify("notifications/cancelled", {"requestId": "none"})
+
+    async def _elicit(
+        self, context: ClientRequestContext, params: Any
+    ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
+        if isinstance(params, mcp_types.ElicitRequestURLParams):
+            answer = await self.inbox.ask_url(params.message, params.url)
+            return mcp_types.ElicitResult(action=answer.action)
+        answer = await self.inbox.ask_form(params.message, params.requested_schema)
+        content = dict(answer.content or {}) if answer.action == "accept" else None
+        return mcp_types.ElicitResult(action=answer.action, content=content)
+
+    async def _sample(
+        self, context: ClientRequestContext, params: Any
+    ) -> mcp_types.CreateMessageResult | mcp_types.ErrorData:
+        request = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = await self.inbox.ask_message(request)
+        if answer.action != "accept":
+            msg = "No handler here answers for a model, or the request was declined."
+            return mcp_types.ErrorData(code=-1, message=msg)
+        if answer.content and "role" in answer.content:
+            return mcp_types.CreateMessageResult.model_validate(answer.content)
+        return mcp_types.CreateMessageResult(
+            role="assistant",
+            model="a person",
+            content=mcp_types.TextContent(type="text", text=str(answer.value)),
+        )
+
+    async def _list_roots(
+        self, context: ClientRequestContext
+    ) -> mcp_types.ListRootsResult:
+        return mcp_types.ListRootsResult.model_validate(
+            {"roots": [{"uri": uri} for uri in self.roots]}
+        )
+
+
+class _Dispatcher(JSONRPCDispatcher[Any]):
+    """Hands out answers as they came; keeps from the SDK what it would refuse as a whole."""
+
+    is_modern: Callable[[], bool]
+
+    async def send_raw_request(
+        self, method: str, *args: Any, **options: Any
+    ) -> dict[str, Any]:
+        raw = await super().send_raw_request(method, *args, **options)
+        if (collected := _answers.get()) is not None:
+            collected.append(raw)
+            if method == "tools/call" and raw.get("resultType") != "input_required":
+                return _NOTHING  # reading it is for us: the SDK would do it twice
+        if method == "tools/list":
+            return {**raw, "tools": self._header_tools(raw.get("tools"))}
+        return raw
+
+    def _header_tools(self, tools: Any) -> list[Any]:
+        """The tools the SDK must know of: those whose arguments go into HTTP headers."""
+        if not self.is_modern() or not isinstance(tools, list):
+            return []
+        return [tool for tool in tools if _has_headers(tool)]
+
+
+def _has_headers(tool: Any) -> bool:
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if not isinstance(schema, dict) or "x-mcp-header" not in repr(schema):
+        return False
+    return header_problem(schema) is None and bool(x_mcp_header_map(schema))
+
+
+def header_problem(schema: dict[str, Any]) -> str | None:
+    """Say why the `x-mcp-header` annotations of a tool forbid calling it, if they do."""
+    return find_invalid_x_mcp_header(schema)
+
+
+class _Stream:
+    """A stream of the SDK's, with its context manager and its `last_context`."""
+
+    def __init__(self, inner: Any, inbox: Inbox) -> None:
+        self._inner = inner
+        self._inbox = inbox
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._inner.__aexit__(*error)
+
+
+class _Reader(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await self._next(self._inner.__anext__)
+
+    async def receive(self) -> Any:
+        return await self._next(self._inner.receive)
+
+    async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        """Return the next item that has not been dealt with; the end is an item too."""
+        while True:
+            try:
+                item = await receive()
+            except (StopAsyncIteration, anyio.EndOfStream, anyio.ClosedResourceError):
+                self._inbox.changes.note("status")
+                if self._inbox.recorder is not None:
+                    self._inbox.recorder.ended(None)
+                raise
+            if not self._take(item):
+                return item
+
+    def _take(self, item: Any) -> bool:
+        """Note *item*; say whether it has been dealt with."""
+        if isinstance(item, Exception):
+            self._inbox.note_noise(str(item))
+            return True
+        message = item.message
+        if self._inbox.entry_redactor:
+            hide(self._inbox.entry_redactor, message)
+        is_notification = isinstance(message, mcp_types.JSONRPCNotification)
+        try:
+            self._inbox.keep_secret(defaults_in(message))
+            _note(self._inbox, "received", written(item))
+            return is_notification and self._inbox.take(
+                message.method, message.params or {}
+            )
+        except Exception as error:  # noqa: BLE001 - one odd message ends no connection
+            self._inbox.note_noise(f"{type(message).__name__}: {error}")
+            return is_notification
+
+
+class _Writer(_Stream):
+    async def send(self, item: SessionMessage) -> None:
+        item = written(item)
+        _note(self._inbox, "sent", item)
+        await self._inner.send(item)
+
+
+def _note(inbox: Inbox, direction: Direction, item: WrittenMessage) -> None:
+    kind, method = _kind_of(item.message)
+    entry = inbox.traffic.note(
+        direction,
+        item.text,
+        kind=kind,
+        method=method,
+        request_id=getattr(item.message, "id", None),
+    )
+    inbox.opening.note(direction, entry.method, item.text, item.message)
+    inbox.changes.note("traffic")
+    if inbox.recorder is not None:
+        inbox.recorder.message(direction, item.text, item.message, inbox.redactor)
+
+
+def _kind_of(message: Any) -> tuple[Kind, str]:
+    match message:
+        case mcp_types.JSONRPCRequest():
+            return "request", message.method
+        case mcp_types.JSONRPCNotification():
+            return "notification", message.method
+        case mcp_types.JSONRPCError():
+            return "error", ""
+        case _:
+            return "response", ""

@@ -1,0 +1,212 @@
+"""From an entry of a configuration to the transport that reaches it."""
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from fastmcp import Client
+from fastmcp.client.transports import FastMCPTransport, SSETransport, StdioTransport
+from fastmcp.client.transports.base import ClientTransport, TransportOptions
+from mcp import ClientSession
+
+from toolbench.errors import MissingExtraError, ServerError
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.wire.auth import auth_of
+from toolbench.mcp.wire.http import HttpTransport, http_client
+from toolbench.mcp.wire.openapi import OpenApiTransport
+from toolbench.mcp.wire.replay import ReplayTransport
+from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
+
+_EXTRA = "demo"  # brings FastMCP's server half
+
+
+@dataclass
+class Tapped(ClientTransport):
+    """Any transport, with sessions of our own class."""
+
+    inner: ClientTransport
+    session_class: type[ClientSession]
+
+    def __post_init__(self) -> None:
+        """Serve the eras the inner transport serves."""
+        self.legacy_only = self.inner.legacy_only
+
+    @asynccontextmanager
+    async def connect_session(
+        self,
+        *,
+        transport_options: TransportOptions | None = None,
+        **session_kwargs: Any,
+    ) -> AsyncIterator[ClientSession]:
+        """Yield a session of our class over the inner transport."""
+        options = replace(
+            transport_options or TransportOptions(), session_class=self.session_class
+        )
+        async with self.inner.connect_session(
+            transport_options=options, **session_kwargs
+        ) as session:
+            yield session
+
+    async def close(self) -> None:
+        """Close the inner transport."""
+        await self.inner.close()  # type: ignore[no-untyped-call]
+
+
+def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
+    """Return the transport that reaches *entry*, whose references are filled in.
+
+    Raises:
+        ServerError: If it names no server.
+        MissingExtraError: If it needs FastMCP's server half, which is not installed.
+    """
+    if entry.fastmcp is not None:
+        return _Transformed(entry, inbox)
+    match entry.transport:
+        case "http":
+            return HttpTransport(entry, inbox)
+        case "sse":
+            return SSETransport(
+                entry.url,
+                headers=dict(entry.headers),
+                auth=auth_of(entry),
+                httpx_client_factory=partial(http_client, entry, inbox),
+            )
+        case "replay":
+            return ReplayTransport(entry.server, inbox)
+        case "memory":
+            return _in_process(_server_object(entry))
+    return (
+        ProcessTransport(entry, inbox)
+        if is_supported()
+        else _PlainProcess(entry, inbox)
+    )
+
+
+@dataclass
+class _PlainProcess(ClientTransport):
+    """FastMCP's own process transport, for platforms without process groups."""
+
+    entry: ServerEntry
+    inbox: Inbox
+
+    @asynccontextmanager
+    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
+        with self.inbox.stderr.pipe() as stderr:
+            inner = StdioTransport(
+                self.entry.command,
+                list(self.entry.args),
+                env=dict(self.entry.env),
+                cwd=self.entry.cwd,
+                keep_alive=False,
+                log_file=stderr,
+            )
+            async with inner.connect_session(**settings) as session:
+                yield session
+
+
+@dataclass
+class _Transformed(ClientTransport):
+    """A server behind a FastMCP proxy that renames its tools or leaves some out.
+
+    Both live for the time of one session. The proxy speaks the older protocol only.
+    """
+
+    entry: ServerEntry
+    inbox: Inbox
+    legacy_only = True
+
+    @asynccontextmanager
+    async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
+        plain = transport_of(replace(self.entry, fastmcp=None), self.inbox)
+        async with Client(plain, mode="legacy") as behind:
+            front = FastMCPTransport(_proxy(behind, self.entry.fastmcp or {}))
+            async with front.connect_session(**settings) as session:
+                yield session
+
+
+def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
+    try:
+        from fastmcp.server import create_proxy  # noqa: PLC0415 - the server half
+        from fastmcp.server.transforms import ToolTransform  # noqa: PLC0415 - the same
+        from fastmcp.tools.tool_transform import (  # noqa: PLC0415 - the same
+            ToolTransformConfig,
+        )
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+    proxy = create_proxy(behind)
+    if settings.get("include_tags") is not None:
+        proxy.enable(tags=set(settings["include_tags"]), only=True)
+    if settings.get("exclude_tags") is not None:
+        proxy.disable(tags=set(settings["exclude_tags"]))
+    if isinstance(tools := settings.get("tools"), Mapping):
+        read = ToolTransformConfig.model_validate
+        proxy.add_transform(ToolTransform({n: read(t) for n, t in tools.items()}))
+    return proxy
+
+
+def _in_process(server: Any) -> ClientTransport:
+    """What reaches an object of this process: it may know that itself, as our fake does."""
+    if isinstance(server, ClientTransport):
+        return server
+    own = getattr(server, "client_transport", None)
+    return FastMCPTransport(server) if own is None else own()
+
+
+def _server_object(entry: ServerEntry) -> Any:
+    """The server an entry means: the object, a module's, or one made from OpenAPI."""
+    server = entry.server
+    if isinstance(server, Mapping) and "openapi" in server:
+        return OpenApiTransport(server, entry.base)
+    if isinstance(server, str):
+        return _from_module(server, entry.base)
+    if isinstance(server, ClientTransport) or hasattr(server, "client_transport"):
+        return server
+    if hasattr(server, "run") and hasattr(server, "name"):
+        return server
+    msg = f"A {type(server).__name__} is no MCP server: give a FastMCP object, a command or a URL."
+    raise ServerError(msg)
+
+
+def _from_module(target: str, base: Path) -> Any:
+    """The server in `file.py`, `file.py:name` or `package.module:name`."""
+    place, _, name = (
+        target.partition(":") if not target.endswith(".py") else (target, "", "")
+    )
+    module = (
+        _load_file(base / Path(place).expanduser()) if place.endswith(".py") else None
+    )
+    try:
+        module = module or import_module(place)
+    except ImportError as error:
+        msg = f"Cannot import {place!r}: {error}."
+        raise ServerError(msg) from None
+    for candidate in [name] if name else ["mcp", "server", "app"]:
+        if (server := getattr(module, candidate, None)) is not None:
+            return server
+    description = repr(name) if name else "a server called mcp, server or app"
+    msg = f"{place!r} has no {description}: name it, as in 'file.py:my_server'."
+    raise ServerError(msg)
+
+
+def _load_file(path: Path) -> Any:
+    if not path.is_file():
+        msg = f"There is no file {str(path)!r}."
+        raise ServerError(msg)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        msg = f"{str(path)!r} is no Python file."
+        raise ServerError(msg)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module

@@ -1,0 +1,124 @@
+"""A server's tool on a worker of a cluster: a session of its own, made there, closed when idle.
+
+What travels is the entry of the server as the configuration says it. Variables (`${TOKEN}`) are
+filled in on the worker, from its own environment: their values never travel.
+"""
+
+import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import RLock, Timer
+from typing import Any
+
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp.client import MCPClient
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.session import MCPServerSession
+
+IDLE = 10.0
+"""Seconds without a call after which a worker closes its session."""
+
+
+@dataclass(frozen=True)
+class WorkerTool:
+    """What a worker makes a tool of."""
+
+    server: str
+    remote_name: str
+    entry: ServerEntry
+
+    @classmethod
+    def of(cls, server: str, remote_name: str) -> "WorkerTool":
+        """Return what to send to a worker for a tool of a connected server.
+
+        Raises:
+            ServerError: If the server is an object of this process: no other process reaches it.
+            ToolNotFoundError: If no such server is connected.
+        """
+        session: Any = connected.session(server)
+        if session is None:
+            msg = f"The server {server!r} is not connected: connect it first."
+            raise ToolNotFoundError(msg)
+        entry: ServerEntry = session.entry
+        if entry.server is not None and not isinstance(entry.server, str):
+            msg = (
+                f"{server} is an object of this process: a worker cannot reach it. Start it as a "
+                "program, or give its URL."
+            )
+            raise ServerError(msg)
+        return cls(server, remote_name, entry)
+
+    @contextmanager
+    def resolved(self) -> Iterator[Any]:
+        """Give the tool in a session of this worker, which is connected if it is not yet.
+
+        Raises:
+            ServerError: If the server cannot be reached from here.
+        """
+        with sessions.connected(self.server, self.entry) as session:
+            yield session.tools[self.remote_name]
+
+
+class WorkerSessions:
+    """The sessions of this worker, all closed after some seconds in which none is used."""
+
+    def __init__(self, idle: float = IDLE) -> None:
+        """Close sessions after *idle* seconds without a use."""
+        self._idle = idle
+        self._clients: list[tuple[ServerEntry, MCPClient]] = []
+        self._users = 0
+        self._timer: Timer | None = None
+        self._lock = RLock()
+
+    @contextmanager
+    def connected(self, name: str, entry: ServerEntry) -> Iterator[MCPServerSession]:
+        """Give the session with *entry*; it stays open as long as it is used, and a little longer."""
+        with self._lock:
+            self._users += 1
+            self._stop_timer()
+        try:
+            with self._lock:  # two threads of a worker share one session
+                client = self._client(name, entry)
+            yield client.servers[name]
+        finally:
+            with self._lock:
+                self._users -= 1
+                self._stop_timer()
+                if not self._users:
+                    self._timer = Timer(self._idle, self._close_if_idle)
+                    self._timer.daemon = True
+                    self._timer.start()
+
+    def _client(self, name: str, entry: ServerEntry) -> MCPClient:
+        for other, client in self._clients:
+            if other == entry and name in client.servers:
+                return client
+        client = MCPClient()
+        client.connect(name, entry)
+        self._clients.append((entry, client))
+        return client
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close_if_idle(self) -> None:
+        with self._lock:
+            if not self._users:
+                self.close()
+
+    def close(self) -> None:
+        """Close all sessions; the next use opens one anew."""
+        with self._lock:
+            clients, self._clients = self._clients, []
+            self._stop_timer()
+        for _, client in clients:
+            client.sync_close()
+
+
+sessions = WorkerSessions()
+"""The sessions of this process."""
+atexit.register(sessions.close)

@@ -1,0 +1,109 @@
+"""What a fake server answers a call with, where a plain value does not say it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic_core import to_jsonable_python
+
+from toolbench.core.coercion.coercion import observation_of
+from toolbench.core.content import ImageContent, TextContent
+from toolbench.core.schema import Observation
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The result of `tools/call` as it goes over the wire, be it as wrong as it may."""
+
+    result: Mapping[str, Any]
+
+
+class RpcError(Exception):
+    """A JSON-RPC error in place of a result. Give it as an answer, or raise it."""
+
+    def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
+        """Say *message*, under one of JSON-RPC's codes, with *data* that explains it."""
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The error as JSON-RPC writes it."""
+        more = {} if self.data is None else {"data": self.data}
+        return {"code": self.code, "message": str(self), **more}
+
+
+class InTurn:
+    """One answer after the other, a call each; the last one stays."""
+
+    def __init__(self, first: Any, *more: Any) -> None:
+        """Answer with *first*, then with each of *more*."""
+        self._left = [first, *more]
+
+    def next(self) -> Any:
+        """Return the answer whose turn it is."""
+        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """What becomes of a call instead of an answer."""
+
+    name: str = field(repr=False)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+NEVER: Final = _Fate("NEVER")
+"""The call is never answered: it ends when the client gives up."""
+HANG_UP: Final = _Fate("HANG_UP")
+"""The connection ends in the middle of the call, as that of a server that crashes."""
+
+
+def result_of(tool: str, answer: Any) -> dict[str, Any]:
+    """Return *answer* as the result of a `tools/call` of *tool*.
+
+    An exception is a failure the model reads about; an object or a list also becomes
+    structured content.
+    """
+    if isinstance(answer, Raw):
+        return dict(answer.result)
+    if isinstance(answer, Exception):
+        text = str(answer) or type(answer).__name__
+        return {"content": [{"type": "text", "text": text}], "isError": True}
+    observation = observation_of(answer, None, tool)
+    result: dict[str, Any] = {"content": _blocks(observation)}
+    if observation.is_error:
+        result["isError"] = True
+    structured = _structured(getattr(observation, "result", None))
+    if isinstance(structured, dict):
+        result["structuredContent"] = structured
+    elif isinstance(structured, list | int | float):
+        result["structuredContent"] = {"result": structured}  # as FastMCP does
+    return result
+
+
+def _structured(value: Any) -> Any:
+    """What of *value* is data: blocks of content are not."""
+    items = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(item, TextContent | ImageContent) for item in items):
+        return None
+    return to_jsonable_python(value, fallback=str)
+
+
+def _blocks(observation: Observation) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    for item in observation.content:
+        if isinstance(item, TextContent):
+            blocks.append({"type": "text", "text": item.text})
+        elif isinstance(item, ImageContent):
+            blocks.extend(_image(url) for url in item.image_urls)
+    return blocks
+
+
+def _image(url: str) -> dict[str, Any]:
+    head, _, data = url.partition(",")
+    kind = head.removeprefix("data:").partition(";")[0]
+    return {"type": "image", "data": data, "mimeType": kind}

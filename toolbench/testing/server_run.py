@@ -1,0 +1,83 @@
+"""What `current_run()` is inside a tool of a fake server: it speaks to the client."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolbench.errors import ToolbenchError
+from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.questions import Answer, Question
+
+
+@dataclass(eq=False)
+class FakeRun:
+    """One call of a tool, as the tool sees it; it may be used from any thread."""
+
+    put_question: Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
+    tell_progress: Callable[[float, float | None, str], None]
+    tell_log: Callable[[str, str], None]
+    loop: asyncio.AbstractEventLoop
+    _cancel_token: CancelToken = field(default_factory=CancelToken)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the call was cancelled."""
+        return self._cancel_token.cancelled
+
+    def progress(
+        self, value: float, total: float | None = None, message: str = ""
+    ) -> None:
+        """Send a progress notification, if the client asked for them."""
+        self.tell_progress(value, total, message)
+
+    def log(self, message: str, level: str = "info") -> None:
+        """Send a log notification."""
+        self.tell_log(message, level)
+
+    def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Ask the client's person by an elicitation; see `CurrentRun.ask`.
+
+        Raises:
+            ToolbenchError: If called by a coroutine, whose loop would wait.
+        """
+        with suppress(RuntimeError):  # there is none in a thread: as it should be
+            asyncio.get_running_loop()
+            msg = (
+                "ask() waits, and a coroutine must not: "
+                "`await current_run().ask_async(message, schema)`."
+            )
+            raise ToolbenchError(msg)
+        question = Question.about(message, schema, "")
+        asking = self.put_question(question.message, question.schema)
+        waited = asyncio.run_coroutine_threadsafe(_awaited(asking), self.loop)
+        stop = self.on_cancel(waited.cancel)
+        try:
+            answer = waited.result()
+        except CancelledError:
+            return Answer("cancel")
+        finally:
+            stop()
+        said_no = answer and schema is None and not answer.value
+        return Answer("decline") if said_no else answer
+
+    async def ask_async(
+        self, message: str, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
+        return await asyncio.to_thread(self.ask, message, schema)
+
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Call *callback* when the call is cancelled; see `CurrentRun.on_cancel`."""
+        return self._cancel_token.on_cancel(callback)
+
+    def cancel(self) -> None:
+        """Cancel the call, for the tool to see."""
+        for callback in self._cancel_token.request():
+            callback()
+
+
+async def _awaited(awaitable: Awaitable[Answer]) -> Answer:
+    return await awaitable

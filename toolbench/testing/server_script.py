@@ -1,0 +1,143 @@
+"""What a fake server offers, what it answers, and the calls it received."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from json import dumps
+from typing import Any, Literal
+
+from toolbench.testing.recorded_answers import RecordedAnswers
+from toolbench.testing.scripted_answers import InTurn, RpcError
+
+Era = Literal["modern", "legacy"]
+
+
+@dataclass
+class ReceivedCall:
+    """One call that reached the server."""
+
+    tool: str
+    arguments: dict[str, Any]
+    was_cancelled: bool = False
+    """Whether the client said that it does not wait any more."""
+
+
+@dataclass(frozen=True)
+class _ScriptedTool:
+    """A listed tool, and what its calls are answered with."""
+
+    definition: dict[str, Any]
+    answer: Any
+
+
+class Script:
+    """The contents of one fake server, the same for every client."""
+
+    def __init__(self, name: str, era: Era, instructions: str) -> None:
+        """Start with nothing on offer."""
+        self.name = name
+        self.era = era
+        self.instructions = instructions
+        self.calls: list[ReceivedCall] = []
+        """The calls so far, in the order they came."""
+        self._tools: dict[str, _ScriptedTool] = {}
+        self._resources: dict[str, dict[str, Any]] = {}
+        self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def add_tool(self, tool: dict[str, Any], answer: Any) -> None:
+        """Offer the tool described by *tool*, whose calls get *answer*."""
+        self._tools[tool["name"]] = _ScriptedTool(tool, answer)
+
+    def remove_tool(self, name: str) -> None:
+        """Offer the tool *name* no more.
+
+        Raises:
+            KeyError: If it is not offered.
+        """
+        del self._tools[name]
+
+    def add_resource(self, uri: str, content: Any, mime_type: str, name: str) -> None:
+        """Offer *content* to be read at *uri*."""
+        text = content if isinstance(content, str) else dumps(content)
+        about = {"uri": uri, "name": name or uri, "mimeType": mime_type}
+        self._resources[uri] = {**about, "text": text}
+
+    def add_prompt(self, prompt: dict[str, Any], text: str) -> None:
+        """Offer the prompt described by *prompt*, which reads *text*."""
+        self._prompts[prompt["name"]] = prompt, text
+
+    def add_recorded(self, item: Mapping[str, Any], read: Mapping[str, Any]) -> None:
+        """Offer a resource as it was listed, and what was *read* of it."""
+        contents = read.get("contents")
+        first = contents[0] if isinstance(contents, list) and contents else {}
+        self._resources[str(item.get("uri"))] = {**item, **first}
+
+    # --- what clients are told ----------------------------------------------------
+
+    def described(self) -> dict[str, Any]:
+        """Return what the server says of itself to a new client."""
+        changes = {"listChanged": True}
+        capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
+        if self._resources:
+            capabilities["resources"] = changes
+        if self._prompts:
+            capabilities["prompts"] = changes
+        info = {"name": self.name, "version": "1"}
+        about = {"instructions": self.instructions} if self.instructions else {}
+        return {"serverInfo": info, "capabilities": capabilities, **about}
+
+    def reply(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a request that is no call of a tool.
+
+        Raises:
+            RpcError: If there is no such method, resource or prompt.
+        """
+        match method:
+            case "tools/list":
+                return {"tools": [tool.definition for tool in self._tools.values()]}
+            case "resources/list":
+                resources = self._resources.values()
+                return {"resources": [_without_text(r) for r in resources]}
+            case "resources/read" if params.get("uri") in self._resources:
+                return {"contents": [self._resources[params["uri"]]]}
+            case "prompts/list":
+                return {"prompts": [prompt for prompt, _ in self._prompts.values()]}
+            case "prompts/get" if params.get("name") in self._prompts:
+                return self._prompt(params)
+            case "resources/templates/list":
+                return {"resourceTemplates": []}
+            case "resources/read" | "prompts/get":
+                msg = f"not offered: {params.get('uri') or params.get('name')}"
+                raise RpcError(msg, -32602)
+            case "ping" | "logging/setLevel":
+                return {}
+        msg = f"Method not found: {method}"
+        raise RpcError(msg, -32601)
+
+    def _prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        _, text = self._prompts[params["name"]]
+        for name, value in (params.get("arguments") or {}).items():
+            text = text.replace(f"{{{name}}}", str(value))
+        content = {"type": "text", "text": text}
+        return {"messages": [{"role": "user", "content": content}]}
+
+    def answer_to(self, call: ReceivedCall) -> Any:
+        """Keep *call*, and return the answer it gets: a value, or a tool to run.
+
+        Raises:
+            RpcError: If the server has no such tool.
+        """
+        self.calls.append(call)
+        if call.tool not in self._tools:
+            msg = f"Unknown tool: {call.tool}"
+            raise RpcError(msg, -32602)
+        answer = self._tools[call.tool].answer
+        if isinstance(answer, RecordedAnswers):
+            return answer.answer_to(call.tool, call.arguments)
+        return answer.next() if isinstance(answer, InTurn) else answer
+
+
+def _without_text(resource: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in resource.items() if k not in ("text", "blob")}
