@@ -30,7 +30,7 @@ TEXTS = st.one_of(
             "null",
             "1",
             '"',
-            "••••••",
+            "<secret-hidden>",
             "\ud800",
         ]
     ),

@@ -3,12 +3,14 @@
 import pytest
 from payloads import PAYLOADS
 from test_display.inert import problems
+from test_mcp.peers import light
 
-from test_widgets.front import pick, type_into
+from test_widgets.front import page, pick, receive, type_into, walk
 from test_widgets.tooling import finish
 from toolbench import ToolbenchError, ToolDefinition, bench, tool
 from toolbench.core.schema import Action
 from toolbench.errors import ToolNotFoundError
+from toolbench.mcp import MCPClient
 from toolbench.widgets.bench import Bench
 from toolbench.widgets.panel import ToolPanel
 
@@ -60,14 +62,16 @@ class TestBench:
         """Only then is its panel made; picked again, it is as it was left."""
         both = bench(add, greet)
         pick(both._list._list, "greet — Greet somebody by name.")
-        [panel] = both._open.children
+        panel = both.panel
+        assert panel.tool is greet
         panel.form.value = {"name": "Ada"}
         panel.run()
         finish(panel)
         pick(both._list._list, "add — Add two numbers.")
-        assert both._open.children[0].tool is add
+        assert both.panel.tool is add
         pick(both._list._list, "greet — Greet somebody by name.")
-        assert both._open.children == (panel,)
+        assert both.panel is panel
+        assert panel in walk(both)
         assert panel.form.value == {"name": "Ada"}
 
     def test_finds_by_name_and_description(self):
@@ -89,7 +93,7 @@ class TestBench:
         seen = both._list._list
         type_into(both._list._search, "greet")
         pick(seen, "greet — Greet somebody by name.")
-        assert both._open.children[0].tool is greet
+        assert both.panel.tool is greet
         assert "toolbench-hidden" in seen._dom_classes
         assert "toolbench-hidden" not in both._list._list._dom_classes
 
@@ -100,16 +104,45 @@ class TestBench:
         for words in ("greet", "tool_0", ""):
             type_into(three._list._search, words)
         assert [panel.tool for panel in three._panels.values()] == [add]
-        assert three._open.children[0].tool is add
+        assert three.panel.tool is add
 
     def test_of_a_thousand_tools_is_light(self, wire):
-        """At most 60 comms before a tool is opened, and the list says how many more there are."""
+        """At most 60 comms beside the panel of the first, and the list says how many more there are."""
+        ToolPanel(many(1)[0])
+        panel = wire.opened()
         large = bench(many(1_000))
-        assert wire.opened() <= 60
+        assert wire.opened() - 2 * panel <= 60
         assert "800 more" in large._list._count.value
+        before = wire.opened()
         type_into(large._list._search, "tool_99")
         assert len(large._list._list.options) == 11
-        assert wire.opened() <= 60
+        assert wire.opened() == before
+
+    def test_opens_with_the_first_tool(self):
+        """No page is empty."""
+        assert bench(add, greet).panel.tool is add
+
+    def test_groups_by_server(self):
+        """Where tools are of several sources each has its heading; of one source there is none."""
+        with MCPClient(timeout=20) as client:
+            client.connect("shop", light("shop", "buy"))
+            client.connect("bank", light("bank", "pay"))
+            mixed = Bench(
+                [client.servers["shop"].tool("buy"), add, *client.servers["bank"].tools]
+            )
+            headings = {item.name: item.group for item in mixed._items}
+            assert headings == {"buy": "shop", "add": "this notebook", "pay": "bank"}
+            assert {item.group for item in Bench([add, greet])._items} == {""}
+
+    def test_shows_the_server_of_the_open_tool(self):
+        """Its state, log and traffic beside the panel; a tool of this notebook has none."""
+        with MCPClient(timeout=20) as client:
+            client.connect("shop", light("shop", "buy"))
+            mixed = Bench([add, *client.servers["shop"].tools])
+            assert "connected" not in page(mixed)
+            receive(mixed._list._key, value="1")
+            assert "connected" in page(mixed)
+            mixed.close()
 
     def test_closing_leaves_nothing(self, wire):
         """The bench and every panel it opened."""

@@ -6,10 +6,11 @@ import pytest
 
 from test_widgets.front import click, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown, until
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Observation
 from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.ticker import ticker
 
 _CAT = {"kind": {"const": "cat"}, "lives": {"type": "integer"}}
 _SCHEMA = {
@@ -48,6 +49,7 @@ def panel(sent):
             server="shop",
             remote_name="order",
             schema=_SCHEMA,
+            annotations=ToolAnnotations(destructiveHint=False),
             executor=order,
         )
     )
@@ -59,7 +61,7 @@ def panel(sent):
 def test_what_does_not_fit_is_sent_on_request(panel, sent):
     """Run refuses and offers it; pressed, the arguments arrive as they are."""
     panel.form.value = {"amount": 0, "more": None}
-    click(panel._run_button)
+    click(buttons(panel)["Run"])
     until(lambda: "Send anyway" in buttons(panel))
     assert sent == []
     click(buttons(panel)["Send anyway"])
@@ -74,8 +76,8 @@ def test_what_cannot_be_read_is_never_sent(panel, sent):
         x for x in walk(panel.form.widget) if getattr(x, "description", "") == "amount"
     ]
     receive(box, value="1x")
-    click(panel._run_button)
-    until(lambda: "needs attention" in shown(panel))
+    click(buttons(panel)["Run"])
+    until(lambda: "Fix 1 field to run" in shown(panel))
     assert "Send anyway" not in buttons(panel)
     assert panel.run(unchecked=True) is None
     assert sent == []

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from test_widgets.front import click, named, page, pick, receive, type_into, walk
-from toolbench.core.validation import pydantic_problems
 from toolbench.errors import Problem
+from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.widgets.form import SchemaForm
 
 
@@ -44,8 +44,17 @@ class TestWhenErrorsShow:
         form.reveal_errors()
         assert "Is required" in page(form.widget)
         assert 'role="alert"' in page(form.widget)
-        assert "One field needs attention" in page(form.widget)
+        assert "Fix 1 field: a." in page(form.widget)
         assert _marked(form) == {"a"}
+
+    def test_a_missing_group_is_its_missing_fields(self):
+        """A person can give the fields of a group, not the group."""
+        group = {**_object(a={}, b={}), "required": ["a"]}
+        form = SchemaForm({**_object(g=group), "required": ["g"]})
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert [path for path, _ in form.errors] == [("g", "a")]
+        assert [field.name for field in form.wrong_fields()] == ["a"]
 
     def test_the_alert_calls_a_value_by_its_key(self):
         """Beside its key a map's value is `value`; far from it that says nothing."""
@@ -53,7 +62,7 @@ class TestWhenErrorsShow:
         form = SchemaForm(schema, {"zz": 1})
         form.widget  # noqa: B018
         form.reveal_errors()
-        assert "One field needs attention: zz.<" in page(form.widget)
+        assert "Fix 1 field: zz.<" in page(form.widget)
 
     def test_a_question_needs_no_full_stop(self):
         """The sentence of an error ends once."""

@@ -70,7 +70,7 @@ def _everything(form: SchemaForm) -> None:
     for widget in list(walk(form.widget)):
         if type(widget).__name__ == "Checkbox":
             receive(widget, value=True)
-        elif type(widget).__name__ == "Dropdown":
+        elif type(widget).__name__ in ("Dropdown", "RadioButtons"):
             pick(widget, widget._options_labels[-1])
     form.reveal_errors()
 
@@ -88,8 +88,16 @@ class TestInjection:
         tags.feed(page(form.widget))
         assert {tag for tag, _ in tags.found} <= _ALLOWED
         for _, attributes in tags.found:
-            assert set(attributes) <= {"class", "style", "role", "alt", "src"}
-            assert re.fullmatch(r"grid-row:\d+|None", str(attributes.get("style")))
+            assert set(attributes) <= {
+                "class",
+                "style",
+                "role",
+                "alt",
+                "src",
+                "data-describes",
+            }
+            place = r"grid-row:\d+|--below:\d+;--beside:\d+/span 3|None"
+            assert re.fullmatch(place, str(attributes.get("style")))
 
     @pytest.mark.parametrize("text", _HOSTILE)
     def test_no_label_is_markup_or_maths(self, text):

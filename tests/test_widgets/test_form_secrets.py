@@ -84,7 +84,7 @@ class TestNothingShows:
         form = SchemaForm(schema, value)
         shown = (repr(form), repr(form.widget), repr(form.json_widget), form.json)
         assert _SECRET not in "".join(shown) + page(form.widget) + repr(form.masked)
-        assert "••••••" in form.json
+        assert "<secret-hidden>" in form.json
         assert form.secrets
         assert all(secret.startswith(_SECRET) for secret in form.secrets)
 
@@ -102,7 +102,7 @@ class TestNothingShows:
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
         area = named(form.widget, "o", w.Textarea)
-        assert "••••••" in area.value
+        assert "<secret-hidden>" in area.value
         assert form.value == {"o": {"x": _SECRET}}
         assert _SECRET not in wire.text()
 
@@ -162,7 +162,7 @@ class TestAsJson:
         click(named(form.widget, "Field options…"))
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
-        assert "••••••" in named(form.widget, "o", w.Textarea).value
+        assert "<secret-hidden>" in named(form.widget, "o", w.Textarea).value
         self._keeps_it(form, value, wire)
 
     @pytest.mark.parametrize(("schema", "value"), _UNFITTING)
@@ -216,7 +216,7 @@ class TestTyping:
         assert type(box) is w.Password
         receive(box, value=_SECRET)
         assert box.value == ""
-        assert box.placeholder == "•••••• (type to replace it)"
+        assert box.placeholder == "<secret-hidden> (type to replace it)"
         assert form.value == {"x": _SECRET}
         receive(box, value="another")
         assert form.value == {"x": "another"}
@@ -228,8 +228,8 @@ class TestTyping:
     def test_typing_the_dots_is_a_value_where_there_is_no_secret(self):
         """Dots stand for a secret only where one was."""
         form = SchemaForm(_object(x={"type": "string"}))
-        form.json = '{"x": "••••••"}'
-        assert form.value == {"x": "••••••"}
+        form.json = '{"x": "<secret-hidden>"}'
+        assert form.value == {"x": "<secret-hidden>"}
 
     def test_a_default_that_is_secret_is_no_ghost(self):
         """The schema may hold one; the page does not."""

@@ -110,6 +110,25 @@ class TestText:
         assert type(named(form.widget, "name")) is w.Text
 
 
+class TestOptional:
+    def test_a_default_of_null_says_optional(self):
+        """Null as a default says no more than that nothing has to be given."""
+        part = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+        assert named(_form(a=part).widget, "a").placeholder == "optional"
+
+    def test_a_group_is_required_with_a_child_that_is(self):
+        """The star stands where a person has to give a value, and nowhere else."""
+        text = {"type": "string"}
+        loose = {"type": "object", "properties": {"a": text}}
+        strict = {**loose, "required": ["a"]}
+        around = {"type": "object", "properties": {"b": loose}, "required": ["b"]}
+        parts = {"loose": loose, "strict": strict, "around": around}
+        form = SchemaForm({"type": "object", "properties": parts, "required": [*parts]})
+        form.widget  # noqa: B018
+        starred = {name: form.slot.child(name).starred for name in parts}
+        assert starred == {"loose": False, "strict": True, "around": False}
+
+
 class TestChoices:
     def test_nothing_is_a_choice(self):
         """An option is picked, and taken back."""
@@ -133,8 +152,30 @@ class TestChoices:
         """True, false and not sent: all visible, none guessed."""
         form = _form(deep={"type": "boolean", "default": True})
         options = named(form.widget, "deep")
-        for label, value in [("false", {"deep": False}), ("— default: true —", {})]:
+        for label, value in [("no", {"deep": False}), ("default: yes", {})]:
             pick(options, label)
+            assert form.value == value
+
+    @pytest.mark.parametrize("is_required", [True, False])
+    def test_a_boolean_without_a_default_is_not_guessed(self, is_required):
+        """Neither yes nor no is sent before a person says so, and that can be taken back."""
+        required = ["deep"] if is_required else []
+        form = SchemaForm(
+            {
+                "type": "object",
+                "properties": {"deep": {"type": "boolean"}},
+                "required": required,
+            }
+        )
+        switch = named(form.widget, "deep", w.RadioButtons)
+        unset = "choose" if is_required else "not sent"
+        assert switch._options_labels == (unset, "yes", "no")
+        for label, value in [
+            ("yes", {"deep": True}),
+            ("no", {"deep": False}),
+            (unset, {}),
+        ]:
+            pick(switch, label)
             assert form.value == value
 
     @pytest.mark.parametrize("kinds", [("number", "string"), ("integer", "boolean")])
@@ -142,8 +183,8 @@ class TestChoices:
         """An optional union says what is taken when nothing is sent."""
         parts = {"anyOf": [{"type": kind} for kind in kinds]}
         form = _form(x={**parts, "default": "0.10"}, y=parts)
-        assert named(form.widget, "x").options[0][0] == '— default: "0.10" —'
-        assert named(form.widget, "y").options[0][0] == "— not sent —"
+        assert named(form.widget, "x").options[0][0] == 'default: "0.10"'
+        assert named(form.widget, "y").options[0][0] == "not sent"
         assert form.value == {}
 
     def test_many_values_are_searched(self):
@@ -195,10 +236,37 @@ class TestShortLists:
         """An untouched list is not sent; `[]` is, when it was set."""
         form = _form(tags={"type": "array", "items": {"type": "string"}})
         box = named(form.widget, "tags")
-        assert box.placeholder == "one per line"
+        assert box.placeholder == "one per line · optional"
         form.value = {"tags": []}
         assert box.placeholder == "[] (the empty list is sent)"
         assert form.value == {"tags": []}
+
+    @pytest.mark.parametrize("default", [["a"], []])
+    def test_how_to_type_is_said_beside_a_default(self, default):
+        """The box of a list says "one per line", whatever its default is."""
+        tags = {"type": "array", "items": {"type": "string"}, "default": default}
+        box = named(_form(tags=tags).widget, "tags")
+        rest = 'default: ["a"]' if default else "optional"
+        assert box.placeholder == f"one per line · {rest}"
+
+    def test_commas_between_values_are_asked_about(self):
+        """A line that seems to be several values stays one, until the person says they are several."""
+        form = _form(tags={"type": "array", "items": {"type": "string"}})
+        box = named(form.widget, "tags")
+        type_into(box, "Austen, Melville\nWoolf")
+        assert form.value == {"tags": ["Austen, Melville", "Woolf"]}
+        assert "“Austen, Melville” is one value" in page(form.widget)
+        click(named(form.widget, "Make 3 values"))
+        assert form.value == {"tags": ["Austen", "Melville", "Woolf"]}
+        assert box.value == "Austen\nMelville\nWoolf"
+        assert "is one value" not in page(form.widget)
+
+    def test_commas_that_nobody_typed_are_not_asked_about(self):
+        """What a program or a model put into the form was meant as it is."""
+        form = _form(tags={"type": "array", "items": {"type": "string"}})
+        form.widget  # noqa: B018
+        form.value = {"tags": ["Paris, France"]}
+        assert "is one value" not in page(form.widget)
 
     def test_what_a_line_cannot_hold_becomes_rows(self):
         """Blank and multi-line texts get a field each."""

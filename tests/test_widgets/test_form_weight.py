@@ -7,7 +7,7 @@ import pytest
 
 from test_widgets.front import click, named, pick, receive, type_into, walk
 from toolbench.widgets.form import SchemaForm
-from toolbench.widgets.pool import Pool
+from toolbench.widgets.kit.pool import Pool
 
 _TEN = {
     "type": "object",

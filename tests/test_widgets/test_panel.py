@@ -10,11 +10,12 @@ from test_display.inert import problems
 from test_runs import tools
 
 from test_widgets.front import click, named, receive, walk
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import Observation, SecurityRisk, current_run, history, tool
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
-from toolbench.widgets.panel import TABS, ToolPanel, open_panels
+from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.panel.tabs import TABS
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +36,8 @@ def add(a: int, b: Annotated[int, Field(ge=0)] = 1) -> int:
 
 
 def opened(panel, name):
-    receive(panel._tabs, selected_index=TABS.index(name))
-    return panel._tabs.children[TABS.index(name)]
+    receive(tabs(panel), selected_index=TABS.index(name))
+    return tabs(panel).children[TABS.index(name)]
 
 
 class TestHead:
@@ -52,55 +53,45 @@ class TestHead:
 
 
 class TestRunning:
-    def test_shows_the_result_twice(self):
-        """What a person sees of the call and the result, and what the model reads."""
+    def test_shows_the_call_and_the_result(self):
+        """What is seen of the call, and a result that is the same for both readers, once."""
         panel = ToolPanel(add, {"a": 2})
-        click(panel._run_button)
+        click(buttons(panel)["Run"])
         finish(panel)
-        text = shown(panel._report.widget)
-        for part in ("What a person sees", "The call", "AddAction", "The result"):
+        text = shown(panel)
+        for part in ("The call", "AddAction", "A person and the model read the same"):
             assert part in text
-        assert "What the model reads" in text
+        assert "What the model reads" not in text
         assert panel.result.result == 3
 
     def test_can_be_cancelled_only_while_it_lasts(self):
-        """Run and Cancel are enabled in turn."""
+        """Cancel is there as long as there is something to cancel."""
         steps = tools.Steps()
         panel = ToolPanel(steps.tool)
-        assert panel._cancel_button.disabled
-        click(panel._run_button)
+        assert "Cancel" not in buttons(panel)
+        click(buttons(panel)["Run"])
         assert steps.begun.wait(20)
-        assert panel._run_button.disabled
+        assert buttons(panel)["Run"].disabled
         assert panel.run() is None
         until(lambda: "1 of 2" in shown(panel))
         assert "toolbench-hidden" not in panel._report._bar._dom_classes
-        click(panel._cancel_button)
+        click(buttons(panel)["Cancel"])
         finish(panel)
         assert "cancelled" in shown(panel)
-        assert not panel._run_button.disabled
-        assert panel._cancel_button.disabled
-
-    def test_does_not_start_with_what_does_not_fit(self):
-        """What is wrong is said on its field, and the notice goes when it is mended."""
-        panel = ToolPanel(add, {"a": 1, "b": -1})
-        click(panel._run_button)
-        assert panel._run is None
-        assert "One field needs attention" in shown(panel._notice)
-        assert "Send anyway" not in buttons(panel)
-        panel.form.value = {"a": 1}
-        assert panel._notice.children == ()
+        assert not buttons(panel)["Run"].disabled
+        assert "Cancel" not in buttons(panel)
 
     def test_says_when_there_is_nothing_to_run(self):
         """A tool without an executor has a form, and a sentence."""
         panel = ToolPanel(add.set_executor(None), {"a": 1})
-        assert panel._run_button.disabled
+        assert buttons(panel)["Run"].disabled
         assert panel.run() is None
         assert "no executor" in shown(panel)
 
     def test_is_limited_in_time(self):
         """A panel's time limit is that of each run, unless the run has its own."""
         panel = ToolPanel(tools.Steps().tool, timeout=0.05)
-        click(panel._run_button)
+        click(buttons(panel)["Run"])
         finish(panel)
         assert "timed out after 0.05 s" in shown(panel)
         panel = ToolPanel(tools.Steps().tool, timeout=60)
@@ -113,7 +104,7 @@ class TestRunning:
         panel = ToolPanel(tools.fail)
         panel.run()
         finish(panel)
-        text = shown(panel._report.widget)
+        text = shown(panel)
         assert "<summary" in text
         assert "raise ValueError" in text
         assert "raise ValueError" not in panel.result.text
@@ -121,7 +112,7 @@ class TestRunning:
     def test_runs_what_the_buttons_thread_knows(self):
         """Clicks may come on any thread."""
         panel = ToolPanel(add, {"a": 1})
-        thread = threading.Thread(target=click, args=(panel._run_button,))
+        thread = threading.Thread(target=click, args=(buttons(panel)["Run"],))
         thread.start()
         thread.join(20)
         finish(panel)
@@ -143,27 +134,28 @@ class TestRunning:
         panel = ToolPanel(tool(lambda: pixel, name="draw", description="Draw."))
         panel.run()
         finish(panel)
-        assert "image" in shown(panel._report.widget)
-        assert "no text content" not in shown(panel._report.widget)
+        assert "image" in shown(panel)
+        assert "no text content" not in shown(panel)
 
 
 class TestAsking:
     def test_before_something_is_destroyed(self):
         """Refused, it does not run, and says why; agreed to, it does."""
         panel = ToolPanel(tools.erase, {"path": "x"})
-        click(panel._run_button)
-        until(lambda: "No" in buttons(panel._question.widget))
-        asked = shown(panel._question.widget)
+        click(buttons(panel)["Run"])
+        until(lambda: "Keep it" in buttons(panel))
+        asked = shown(panel).partition("Pretend to erase a file.")[2]
         assert "may delete or overwrite" in asked
         assert "asks" not in asked  # the workbench does, and says so by asking
-        click(buttons(panel._question.widget)["No"])
+        assert buttons(panel)["Erase x"].button_style == "danger"
+        click(buttons(panel)["Keep it"])
         finish(panel)
         assert panel._run.state == "denied"
-        assert panel._question.widget.children == ()
+        assert "Keep it" not in buttons(panel)
         panel = ToolPanel(tools.erase, {"path": "x"})
-        click(panel._run_button)
-        until(lambda: "Yes" in buttons(panel._question.widget))
-        click(buttons(panel._question.widget)["Yes"])
+        click(buttons(panel)["Run"])
+        until(lambda: "Erase x" in buttons(panel))
+        click(buttons(panel)["Erase x"])
         finish(panel)
         assert panel.result.text == "erased x"
 
@@ -178,9 +170,9 @@ class TestAsking:
     def test_because_of_the_rating(self):
         """A panel opened for a call rated HIGH asks."""
         panel = ToolPanel(add, {"a": 1}, risk=SecurityRisk.HIGH)
-        click(panel._run_button)
-        until(lambda: "Yes" in buttons(panel._question.widget))
-        assert "rated HIGH" in shown(panel._question.widget)
+        click(buttons(panel)["Run"])
+        until(lambda: "Do not run" in buttons(panel))
+        assert "rated HIGH" in shown(panel)
         panel.cancel()
         finish(panel)
         assert panel._run.state == "cancelled"
@@ -202,12 +194,12 @@ class TestNews:
         new = define("the new one")
         panel.look_for_news()
         panel.look_for_news()
-        assert shown(panel._stale).count("defined again") == 1
-        click(buttons(panel._stale)["Reload"])
-        assert panel._stale.children == ()
+        assert shown(panel).count("The tool changed") == 1
+        click(buttons(panel)["Reload"])
+        assert "The tool changed" not in shown(panel)
         assert panel.tool is new
         assert panel.form.value == {"text": "typed"}
-        assert "the new one" in panel._head.value
+        assert "the new one" in shown(panel)
 
     def test_leave_no_widget_behind(self, wire):
         """Reloading closes what the old form was made of."""
@@ -219,7 +211,7 @@ class TestNews:
         for n in range(3):
             define(str(n))
             panel.look_for_news()
-            click(buttons(panel._stale)["Reload"])
+            click(buttons(panel)["Reload"])
             counts.append(len(wire.live))
         assert len(set(counts)) == 1
 
@@ -269,7 +261,7 @@ class TestSecrets:
         panel.form.value = {}
         click(buttons(opened(panel, "History"))["Put back in the form"])
         until(lambda: panel.form.value == {"user": "ada"})
-        assert panel._tabs.selected_index == 0
+        assert tabs(panel).selected_index == 0
 
 
 class TestWeight:
@@ -300,11 +292,11 @@ class TestWeight:
         """Each shows its own result."""
         panels = [ToolPanel(add, {"a": n}) for n in range(50)]
         for panel in panels:
-            click(panel._run_button)
+            click(buttons(panel)["Run"])
         for n, panel in enumerate(panels):
             finish(panel)
             assert panel.result.result == n + 1
-            assert "<pre" in shown(panel._report.widget)
+            assert "<pre" in shown(panel)
 
 
 class TestStatic:
@@ -321,7 +313,7 @@ class TestStatic:
         panel.run()
         finish(panel)
         html = panel._repr_mimebundle_()["text/html"]
-        assert "What the model reads" in html
+        assert "A person and the model read the same" in html
         assert ">2<" in html
         assert ">3<" in html
 
@@ -347,8 +339,8 @@ class TestHostileTools:
             panel = ToolPanel(hostile, given)
             panel.run()
             finish(panel)
-            receive(panel._tabs, selected_index=TABS.index("Schema"))
-            receive(panel._tabs, selected_index=TABS.index("History"))
+            receive(tabs(panel), selected_index=TABS.index("Schema"))
+            receive(tabs(panel), selected_index=TABS.index("History"))
             panel._report._clock.value  # noqa: B018 - drawn
             for part in _markup(panel):
                 assert problems(part) == []
@@ -372,7 +364,7 @@ class TestHostileTools:
         stuck, other = ToolPanel(odd), ToolPanel(add, {"a": 1})
         stuck.run()
         other.run()
-        until(lambda: "The result" in shown(other._report.widget))
+        until(lambda: "The call" in shown(other))
         hang.set()
         finish(stuck)
         assert "visualize failed with RuntimeError: no looks" in shown(stuck)
@@ -380,8 +372,9 @@ class TestHostileTools:
 
 def _markup(panel):
     """The markup a panel made of what it was given, without its style sheets and forms."""
-    ours = (panel._head, panel._report._result, panel._report._clock, panel._notice)
-    views = [view.widget for view in panel._views.values()]
+    report, notice = panel._report, panel._controls.notice
+    ours = (panel._head, report._result, report._clock, notice)
+    views = [view.widget for view in panel._tabs._views.values()]
     for root in (*ours, *views):
         for part in walk(root):
             if hasattr(part, "value") and "toolbench-text" in part._dom_classes:
@@ -393,5 +386,5 @@ def _markup(panel):
 def test_the_helpers_find_what_they_look_for():
     """A test that finds no button by mistake would pass for the wrong reason."""
     panel = ToolPanel(add)
-    assert set(buttons(panel)) >= {"Run", "Cancel"}
-    assert named(panel, "Run") is panel._run_button
+    assert set(buttons(panel)) >= {"Run", "Field options…"}
+    assert named(panel, "Run") is buttons(panel)["Run"]

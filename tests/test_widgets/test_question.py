@@ -11,8 +11,8 @@ from test_widgets.front import click, named, receive, type_into
 from test_widgets.tooling import buttons, shown, until
 from toolbench.display.escape import escape
 from toolbench.runs.questions import Answer, Question
-from toolbench.widgets.parts import Parts
-from toolbench.widgets.question import QuestionBox
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.parts import Parts
 
 
 class Asked:

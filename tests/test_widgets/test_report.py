@@ -1,15 +1,21 @@
 """What a panel shows of its run while it goes on."""
 
 import threading
+from contextlib import nullcontext
 
 import pytest
 from test_runs import tools
 
 from test_widgets.front import click
-from test_widgets.tooling import finish, shown, until
-from toolbench import Observation, current_run, tool
-from toolbench.core.results import ResultObservation
+from test_widgets.tooling import buttons, finish, shown, until
+from toolbench import Observation, current_run, history, tool
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.content import TextContent
+from toolbench.runs.engine import perform
+from toolbench.runs.run import Run
+from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.panel.report import RunReport
 
 
 class TestRun:
@@ -20,17 +26,86 @@ class TestRun:
         panel.run()
         assert steps.begun.wait(20)
         panel.reload()
-        assert (panel._run_button.disabled, panel._cancel_button.disabled) == (
-            True,
-            False,
-        )
-        click(panel._cancel_button)
+        assert buttons(panel)["Run"].disabled
+        click(buttons(panel)["Cancel"])
         finish(panel)
         assert panel.result.is_error or panel.result.text == "stopped early"
-        assert (panel._run_button.disabled, panel._cancel_button.disabled) == (
-            False,
-            True,
-        )
+        assert not buttons(panel)["Run"].disabled
+        assert "Cancel" not in buttons(panel)
+
+
+class TestARunThatDoesNotStop:
+    @pytest.fixture(autouse=True)
+    def _soon(self, monkeypatch):
+        monkeypatch.setattr("toolbench.runs.cancellation.cancellation.GRACE", 0.02)
+        history().clear()
+
+    def test_is_told_of_and_frees_the_panel(self):
+        """A call blocked in C: a sentence, then the next run; nothing of either is lost."""
+        begun, blocked = threading.Event(), threading.Lock()
+
+        @tool
+        def work(block: bool) -> str:
+            """Block in C, or do not."""
+            begun.set()
+            with blocked if block else nullcontext():
+                return "done"
+
+        panel = ToolPanel(work, {"block": True})
+        with blocked:
+            first = panel.run()
+            assert begun.wait(20)
+            assert "cannot be broken off" not in shown(panel)
+            click(buttons(panel)["Cancel"])
+            until(lambda: not buttons(panel)["Run"].disabled)
+            text = shown(panel)
+            assert "cannot be broken off" in text
+            assert "You can run the tool again" in text
+            panel.form.value = {"block": False}
+            panel.run()
+            until(lambda: panel.result is not None and "done" in shown(panel))
+            assert "cannot be broken off" not in shown(panel)
+        assert first.done.wait(20)
+        finish(panel)
+        assert panel.result.result == "done"
+        assert "done" in shown(panel)
+        assert {r.id: r.state for r in history()}[first.id] == "cancelled"
+        assert len(history()) == 2
+
+    def test_takes_no_place_from_the_next(self):
+        """What is prepared of it when it ends late does not hide the result of the next."""
+        first, second = (Run(tools.add, {"a": n}, source="button") for n in (1, 2))
+        report = RunReport(Parts())
+        report.begin(first)
+        report.begin(second)
+        perform(second)
+        report.render(second)
+        perform(first)
+        report.render(first)
+        assert report.show(second)
+        assert "AddAction" in shown(report.widget)
+
+    def test_is_shown_when_it_ends_after_all(self):
+        """Who waits sees the end of it."""
+        begun, blocked = threading.Event(), threading.Lock()
+
+        @tool
+        def work() -> None:
+            """Block in C."""
+            begun.set()
+            with blocked:
+                pass
+
+        panel = ToolPanel(work)
+        with blocked:
+            panel.run()
+            assert begun.wait(20)
+            panel.cancel()
+            until(lambda: "cannot be broken off" in shown(panel))
+            assert "stopping" in shown(panel)
+        finish(panel)
+        assert "cannot be broken off" not in shown(panel)
+        assert "cancelled" in shown(panel)
 
 
 class TestProgress:
@@ -75,7 +150,7 @@ class TestProgress:
         panel.run()
         finish(panel)
         assert "ValueError" in panel.result.text
-        assert not panel._run_button.disabled
+        assert not buttons(panel)["Run"].disabled
 
 
 class _Speechless(Exception):  # noqa: N818 - it is none of ours
@@ -100,6 +175,12 @@ class _OddBlocks(Observation):
     @property
     def to_llm_content(self):
         return [_Unprintable()]
+
+
+class _TextlessBlocks(Observation):
+    @property
+    def to_llm_content(self):
+        return [TextContent.model_construct()]
 
 
 class _Refusing(Observation):
@@ -127,10 +208,11 @@ class TestResult:
                 "to_llm_content is no list of content: NoneType",
             ),
             (_OddBlocks.from_text("x"), "This cannot be shown: RuntimeError: no text"),
-            (_Refusing.from_text("x"), "The result cannot be shown: TypeError"),
+            (_TextlessBlocks.from_text("x"), "cannot be shown: AttributeError"),
+            (_Refusing.from_text("x"), "to_llm_content failed with _Speechless"),
             (
                 ResultObservation(content=[], result=_OddTable()),
-                "This cannot be shown: RuntimeError: no text",
+                "_Unprintable whose repr raises RuntimeError",
             ),
         ],
     )
@@ -146,7 +228,7 @@ class TestResult:
         panel.run()
         finish(panel)
         assert said in shown(panel)
-        assert not panel._run_button.disabled
+        assert not buttons(panel)["Run"].disabled
 
 
 def seen_bar(value, total):

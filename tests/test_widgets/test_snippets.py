@@ -9,8 +9,10 @@ from shells import new_shell
 
 from toolbench import history
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
+from toolbench.mcp import create_mcp_tools
+from toolbench.mcp.connected_servers import connected
 from toolbench.tools.file_editor import FileEditorTool
-from toolbench.widgets.snippets import as_cell, as_pytest, as_python
+from toolbench.widgets.panel.snippets import as_cell, as_pytest, as_python
 
 DEFINE = '''
 from toolbench import tool
@@ -20,6 +22,31 @@ def add(a: int, b: int = 1, note: str = "", token: str = "") -> int:
     """Add two numbers."""
     return a + b
 '''
+CLASS = """
+from toolbench import Action, Observation, ToolDefinition, ToolExecutor
+
+class Number(Action):
+    n: int
+
+class Double(ToolExecutor):
+    def __call__(self, action, conversation=None):
+        return Observation.from_text(str(2 * action.n))
+
+double = ToolDefinition(
+    name="double", description="Double it.", action_type=Number, executor=Double()
+)
+"""
+SERVER = '''
+from fastmcp import FastMCP
+
+library = FastMCP("library")
+
+@library.tool
+def find(title: str) -> str:
+    """Find a book."""
+    return title.upper()
+'''
+TIME = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 ODD = {"a": 2, "note": "quotes \" and ' and \\ and\nlines {x} $y é " + "long " * 30}
 
 
@@ -83,8 +110,8 @@ class TestInTheNotebook:
     def test_marks_secrets(self, notebook):
         """A secret is dots, and a comment says so."""
         notebook.run_cell(DEFINE.replace("{name}", "add")).raise_error()
-        code = as_python(notebook.user_ns["add"], {"a": 1, "token": "••••••"})
-        assert "# •••••• stands for a secret" in code
+        code = as_python(notebook.user_ns["add"], {"a": 1, "token": "<secret-hidden>"})
+        assert "# <secret-hidden> stands for a secret" in code
 
 
 class TestInAFile:
@@ -95,6 +122,51 @@ class TestInAFile:
         notebook.run_cell(define).raise_error()
         (tmp_path / "my_tools.py").write_text(define)
         code = as_pytest(notebook.user_ns["add"], arguments)
+        assert passes(tmp_path, code)
+
+    @pytest.mark.parametrize("arguments", [{"a": 1}, ODD])
+    def test_holds_the_cells_it_needs(self, notebook, tmp_path, arguments):
+        """Pasted into an empty folder it runs: with what defines the tool, and nothing else."""
+        cells = [
+            "%load_ext toolbench",
+            "from __future__ import annotations",
+            "unused = open('/nowhere')",
+            "import math\nfrom toolbench import tool\nLEAST = 0",
+            "def at_least(n):\n    return max(n, math.floor(LEAST))",
+            "LEAST = 1",
+            DEFINE.replace("{name}", "add").replace("a + b", "at_least(a + b)"),
+        ]
+        for cell in cells:
+            notebook.run_cell(cell, store_history=True)
+        code = as_pytest(notebook.user_ns["add"], arguments)
+        assert "nowhere" not in code
+        assert passes(tmp_path, code)
+
+    def test_defines_a_tool_of_a_class(self, notebook, tmp_path):
+        """A ToolDefinition of the notebook is made as its cell makes it."""
+        notebook.run_cell(CLASS, store_history=True).raise_error()
+        assert passes(tmp_path, as_pytest(notebook.user_ns["double"], {"n": 2}))
+
+    def test_connects_the_server(self, notebook, tmp_path):
+        """A tool of a server that is started runs with that server, started anew."""
+        notebook.run_line_magic("mcp", TIME).rows  # noqa: B018
+        tool = connected.tool("time", "convert_time")
+        arguments = {
+            "source_timezone": "UTC",
+            "time": "16:30",
+            "target_timezone": "Asia/Tokyo",
+        }
+        code = as_pytest(tool, arguments)
+        assert passes(tmp_path, code)
+
+    def test_defines_the_server(self, notebook, tmp_path):
+        """A server that is an object of the notebook is defined by its cells."""
+        notebook.run_cell(SERVER, store_history=True).raise_error()
+        client = create_mcp_tools(
+            {"mcpServers": {"books": notebook.user_ns["library"]}}
+        )
+        with client:
+            code = as_pytest(client["find"], {"title": "emma"})
         assert passes(tmp_path, code)
 
     def test_of_a_runtime_tool_runs_alone(self, tmp_path):

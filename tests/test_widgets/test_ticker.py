@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from toolbench.widgets.ticker import Ticker
+from toolbench.widgets.kit.ticker import Ticker
 
 
 class TestTicker:

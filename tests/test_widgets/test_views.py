@@ -1,16 +1,20 @@
 """The tabs of a panel: what a model is given, the call as text, earlier runs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
+from test_display.inert import problems, text_of
 
-from test_widgets.front import click, pick, receive
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.front import click, named, pick, receive
+from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.widgets.formats import LABELS
-from toolbench.widgets.panel import TABS, ToolPanel
+from toolbench.widgets.panel import ToolPanel
+from toolbench.widgets.panel.provider_formats import LABELS
+from toolbench.widgets.panel.runs_table import runs_table
+from toolbench.widgets.panel.tabs import TABS
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +31,8 @@ def add(a: int, b: int = 1) -> int:
 
 
 def opened(panel, name):
-    receive(panel._tabs, selected_index=TABS.index(name))
-    return panel._views[name]
+    receive(tabs(panel), selected_index=TABS.index(name))
+    return panel._tabs._views[name]
 
 
 class TestSchemaView:
@@ -37,20 +41,20 @@ class TestSchemaView:
         """MCP, OpenAI chat, Responses, Anthropic and Gemini, each with its cost."""
         view = opened(ToolPanel(add), "Schema")
         pick(view._format, label)
-        assert "Add two numbers." in view._shown.value
-        assert "tokens" in view._shown.value
+        assert "Add two numbers." in shown(view.widget)
+        assert "tokens" in shown(view.widget)
 
     def test_says_what_had_to_change(self):
         """What a provider cannot take is named."""
         view = opened(ToolPanel(add), "Schema")
         pick(view._format, "OpenAI chat completions")
-        assert "<li>not strict: arguments: not required: b</li>" in view._shown.value
+        assert "<li>not strict: arguments: not required: b</li>" in shown(view.widget)
 
     def test_of_a_tool_that_cannot_be_exported_is_a_sentence(self):
         """A tool that overrides how it is exported, and fails, does not break the panel."""
         broken = type("Broken", (type(add),), {"parameters": _fails})
         odd = broken(name="odd", description="", action_type=add.action_type)
-        assert "This format failed" in opened(ToolPanel(odd), "Schema")._shown.value
+        assert "This format failed" in shown(opened(ToolPanel(odd), "Schema").widget)
 
 
 def _fails(self, **_):
@@ -62,28 +66,28 @@ class TestCodeView:
         """Opened again, it shows what the form holds now."""
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "Code")
-        assert "{'a': 1}" in view._text.value
-        receive(panel._tabs, selected_index=0)
+        assert "{'a': 1}" in named(view.widget, "Code").value
+        receive(tabs(panel), selected_index=0)
         panel.form.value = {"a": 5}
         opened(panel, "Code")
-        assert "{'a': 5}" in view._text.value
+        assert "{'a': 5}" in named(view.widget, "Code").value
 
     def test_shows_each_kind(self):
         """Python, a cell, a test."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
         pick(view._kind, "%%tool cell")
-        name, _, body = view._text.value.partition("\n")
+        name, _, body = named(view.widget, "Code").value.partition("\n")
         assert name == "%%tool add"
         assert json.loads(body) == {"a": 1}
         pick(view._kind, "pytest")
-        assert "def test_add():" in view._text.value
+        assert "def test_add():" in named(view.widget, "Code").value
 
     @pytest.mark.parametrize(("name", "label"), LABELS.items())
     def test_shows_what_a_model_would_send(self, name, label):
         """Each provider's parser reads it as the call the form describes."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
         pick(view._kind, f"{label} call")
-        sent = json.loads(view._text.value)
+        sent = json.loads(named(view.widget, "Code").value)
         [call] = parse_tool_calls(sent, [add], provider=name)
         assert (call.name, call.arguments, call.error) == ("add", {"a": 1}, None)
 
@@ -98,8 +102,8 @@ class TestCodeView:
 
         view = opened(ToolPanel(enter, {"token": "hunter2hunter2"}), "Code")
         pick(view._kind, f"{label} call")
-        assert "enter" in view._text.value
-        assert "hunter2" not in view._text.value
+        assert "enter" in named(view.widget, "Code").value
+        assert "hunter2" not in named(view.widget, "Code").value
 
 
 class TestHistoryView:
@@ -114,10 +118,10 @@ class TestHistoryView:
             history()[1].id,
             history()[0].id,
         ]
-        assert "from button" in view._shown.value
-        pick(view._runs, view._runs._options_labels[1])
-        assert "from python" in view._shown.value
-        assert "5" in view._shown.value
+        assert "from button" in shown(view.widget)
+        pick(view._runs, view._runs.options[1][0])
+        assert "from python" in shown(view.widget)
+        assert "5" in shown(view.widget)
 
     def test_fills_the_form(self):
         """An earlier call can be taken up again."""
@@ -126,7 +130,7 @@ class TestHistoryView:
         view = opened(panel, "History")
         click(buttons(view.widget)["Put back in the form"])
         assert panel.form.value == {"a": 5, "b": 6}
-        assert panel._tabs.selected_index == 0
+        assert tabs(panel).selected_index == 0
 
     def test_fills_the_form_when_the_last_keys_are_here(self):
         """What was typed before the click, and arrives after it, does not come back."""
@@ -142,12 +146,12 @@ class TestHistoryView:
         """A run that ends while the tab is open is in it."""
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "History")
-        assert "No runs yet" in view._shown.value
+        assert "No runs yet" in shown(view.widget)
         assert buttons(view.widget)["Put back in the form"].disabled
         panel.run()
         finish(panel)
         assert len(view._runs.options) == 1
-        assert "What the model reads" in shown(view.widget)
+        assert "A person and the model read the same" in shown(view.widget)
 
     def test_has_only_runs_of_its_tool(self):
         """Other tools have their own."""
@@ -159,3 +163,41 @@ class TestHistoryView:
 
         run_tool(other)
         assert opened(ToolPanel(add), "History")._runs.options == ()
+
+    def test_is_a_table_of_what_happened(self):
+        """State in words, arguments, where it came from; hostile arguments stay text."""
+        panel = ToolPanel(add, {"a": 1})
+        run_tool(add, a=5, b=6)
+        run_tool(add, a="<b>none</b>")
+        table = opened(panel, "History")._table.value
+        assert problems(table) == []
+        for words in ("Duration", "succeeded", "failed", "a = 5, b = 6", "python"):
+            assert words in text_of(table)
+        assert table.count("<tr") == 3
+
+
+class TestDuration:
+    def test_is_without_the_waiting_for_people(self):
+        """How long somebody thought about an answer says nothing about a tool."""
+        record = replace(history_of(add), seconds=10.0, waited=9.0)
+        assert "1.00 s" in runs_table([record])
+
+
+def history_of(tool_):
+    run_tool(tool_, a=1)
+    return history()[-1]
+
+
+class TestResult:
+    def test_belongs_to_the_form(self):
+        """It is not seen under tabs that show something else; a run turns to the form."""
+        panel = ToolPanel(add, {"a": 1})
+        panel.run()
+        finish(panel)
+        for index, title in enumerate(TABS):
+            tabs(panel).selected_index = index
+            is_seen = "toolbench-hidden" not in panel._report.widget._dom_classes
+            assert is_seen == (title in ("Form", "JSON"))
+        panel.run()
+        assert tabs(panel).selected_index == 0
+        finish(panel)

@@ -3,11 +3,11 @@
 import threading
 from typing import Any
 
-from ipywidgets import HTML, Button
+from ipywidgets import HTML, Button, Tab
 
-from test_widgets.front import walk
+from test_widgets.front import only, walk
+from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.ticker import ticker
 
 SECONDS = 20
 
@@ -34,6 +34,11 @@ def buttons(root: Any) -> dict[str, Button]:
         for part in walk(root)
         if isinstance(part, Button) and "toolbench-hidden" not in part._dom_classes
     }
+
+
+def tabs(root: Any) -> Tab:
+    """The one row of tabs below *root*."""
+    return only(root, Tab)
 
 
 def until(condition: Any) -> None:

@@ -2,15 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.widgets.explorer import Explorer
-    from toolbench.widgets.form import SchemaForm
-    from toolbench.widgets.panel import ToolPanel
+    from toolbench.widgets.explorer import Explorer as Explorer
+    from toolbench.widgets.form.form import SchemaForm as SchemaForm
+    from toolbench.widgets.panel.panel import ToolPanel as ToolPanel
 
-_HOMES = {"Explorer": "explorer", "SchemaForm": "form", "ToolPanel": "panel"}
-
-__all__ = ["Explorer", "SchemaForm", "ToolPanel"]
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,21 +1,24 @@
-"""Several tools in one place: search, pick, run."""
+"""Several tools in one place: search, pick, run; beside them the server of the open one."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from threading import RLock
-from typing import Any
+from typing import Any, Protocol
 
 import ipywidgets as w
 
-from toolbench.core.registry import resolve_tool
+from toolbench.core.registry import default_registry, find_tool, resolve_tool
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
-from toolbench.runs.record import RunRecord
-from toolbench.widgets.keepsake import Keepsake
-from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.parts import STYLE, Parts
-from toolbench.widgets.pick import SHOWN, Item, PickList
+from toolbench.runs.history.record import RunRecord
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
+from toolbench.widgets.kit.three_panes import STYLE, Panes
+from toolbench.widgets.kit.tool_item import tool_item
+from toolbench.widgets.panel.panel import ToolPanel
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -31,57 +34,129 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
         ToolbenchError: If there is no tool among them.
         ToolNotFoundError: If a name is not registered.
     """
-    found = [tool for given in tools for tool in _tools(given)]
-    if not found:
+    all_tools = [tool for item in tools for tool in _tools(item)]
+    if not all_tools:
         msg = "A bench needs at least one tool: bench(my_tool), bench(client)."
         raise ToolbenchError(msg)
-    return ToolPanel(found[0]) if len(found) == 1 else Bench(found)
+    return ToolPanel(all_tools[0]) if len(all_tools) == 1 else Bench(all_tools)
 
 
-def _tools(given: Any) -> list[AnyTool]:
-    if isinstance(given, ToolDefinition):
-        return [given]
-    if isinstance(given, Tool | str):
-        return resolve_tool(given)
-    if isinstance(given, Iterable):
-        return [tool for item in given for tool in _tools(item)]
-    msg = f"{given!r} is no tool: pass a ToolDefinition, a name, or what holds some."
+def _tools(value: Any) -> list[AnyTool]:
+    if isinstance(value, ToolDefinition):
+        return [value]
+    if isinstance(value, str) and value not in default_registry:
+        return [find_tool(value)]
+    if isinstance(value, Tool | str):
+        return resolve_tool(value)
+    if isinstance(value, Iterable):
+        return [tool for item in value for tool in _tools(item)]
+    msg = f"{value!r} is no tool: pass a ToolDefinition, a name, or what holds some."
     raise ToolbenchError(msg)
 
 
+class ServerView(Protocol):
+    """What is shown of a server beside its tool."""
+
+    widget: Any
+
+    def close(self) -> None:
+        """Close every widget of the view."""
+
+
+def _items(tools: Sequence[AnyTool]) -> list[Item]:
+    """Return *tools* as items, those of one source under its name if there are several."""
+    sources = list(dict.fromkeys(tool.source for tool in tools))
+    names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
+    numbered = [
+        tool_item(str(n), tool.name, tool, group=names.get(tool.source, ""))
+        for n, tool in enumerate(tools)
+    ]
+    return sorted(numbered, key=lambda item: sources.index(tools[int(item.key)].source))
+
+
+def _heading(source: str) -> str:
+    return (
+        "this notebook"
+        if source == ToolDefinition.source
+        else source.removeprefix("mcp:")
+    )
+
+
 class Bench(w.VBox):
-    """A list of tools to search, and the panel of the one that is open."""
+    """A list of tools to search, the panel of the one that is open, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
-        """Offer *tools*; none is open at first."""
+        """Offer *tools*; the first one is open."""
         self._parts = parts = Parts()
+        self._lock = RLock()
         self.tools = list(tools)
         self._panels: dict[int, ToolPanel] = {}
-        self._items = [
-            Item(str(n), tool.name, tool.description, f"{tool.title} {tool.source}")
-            for n, tool in enumerate(self.tools)
-        ]
-        self._list = PickList(parts, "Tools", self._pick, RLock(), rows=12)
+        self._servers: dict[str, ServerView] = {}
+        self._items = _items(self.tools)
+        self._list = PickList(parts, "Tools", self._pick, self._lock, rows=12)
         self._list.offer(self._items, "")
         self._keepsake = Keepsake()
-        self._open = parts.column()
+        self._panes = Panes(parts)
+        self._panes.fill(lists=(self._list.widget,))
         super().__init__(
-            [parts.html(STYLE), *self._list.widgets, self._open],
-            _dom_classes=("toolbench-box",),
+            [parts.html(STYLE), self._panes.widget],
+            _dom_classes=("toolbench-box", "toolbench-workbench"),
         )
+        self._list.pick_first()
+
+    @property
+    def panel(self) -> ToolPanel:
+        """The panel of the tool that is open."""
+        return self._panels[int(self._list.picked or 0)]
 
     def _pick(self, key: str) -> None:
         number = int(key)
+        tool = self.tools[number]
         if number not in self._panels:
-            self._panels[number] = panel = ToolPanel(self.tools[number])
+            self._panels[number] = panel = ToolPanel(tool)
             panel.when_over = self._keep
-        self._open.children = [self._panels[number]]
+        self._panes.fill(main=(self._panels[number],), aside=self._server_of(tool))
+
+    def _server_of(self, tool: AnyTool) -> tuple[w.Widget, ...]:
+        """Return what there is to know of the server that runs *tool*, if one does."""
+        if tool.source == ToolDefinition.source:
+            return ()
+        if tool.source not in self._servers:
+            # only where a server is connected: this brings toolbench.mcp
+            from toolbench.widgets.explorer.server_view import (  # noqa: PLC0415
+                server_view_of,
+            )
+
+            view = server_view_of(tool, self._lock, partial(self._use, tool.source))
+            if view is None:
+                return ()
+            self._servers[tool.source] = view
+        return (self._servers[tool.source].widget,)
+
+    def _use(
+        self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool
+    ) -> bool:
+        """Open the tool that *source* calls *name*, filled; tell whether it is on the bench."""
+        for number, tool in enumerate(self.tools):
+            if (
+                tool.source == source
+                and getattr(tool, "remote_name", tool.name) == name
+            ):
+                self._list.pick(str(number))
+                self.panel.put_back(arguments)
+                if is_run:
+                    self.panel.run()
+                return True
+        return False
 
     def close(self) -> None:
         """Close the bench and every panel it opened."""
         for panel in self._panels.values():
             panel.close()
         self._panels.clear()
+        for view in self._servers.values():
+            view.close()
+        self._servers.clear()
         self._parts.close()
         if self.comm is not None:  # closing twice does no harm
             self.layout.close()
@@ -95,7 +170,7 @@ class Bench(w.VBox):
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _static(self) -> dict[str, Any]:
-        lines = "\n".join(item.label for item in self._items[:SHOWN])
+        lines = "\n".join(item.label for item in self._items[:MAX_LINES])
         return bundle(f"{len(self.tools)} tools\n{lines}")
 
     def _keep(self) -> None:

@@ -8,21 +8,28 @@ import ipywidgets as w
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.page import notice
-from toolbench.llm.reading import NO_CALL, call_answer, call_head, calls_bundle
-from toolbench.llm.toolcall import ToolCall
-from toolbench.runs.record import RunRecord
+from toolbench.llm.calls.call_display import (
+    NO_CALL,
+    call_answer,
+    call_head,
+    calls_bundle,
+)
+from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.runs.history.record import RunRecord
 from toolbench.runs.run import Run
-from toolbench.widgets.keepsake import Keepsake
-from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.parts import STYLE, Parts
+from toolbench.widgets.kit.parts import STYLE, Parts
+from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a call: a person can mend it and run it, and see what its model is told."""
+    """The panel of a call: a person can correct and run it, and see the answer its model gets."""
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
         """Open *tool* with what *call* sent; what is wrong is marked on its fields."""
-        super().__init__(tool, call.arguments, risk=call.security_risk)
+        super().__init__(
+            tool, call.arguments, action=call.action, risk=call.security_risk
+        )
         self._call = call
         self._answer = self._parts.html(call_answer(call))
         head = self._parts.html(call_head(call))
@@ -42,7 +49,7 @@ class CallsView(w.VBox):
         """Show *calls*: a panel for each, or what is wrong where there is no such tool."""
         self._parts = parts = Parts()
         self.calls = tuple(calls)
-        self._shown = [
+        self._answers = [
             CallPanel(call, call.tool)
             if call.tool is not None
             else parts.html(call_head(call) + call_answer(call))
@@ -53,14 +60,14 @@ class CallsView(w.VBox):
             panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
         super().__init__(
-            [parts.html(STYLE), *self._shown, *nothing],
+            [parts.html(STYLE), *self._answers, *nothing],
             _dom_classes=("toolbench-box",),
         )
 
     @property
     def panels(self) -> list[CallPanel]:
         """The panels, of those calls whose tool there is."""
-        return [part for part in self._shown if isinstance(part, CallPanel)]
+        return [part for part in self._answers if isinstance(part, CallPanel)]
 
     def close(self) -> None:
         """Close every panel; runs are cancelled."""
@@ -86,4 +93,4 @@ class CallsView(w.VBox):
 
     @property
     def _seen(self) -> list[Observation | None]:
-        return [getattr(part, "result", None) for part in self._shown]
+        return [getattr(part, "result", None) for part in self._answers]

@@ -1,6 +1,10 @@
 """MCP servers to look at: connect them again, call, read, write prompts, follow what they say."""
 
-from toolbench.widgets.explorer.explorer import Explorer, open_explorers
-from toolbench.widgets.explorer.shown import client_view, server_view
+from toolbench.widgets.explorer.explorer import (
+    Explorer,
+    client_view,
+    open_explorers,
+    server_view,
+)
 
 __all__ = ["Explorer", "client_view", "open_explorers", "server_view"]

@@ -1,4 +1,4 @@
-"""The explorer: servers on the left, and on the right all that the chosen one offers and says."""
+"""The explorer: what the chosen server offers, what is picked of it, and the server itself."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,18 +8,21 @@ from weakref import WeakSet
 
 import ipywidgets as w
 
-from toolbench.display.escape import visible
-from toolbench.display.page import notice
-from toolbench.display.servers import client_bundle
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import LINE
+from toolbench.display.page import badge, notice
+from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.card import ServerCard, status_words
-from toolbench.widgets.explorer.news import News
-from toolbench.widgets.explorer.page import ServerPage
-from toolbench.widgets.explorer.style import STYLE
-from toolbench.widgets.keepsake import Keepsake
-from toolbench.widgets.parts import Parts
-from toolbench.widgets.pick import below, on_enter
+from toolbench.runs.shell import running_shell
+from toolbench.widgets.explorer.server_card import TONES, status_words
+from toolbench.widgets.explorer.server_page import ServerPage
+from toolbench.widgets.explorer.updates import News
+from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.kit.three_panes import STYLE as PANES_STYLE
+from toolbench.widgets.kit.three_panes import Panes
 
 _NONE = "No server yet. `%mcp connect NAME -- COMMAND` starts one, `%mcp connect NAME URL` reaches one."
 
@@ -42,33 +45,19 @@ class Explorer(w.VBox):
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client
-        self._names: list[str] = []
         self._news: dict[str, tuple[MCPServerSession, News]] = {}
         self._pages: dict[str, ServerPage] = {}
-        self._quiet = False
         self._parts = parts = Parts()
-        self._list = parts.make(
-            w.Select, "toolbench-field", "toolbench-list", description="Servers"
+        self._list = PickList(
+            parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
         )
-        self._find = parts.make(
-            w.Text,
-            "toolbench-field",
-            description="Find a server",
-            placeholder="part of its name; Enter",
-        )
-        on_enter(self._find, self._found)
-        self._card = ServerCard(parts, self._lock)
-        self._right = parts.make(w.VBox, "toolbench-right")
-        self._left = parts.make(w.VBox, "toolbench-left")
+        self._head = parts.html()
         self._empty = parts.html(notice(_NONE.replace("`", ""), "neutral"))
-        self._sides = parts.make(
-            w.HBox, "toolbench-sides", children=(self._left, self._right)
-        )
+        self._panes = Panes(parts)
         super().__init__(
-            [parts.html(STYLE), self._sides],
-            _dom_classes=("toolbench-box", "toolbench-explorer"),
+            [parts.html(STYLE), self._panes.widget],
+            _dom_classes=("toolbench-box", "toolbench-workbench", "toolbench-explorer"),
         )
-        self._list.observe(lambda _: self._chosen(), "index")
         self._name = server
         self.look()
         open_explorers.add(self)
@@ -80,7 +69,7 @@ class Explorer(w.VBox):
 
     @property
     def page(self) -> ServerPage | None:
-        """The tabs of the server that is shown."""
+        """What is shown of that server."""
         return self._pages.get(self._name or "")
 
     def choose(self, server: str) -> None:
@@ -102,73 +91,54 @@ class Explorer(w.VBox):
             for name, session in servers.items():
                 if name not in self._news:
                     self._news[name] = session, News(session, partial(self._hear, name))
-            self._names = list(servers)
             if self._name not in servers:
                 self._name = next(iter(servers), None)
             self._show_list()
             self._show_server()
 
     def _leave(self, name: str) -> None:
-        self._right.children = ()
+        self._panes.fill(lists=(), main=(), aside=())
         self._pages.pop(name).close()
 
-    def _found(self) -> None:
-        """Show the next server that is called so: JupyterLab takes a list's arrow keys."""
-        with self._lock:
-            words = self._find.value.strip().lower()
-            found = [name for name in self._names if words in name.lower()]
-            if found:
-                at = found.index(self._name) if self._name in found else None
-                self.choose(found[below(at, len(found))])
+    def _picked(self, name: str) -> None:
+        self._name = name
+        self._show_server()
 
     def _show_list(self) -> None:
-        labels = [
-            visible(f"{name[:60]} — {status_words(session)}")
-            for name, (session, _) in sorted(
-                self._news.items(), key=lambda item: self._names.index(item[0])
-            )
-        ]
-        self._quiet = True
-        try:
-            if self._list.options != tuple(labels):
-                self._list.options = labels
-                self._list.rows = min(8, max(2, len(labels)))
-                find = [self._find] if len(labels) > 1 else []
-                self._left.children = [*find, self._list, self._card.widget]
-            known = self._name in self._names
-            self._list.index = self._names.index(self._name or "") if known else None
-        finally:
-            self._quiet = False
+        sessions = {
+            name: self._news[name][0] for name in self.servers if name in self._news
+        }
+        self._list.offer(
+            [
+                Item(name, name[:60], status_words(session), mark=session.status)
+                for name, session in sessions.items()
+            ],
+            "",
+        )
+        self._list.show_picked(self._name)
+        show_if(self._list.widget, is_shown=len(sessions) > 1)
+        if self._name in sessions:
+            put(self._head, _head_html(sessions[self._name]))
 
     def _show_server(self) -> None:
         name = self._name
         if name is None:
-            self._card.clear()
-            self._right.children = [self._empty]
+            self._panes.fill(lists=(), main=(self._empty,), aside=())
             return
         session = self._news[name][0]
-        self._card.show(session)
+        put(self._head, _head_html(session))
         if name not in self._pages:
             self._pages[name] = ServerPage(session, self._lock)
-        shown = (self._pages[name].widget,)
-        if self._right.children != shown:
-            self._right.children = shown
-
-    def _chosen(self) -> None:
-        with self._lock:
-            index = self._list.index
-            if not self._quiet and index is not None:
-                self._name = self._names[index]
-                self._show_server()
+        page = self._pages[name]
+        lists = (self._list.widget, self._head, page.lists.widget)
+        self._panes.fill(lists=lists, main=(page.main,), aside=(page.details.widget,))
 
     def _hear(self, name: str, names: frozenset[str]) -> None:
         with self._lock:
             if name not in self._news:
                 return
-            if names & {"status", "tools", "stderr"}:
+            if names & {"status", "tools"}:
                 self._show_list()
-                if name == self._name:
-                    self._card.show(self._news[name][0])
             if name in self._pages:
                 self._pages[name].hear(names)
 
@@ -183,7 +153,6 @@ class Explorer(w.VBox):
                 for page in self._pages.values():
                     page.close()
                 self._pages.clear()
-                self._card.close()
                 self._parts.close()
             self.layout.close()
         super().close()
@@ -194,3 +163,38 @@ class Explorer(w.VBox):
             Keepsake().show(static["text/html"])
         view = super()._repr_mimebundle_(**options)
         return {**(view or {}), **static}
+
+
+def client_view(client: MCPClient, **options: Any) -> Any:
+    """Return the mime bundle of a client: its explorer, and what is read without a kernel."""
+    if not _has_widgets():
+        return client_bundle(client)
+    return Explorer(client)._repr_mimebundle_(**options)
+
+
+def server_view(session: Any, **options: Any) -> Any:
+    """Return the mime bundle of one server: its explorer, and what is read without a kernel."""
+    if not _has_widgets():
+        return server_bundle(session)
+    bundle = Explorer({session.name: session})._repr_mimebundle_(**options)
+    return {**bundle, **server_bundle(session)}
+
+
+def _has_widgets() -> bool:
+    """Whether this is a kernel: a terminal shows no widgets."""
+    return hasattr(running_shell(), "kernel")
+
+
+def _head_html(session: MCPServerSession) -> Html:
+    """Return which server is shown, and its state."""
+    state = badge(status_words(session), TONES.get(session.status, "neutral"))
+    return Html(
+        f'<div class="toolbench-head"><strong>{escape(session.name[:60])}</strong> {state}</div>'
+    )
+
+
+STYLE = Html(f"""{PANES_STYLE}<style>
+.toolbench-app iframe {{ width: 100%; height: 26em; border: {LINE}; border-radius: 4px; resize: vertical;
+ background: #fff; display: block; }}
+</style>""")
+"""The first child of an explorer."""

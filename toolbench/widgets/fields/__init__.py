@@ -1,9 +1,10 @@
 """The fields of a form: one editor for each kind of schema, and the registry to add more."""
 
-from toolbench.widgets.fields.editor import UNSET, Editor
+from toolbench.jsonschema.view import SchemaView
+from toolbench.widgets.fields.builtin_rules import registry
+from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.rules import Registry
 from toolbench.widgets.fields.slot import Slot
-from toolbench.widgets.fields.table import registry
-from toolbench.widgets.fields.view import SchemaView
+from toolbench.widgets.fields.unset import UNSET
 
 __all__ = ["UNSET", "Editor", "Registry", "SchemaView", "Slot", "registry"]

@@ -3,33 +3,39 @@
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
-from ipywidgets import Checkbox, Combobox, Dropdown, Widget
+from ipywidgets import Checkbox, Combobox, Dropdown, RadioButtons, Widget
 
 from toolbench.errors import did_you_mean
-from toolbench.widgets.equality import same
+from toolbench.jsonschema.normal import Node
+from toolbench.plain import same_json
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import UNSET, Editor
-from toolbench.widgets.fields.text import TextBox, UnreadableError
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
+from toolbench.widgets.fields.unset import UNSET
+
+_YES_NO = {True: "yes", False: "no"}
 
 
-def values_of(schema: dict[str, Any]) -> list[Any]:
-    """Return the values *schema* lists: its constant, its enum, or true and false."""
-    if "const" in schema:
-        return [schema["const"]]
-    if schema.get("type") == "null":
-        return [None]
-    if schema.get("type") == "boolean" and "enum" not in schema:
-        return [True, False]
-    return list(schema["enum"])
+def values_of(node: Node) -> list[Any]:
+    """Return the values *node* lists: its constant, its enum, null, or true and false.
+
+    Raises:
+        ValueError: If it lists none.
+    """
+    values = [None] if node.type == "null" and not node.values else node.choices
+    if not values:
+        msg = "the schema lists no values"
+        raise ValueError(msg)
+    return values
 
 
-def labels_of(schema: dict[str, Any], values: Sequence[Any]) -> list[str]:
-    """Return how the values are called in a list, no two alike."""
-    names = schema.get("enumNames")
-    if not isinstance(names, list) or len(names) != len(values):
-        names = [None] * len(values)
+def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
+    """Return how the *values* of *node* are called in a list, no two alike."""
+    names = node.value_names
+    if len(names) != len(values):
+        names = [""] * len(values)
     return _told_apart(
         [notes.option(v, name) for v, name in zip(values, names, strict=True)]
     )
@@ -39,12 +45,12 @@ def _told_apart(labels: list[str]) -> list[str]:
     many = Counter(labels)
     if len(many) == len(labels):
         return labels
-    seen: Counter[str] = Counter()
-    told = []
+    counts: Counter[str] = Counter()
+    distinct = []
     for label in labels:
-        seen[label] += 1
-        told.append(f"{label} ({seen[label]})" if many[label] > 1 else label)
-    return told
+        counts[label] += 1
+        distinct.append(f"{label} ({counts[label]})" if many[label] > 1 else label)
+    return distinct
 
 
 class Choice(Editor):
@@ -53,11 +59,14 @@ class Choice(Editor):
     A required constant is chosen from the start.
     """
 
+    kind: ClassVar[type[Widget]] = Dropdown
+    classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-short")
     owns_null = True
+    is_short = True
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        self._values = values_of(self.schema)
+        self._values = values_of(self.node)
         if slot.node.nullable:
             self._values.append(None)
         only = len(self._values) == 1 and slot.required
@@ -70,7 +79,7 @@ class Choice(Editor):
     def write(self, value: Any) -> bool:
         """Choose *value*, when it is listed."""
         for index, known in enumerate(self._values):
-            if same(known, value):
+            if same_json(known, value):
                 self._choose(index)
                 return True
         return False
@@ -83,7 +92,7 @@ class Choice(Editor):
     def static(self) -> str:
         """A required constant needs no list."""
         only = len(self._values) == 1 and self._index == 0 and self.slot.required
-        return labels_of(self.schema, self._values)[0] if only else ""
+        return labels_of(self.node, self._values)[0] if only else ""
 
     @property
     def cells(self) -> tuple[Widget, ...]:
@@ -101,12 +110,12 @@ class Choice(Editor):
 
     def build(self) -> Widget:
         """Make the list; its first line is "nothing"."""
-        labels = [self.unchosen, *labels_of(self.schema, self._listed())]
+        labels = [self.unchosen, *self.labels()]
         if self.slot.node.nullable:
             labels.append("null")
         widget = self.make(
-            Dropdown,
-            "tb-field",
+            self.kind,
+            *self.classes,
             *self.slot.classes,
             description=notes.label(self.slot.label),
             options=list(zip(labels, range(-1, len(labels) - 1), strict=True)),
@@ -115,8 +124,31 @@ class Choice(Editor):
         self.hear(widget, "index", self._picked)
         return widget
 
+    def labels(self) -> list[str]:
+        """Return how the values are called, but for null."""
+        return labels_of(self.node, self._listed())
+
     def _listed(self) -> list[Any]:
         return self._values[:-1] if self.slot.node.nullable else self._values
+
+
+class Switch(Choice):
+    """Yes, no, or neither of them: each is seen, and none is guessed."""
+
+    kind = RadioButtons
+    classes = ("tb-field", "tb-short", "tb-switch")
+
+    @property
+    def unchosen(self) -> str:
+        """What the place of the switch says that stands for no value."""
+        default = self.slot.default
+        if isinstance(default, bool):
+            return f"default: {_YES_NO[default]}"
+        return self.nothing_chosen
+
+    def labels(self) -> list[str]:
+        """Return the words for true and false."""
+        return [_YES_NO[value] for value in self._listed()]
 
 
 class Tick(Editor):
@@ -171,8 +203,8 @@ class Search(TextBox):
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        values = values_of(self.schema)
-        self._known = dict(zip(labels_of(self.schema, values), values, strict=True))
+        values = values_of(self.node)
+        self._known = dict(zip(labels_of(self.node, values), values, strict=True))
 
     def parse(self, text: str) -> Any:
         """Return the value that goes by this name."""
@@ -184,7 +216,9 @@ class Search(TextBox):
 
     def render(self, value: Any) -> str | None:
         """Return the name of *value*, when it is listed."""
-        return next((k for k, known in self._known.items() if same(known, value)), None)
+        return next(
+            (k for k, known in self._known.items() if same_json(known, value)), None
+        )
 
     def options(self) -> dict[str, Any]:
         """Offer every name."""

@@ -5,9 +5,10 @@ from typing import Any
 from ipywidgets import Widget
 from traitlets import TraitError
 
-from toolbench.widgets.equality import same
+from toolbench.plain import same_json
 from toolbench.widgets.fields import notes
-from toolbench.widgets.fields.editor import UNSET, Editor
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.unset import UNSET
 
 
 class WidgetEditor(Editor):
@@ -27,7 +28,7 @@ class WidgetEditor(Editor):
         self._blank = widget.value
         self._there = slot.settled
         self.frame.pool.adopt(widget)
-        self._made.append(widget)
+        self._parts_made.append(widget)
         self.hear(widget, "value", self._changed)
 
     def build(self) -> Widget:
@@ -47,7 +48,7 @@ class WidgetEditor(Editor):
         except (TraitError, TypeError, ValueError):
             return False
         self._there = True
-        return same(self._inner.value, value)
+        return same_json(self._inner.value, value)
 
     def clear(self) -> None:
         """Show what the widget showed at first."""

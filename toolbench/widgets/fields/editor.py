@@ -2,31 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ipywidgets import Button, Widget
 
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
+from toolbench.widgets.fields.unset import UNSET
 
 if TYPE_CHECKING:  # a slot makes its editor
     from toolbench.widgets.fields.slot import Slot
-
-
-class Unset(Enum):
-    """The type of `UNSET`: no value at all, which is neither `null` nor empty."""
-
-    UNSET = "unset"
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __bool__(self) -> bool:
-        return False
-
-
-UNSET: Final = Unset.UNSET
 
 
 class Editor(ABC):
@@ -39,6 +24,7 @@ class Editor(ABC):
         labelled: Whether the widget itself carries the name of the field.
         structured: Whether it holds slots; where optional, those start closed.
         owns_null: Whether `null` is one of its values.
+        is_short: Whether half the width of a form is enough for its widget.
         notes_itself: Whether it shows the help and the errors of its slot, once built.
         wider: The editor to try next when this one cannot hold a value exactly.
     """
@@ -46,14 +32,15 @@ class Editor(ABC):
     labelled: ClassVar[bool] = True
     structured: ClassVar[bool] = False
     owns_null: ClassVar[bool] = False
+    is_short: ClassVar[bool] = False
     notes_itself: ClassVar[bool] = False
     wider: ClassVar["type[Editor] | None"] = None
 
     def __init__(self, slot: "Slot") -> None:
         self.slot = slot
         self.frame = slot.frame
-        self.schema = slot.node.schema
-        self._made: list[Widget] = []
+        self.node = slot.node
+        self._parts_made: list[Widget] = []
         self._buttons: dict[str, Any] = {}
         self._widget: Any = None
 
@@ -84,6 +71,11 @@ class Editor(ABC):
     def send_empty(self) -> bool:
         """Hold the empty value of this type; return False when it has none."""
         return False
+
+    @property
+    def can_be_empty(self) -> bool:
+        """Whether there is an empty value of this type."""
+        return type(self).send_empty is not Editor.send_empty
 
     def masked(self) -> Any:
         """Return the value as it may be shown: without secrets."""
@@ -129,23 +121,28 @@ class Editor(ABC):
     @property
     def unchosen(self) -> str:
         """What the line of a list says that stands for no value."""
+        return f"— {self.nothing_chosen} —"
+
+    @property
+    def nothing_chosen(self) -> str:
+        """What no value means here, in words."""
         if self.slot.default is not UNSET:
-            return f"— default: {notes.option(self.slot.default)} —"
-        return "— choose —" if self.slot.required else "— not sent —"
+            return f"default: {notes.option(self.slot.default)}"
+        return "choose" if self.slot.required else "not sent"
 
     def refresh(self) -> None:
         """Show again what depends on the state of the slot: the ghost, the error mark."""
         if self._widget is not None:
             classes = ("tb-invalid",) if self.slot.errors else ()
-            kept = [c for c in self._widget._dom_classes if c != "tb-invalid"]
-            self._widget._dom_classes = (*kept, *classes)
+            others = [c for c in self._widget._dom_classes if c != "tb-invalid"]
+            self._widget._dom_classes = (*others, *classes)
             if self.labelled and self._widget.has_trait("description"):
                 self._widget.description = notes.label(self.slot.label)
 
     def make(self, kind: type[Widget], *classes: str, **state: Any) -> Any:
         """Return a new widget that is closed with this editor."""
         widget = self.frame.pool.make(kind, *classes, **state)
-        self._made.append(widget)
+        self._parts_made.append(widget)
         return widget
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
@@ -175,8 +172,8 @@ class Editor(ABC):
         """Close the widgets of this editor and of the slots it holds."""
         for slot in self.slots():
             slot.close()
-        self.frame.pool.drop(self._made)
-        self._made.clear()
+        self.frame.pool.drop(self._parts_made)
+        self._parts_made.clear()
         self._widget = None
 
     # --- the slots inside ---------------------------------------------------------
@@ -197,6 +194,8 @@ class Container(Editor):
     structured: ClassVar[bool] = True
     notes_itself: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
+    tag = ""
+    """The property of the slots inside that says again which of them is chosen."""
 
     _grid: Grid | None = None
 
@@ -221,7 +220,7 @@ class Container(Editor):
 
     def lines(self) -> Lines:
         """Return what to show: the help and errors of the slot, then the entries."""
-        return arrange(self.slot.note(), self.entries())
+        return arrange(self.slot.display.remarks(), self.entries())
 
     def stale(self) -> None:
         """Have this container drawn again at the end of the edit."""

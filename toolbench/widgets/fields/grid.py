@@ -1,6 +1,6 @@
 """A column of fields with all its labels, help and errors in one widget between the lines."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ipywidgets import HTML, GridBox, Widget
@@ -9,11 +9,19 @@ from toolbench.display.escape import Html
 
 
 class Entry(NamedTuple):
-    """One line of a form: text above, the widgets, text below."""
+    """One line of a form: text above, the widgets, text below.
+
+    Attributes:
+        head: The text above.
+        cells: The widgets, next to each other.
+        note: The text below.
+        is_short: Whether half the width is enough, where the grid has two columns.
+    """
 
     head: Html
     cells: tuple[Widget, ...]
     note: Html
+    is_short: bool = False
 
 
 class Grid:
@@ -49,17 +57,53 @@ class Lines(NamedTuple):
 
 
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
-    """Give every widget and every text its place: *intro* first, then the *entries*."""
+    """Give every widget and every text its place: *intro* first, then the *entries*.
+
+    The browser puts each widget into the next row in which the texts leave room. Two short
+    entries in a row have both their places: one below the other, and side by side for a page
+    with room for two columns. (The note of each then reaches over the rows of both.)
+    """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
     row = 2
-    for head, cells, note in entries:
+    for group in _pairs(entries):
+        widgets += [cell for entry in group for cell in entry.cells]
+        if len(group) == 2:
+            texts += _notes_of_pair(row, [entry.note for entry in group])
+            row += 4
+            continue
+        head, cells, note, is_short = group[0]
         if head:
             texts.append(f'<div class="tb-head" style="grid-row:{row}">{head}</div>')
             row += 1
-        if cells:
-            widgets += cells
-            row += 1
+        if is_short:  # nothing else is to come beside it
+            texts.append(f'<div class="tb-blank" style="grid-row:{row}"></div>')
+        row += bool(cells)
         texts.append(f'<div class="tb-note" style="grid-row:{row}">{note}</div>')
         row += 1
     return Lines(tuple(widgets), "".join(texts))
+
+
+def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
+    """Give the entries one by one, and two short ones that follow each other together."""
+    first: Entry | None = None
+    for entry in entries:
+        if first is not None and entry.is_short:
+            yield first, entry
+            first = None
+        elif entry.is_short:
+            first = entry
+        else:
+            yield from [(first,)] if first is not None else []
+            first = None
+            yield (entry,)
+    if first is not None:
+        yield (first,)
+
+
+def _notes_of_pair(row: int, notes: Iterable[Html]) -> Iterator[str]:
+    """Give the notes of two fields of which the first stands in *row*."""
+    for place, (side, note) in enumerate(zip(("left", "right"), notes, strict=True)):
+        below = row + 1 + 2 * place
+        style = f"--below:{below};--beside:{row + 1}/span 3"
+        yield f'<div class="tb-note tb-{side}" style="{style}">{note}</div>'

@@ -1,51 +1,36 @@
 """The words around a field: its name, its help, what it accepts, what is wrong with it."""
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from toolbench.core.validation import clip
 from toolbench.display.escape import Html, escape, visible
 from toolbench.errors import ended
-from toolbench.widgets.fields.spoken import spoken
-
-if TYPE_CHECKING:  # a slot asks for its notes
-    from toolbench.widgets.fields.slot import Slot
+from toolbench.jsonschema.words import limits
+from toolbench.plain import clip
+from toolbench.widgets.fields.aria import spoken
+from toolbench.widgets.fields.position import Position
+from toolbench.wording import counted
 
 _LABEL = 120
 _HELP = 260
-_LIMITS = (
-    ("minimum", "at least {}"),
-    ("exclusiveMinimum", "more than {}"),
-    ("maximum", "at most {}"),
-    ("exclusiveMaximum", "less than {}"),
-    ("multipleOf", "a multiple of {}"),
-    ("minLength", "at least {} character"),
-    ("maxLength", "at most {} character"),
-    ("minItems", "at least {} item"),
-    ("maxItems", "at most {} item"),
-    ("pattern", "matches {}"),
-)
-_COUNTED = ("character", "item")  # of which there is one, or many
-_PAIRS = (("minLength", "maxLength"), ("minItems", "maxItems"))
-_FLAGS = (("uniqueItems", "no item twice"), ("deprecated", "deprecated"))
 
 
 def line(text: Any) -> str:
     """Return *text* as one line in which nothing is hidden: what a box or a list may show."""
-    shown = " ".join(visible(str(text)).split())
-    return f"{shown[:_LABEL]}…" if len(shown) > _LABEL else shown or '""'
+    text_line = " ".join(visible(str(text)).split())
+    return f"{text_line[:_LABEL]}…" if len(text_line) > _LABEL else text_line or '""'
 
 
 def label(text: Any) -> str:
     """Return *text* as the label of a widget, which the front end would typeset as maths."""
-    shown = line(text).replace("\\", "\u2216")  # a backslash that starts nothing
-    return shown.replace("$", "\\$") if shown.count("$") > 1 else shown
+    text_line = line(text).replace("\\", "\u2216")  # a backslash that starts nothing
+    return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
 
 
-def attention(count: int) -> str:
-    """Say how many fields are wrong, without the full stop."""
-    return f"{'One field needs' if count == 1 else f'{count} fields need'} attention"
+def to_fix(count: int) -> str:
+    """Say that *count* fields are wrong; none if it is the arguments as a whole."""
+    return f"Fix {counted(count, 'field') if count else 'the arguments'}"
 
 
 def ghost(value: Any) -> str:
@@ -70,31 +55,42 @@ def _looks_like_json(text: str) -> bool:
     return True
 
 
-def heading(slot: "Slot") -> Html:
-    """Return the name of *slot* for an editor whose widget does not carry it."""
-    name = f'<span class="tb-name">{escape(slot.label)}</span>'
-    if slot.editor.static:
-        return Html(f"{name} <code>{escape(slot.editor.static)}</code>")
-    return Html(f'{name}<span class="tb-star">*</span>' if slot.starred else name)
+def heading(position: Position, static: str = "") -> Html:
+    """Return the name of *position* for an editor whose widget does not carry it.
+
+    *static* is the value in words where there is nothing to choose.
+    """
+    name = f'<span class="tb-name">{escape(position.label)}</span>'
+    if static:
+        return Html(f"{name} <code>{escape(static)}</code>")
+    return Html(f'{name}<span class="tb-star">*</span>' if position.starred else name)
 
 
-def remarks(slot: "Slot") -> Html:
-    """Return help and errors of *slot*, to be seen and to be heard."""
-    lines: list[str] = [spoken(slot, [slot.help, *facts(slot)])]
-    lines += [f'<div class="tb-help">{text}</div>' for text in _help(slot) if text]
-    lines += [
-        f'<div class="tb-error">{escape(_sentence(said))}</div>' for said in slot.errors
-    ]
-    return Html("".join(lines))
+def remarks(
+    position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()
+) -> Html:
+    """Return help and *errors* of *position*, to be seen and to be heard.
+
+    *hints* stand before what the schema says about the value.
+    """
+    facts, errors = [*hints, *_facts(position)], list(errors)
+    help_ = [text for text in _help(position, facts) if text]
+    lines = [f'<div class="tb-help">{text}</div>' for text in help_]
+    lines += [f'<div class="tb-error">{escape(_sentence(e))}</div>' for e in errors]
+    style = spoken(position, [position.help, *facts], errors)
+    if not lines:
+        return style
+    note = f'<div data-describes="{position.mark}">{"".join(lines)}</div>'
+    return Html(f"{style}{note}")
 
 
-def _help(slot: "Slot") -> list[str]:
-    said = [_shortened(slot.help), escape(_sentence(", ".join(facts(slot))))]
-    if all(said) and len(slot.help) <= _HELP:
-        said = [f"{ended(said[0])} {said[1]}"]
-    if slot.node.notice:
-        said.append(f"This field {escape(slot.node.notice)}: type JSON.")
-    return said
+def _help(position: Position, facts: list[str]) -> list[str]:
+    texts = [_shortened(position.help), escape(_sentence(", ".join(facts)))]
+    if all(texts) and len(position.help) <= _HELP:
+        texts = [f"{ended(texts[0])} {texts[1]}"]
+    if position.notice:
+        texts.append(f"This field {escape(position.notice)}: type JSON.")
+    return texts
 
 
 def _sentence(text: str) -> str:
@@ -113,27 +109,7 @@ def _shortened(text: str) -> str:
     )
 
 
-def facts(slot: "Slot") -> list[str]:
+def _facts(position: Position) -> list[str]:
     """List what the schema says about the value, in words."""
-    schema = slot.node.schema
-    said = ["null is sent"] if slot.is_null and not slot.gated else []
-    said += [slot.editor.hint] if slot.editor.hint else []
-    for words, limit in _limits(schema):
-        if isinstance(limit, int | float | str) and not isinstance(limit, bool):
-            plural = "s" if words.endswith(_COUNTED) and limit != 1 else ""
-            said.append(words.format(limit) + plural)
-    said += [words for key, words in _FLAGS if schema.get(key) is True]
-    return said
-
-
-def _limits(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give each limit with its words; of a pair that leaves one number, that number."""
-    exact = {
-        least: most
-        for least, most in _PAIRS
-        if least in schema and schema[least] == schema.get(most)
-    }
-    for key, words in _LIMITS:
-        if key not in exact.values():
-            said = words.removeprefix("at least ") if key in exact else words
-            yield said, schema.get(key)
+    node = position.node
+    return [*limits(node.schema), *(["deprecated"] if node.is_deprecated else [])]

@@ -1,28 +1,28 @@
 """Which editor a schema gets: rules with ranks, of which the highest that applies wins."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ipywidgets import Widget
 
 from toolbench.errors import Path
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.view import SchemaView
 from toolbench.widgets.fields.custom import WidgetEditor
 from toolbench.widgets.fields.editor import Editor
-from toolbench.widgets.fields.raw import Raw
-from toolbench.widgets.fields.view import SchemaView
-
-if TYPE_CHECKING:  # a slot asks the registry
-    from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.raw_json import Raw
 
 Predicate = Callable[[SchemaView, dict[str, Any], Path], bool]
-Factory = Callable[["Slot"], Editor | Widget]
+Test = Callable[[Node, Path], bool]
+Factory = Callable[[Slot], Editor | Widget]
 
 
 class Rule(NamedTuple):
-    """Use *factory* where *predicate* holds; the higher *rank* goes first."""
+    """Use *factory* where *test* holds; the higher *rank* goes first."""
 
     rank: float
-    predicate: Predicate
+    test: Test
     factory: Factory
 
 
@@ -30,11 +30,11 @@ class Registry:
     """A table of rules, and the names by which a field can ask for an editor itself."""
 
     def __init__(
-        self, rules: tuple[Rule, ...] = (), named: Mapping[str, Factory] | None = None
+        self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
     ) -> None:
-        """Start with *rules*, and with the editors *named* for `{"widget": name}`."""
+        """Start with *rules*, and with the editors *by_name* for `{"widget": name}`."""
         self._rules = sorted(rules, key=lambda rule: -rule.rank)
-        self._named = dict(named or {})
+        self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
         """Have *factory* make the editor of every field for which *predicate* holds.
@@ -52,7 +52,11 @@ class Registry:
             (i for i, rule in enumerate(self._rules) if rule.rank <= rank),
             len(self._rules),
         )
-        self._rules.insert(place, Rule(rank, predicate, factory))
+
+        def test(node: Node, path: Path) -> bool:
+            return predicate(node.view, node.schema, path)
+
+        self._rules.insert(place, Rule(rank, test, factory))
 
     def remove(self, factory: Factory) -> None:
         """Take out every rule that uses *factory*."""
@@ -60,27 +64,27 @@ class Registry:
 
     def copy(self) -> "Registry":
         """Return a registry with the same rules, to change for one form only."""
-        return Registry(tuple(self._rules), self._named)
+        return Registry(tuple(self._rules), self._by_name)
 
-    def editor(self, slot: "Slot") -> Editor:
+    def editor(self, slot: Slot) -> Editor:
         """Return the editor for *slot*; a rule that fails gives way to JSON text."""
         try:
-            made = self._factory(slot)(slot)
-            return made if isinstance(made, Editor) else WidgetEditor(slot, made)
+            editor = self._factory(slot)(slot)
+            return editor if isinstance(editor, Editor) else WidgetEditor(slot, editor)
         except Exception as error:  # noqa: BLE001 - a user's rule must not break the form
             slot.complain(
                 f"has an editor that failed ({type(error).__name__}: {error})"
             )
             return Raw(slot)
 
-    def _factory(self, slot: "Slot") -> Factory:
-        asked = slot.extra.get("widget")
-        if isinstance(asked, str) and asked in self._named:
-            return self._named[asked]
+    def _factory(self, slot: Slot) -> Factory:
+        widget_name = slot.extra.get("widget")
+        if isinstance(widget_name, str) and widget_name in self._by_name:
+            return self._by_name[widget_name]
         if slot.too_deep:
             return Raw
-        schema, path = slot.node.schema, slot.path
+        path = slot.judged_path
         for rule in self._rules:
-            if rule.predicate(slot.frame.view, schema, path):
+            if rule.test(slot.node, path):
                 return rule.factory
         return Raw

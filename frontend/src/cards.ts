@@ -1,0 +1,123 @@
+// Results are cards of static HTML: a title, and a body that scrolls when it is high. To each card
+// this adds what needs a script: copy, save, wrap, a full view, and "Show all" in place of the scroll
+// bar. Everything is built of elements and text nodes; no text is ever read as HTML.
+
+import { copyText, saveFile } from "./clipboard";
+import { downloadOf, hasLines, linesOf, textOf } from "./contents";
+import { openFully } from "./fullview";
+import { hasLevels, openLevels } from "./tree";
+
+const BODY = "[data-toolbench-body]";
+const BAR = "[data-toolbench-bar]";
+const CARD = "[data-toolbench-card]";
+const COPIED_MILLISECONDS = 1500;
+const known = new WeakSet<Element>();
+
+/** Add to each card of the page what it does not have yet. */
+export function enhanceCards(): void {
+  for (const body of document.querySelectorAll<HTMLElement>(BODY)) {
+    const bar = body.closest(CARD)?.querySelector(BAR);
+    if (!bar || known.has(body)) continue;
+    known.add(body);
+    bar.append(toolbar(body));
+    limitHeight(body);
+  }
+}
+
+function toolbar(body: HTMLElement): HTMLElement {
+  const box = document.createElement("span");
+  box.className = "toolbench-tools";
+  const title = body.getAttribute("aria-label") ?? "";
+  if (hasLevels(body)) box.append(levelsButton(body));
+  if (hasLines(body)) box.append(wrapButton(body));
+  const save = button("Save", `Save: ${title}`, () => {
+    const file = downloadOf(body);
+    saveFile(file.name, file.parts, file.type);
+  });
+  const full = button("Full view", `Full view: ${title}`, () => openFully(body, title));
+  box.append(copyButton(title, () => textOf(body)), save, full);
+  return box;
+}
+
+/** A button that copies what *read* gives, and a place where it says so. */
+export function copyButton(title: string, read: () => string): HTMLElement {
+  const said = document.createElement("span");
+  said.className = "toolbench-said";
+  said.setAttribute("role", "status");
+  const copy = button("Copy", `Copy: ${title}`, () => {
+    void copyText(read()).then((isCopied) => {
+      say(said, isCopied ? "Copied" : "The browser did not let it be copied");
+    });
+  });
+  const box = document.createElement("span");
+  box.className = "toolbench-copy";
+  box.append(said, copy);
+  return box;
+}
+
+function wrapButton(body: HTMLElement): HTMLButtonElement {
+  const wrap = button("Wrap", "Wrap long lines", () => {
+    const isOn = body.classList.toggle("toolbench-nowrap");
+    wrap.setAttribute("aria-pressed", String(!isOn));
+  });
+  wrap.setAttribute("aria-pressed", "true");
+  return wrap;
+}
+
+function levelsButton(body: HTMLElement): HTMLButtonElement {
+  let isOpen = false;
+  const levels = button("Expand", "Open every level of the JSON", () => {
+    isOpen = !isOpen;
+    openLevels(body, isOpen);
+    levels.textContent = isOpen ? "Collapse" : "Expand";
+    levels.title = `${isOpen ? "Close" : "Open"} every level of the JSON`;
+  });
+  return levels;
+}
+
+/** Have *body* end where its limit is, and a button under it show the rest. */
+function limitHeight(body: HTMLElement): void {
+  const more = button("", "", () => {
+    const isOpen = body.classList.toggle("toolbench-whole");
+    more.setAttribute("aria-expanded", String(isOpen));
+    label();
+  });
+  const label = (): void => {
+    const isOpen = body.classList.contains("toolbench-whole");
+    const text = isOpen ? "Show less" : `Show all${linesOf(body)}`;
+    if (more.textContent !== text) more.textContent = text;
+  };
+  more.className = "toolbench-more";
+  more.setAttribute("aria-expanded", "false");
+  const look = (): void => {
+    if (body.classList.contains("toolbench-full") || body.clientHeight === 0) return;
+    const isOpen = body.classList.contains("toolbench-whole");
+    const isHigh = isOpen || body.scrollHeight > body.clientHeight + 2;
+    if (isHigh === more.isConnected) return;
+    label();
+    if (isHigh) body.after(more);
+    else more.remove();
+  };
+  body.classList.add("toolbench-limited");
+  body.removeAttribute("tabindex"); // it does not scroll any more
+  const observer = new ResizeObserver(look);
+  observer.observe(body);
+  if (body.firstElementChild) observer.observe(body.firstElementChild);
+}
+
+function button(text: string, name: string, act: () => void): HTMLButtonElement {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "toolbench-tool";
+  made.textContent = text;
+  if (name) made.title = name;
+  made.addEventListener("click", act);
+  return made;
+}
+
+function say(place: HTMLElement, text: string): void {
+  place.textContent = text;
+  setTimeout(() => {
+    if (place.textContent === text) place.textContent = "";
+  }, COPIED_MILLISECONDS);
+}

@@ -1,0 +1,36 @@
+// Fields that ipywidgets makes of more than one element: a switch or tabs of radio buttons are one
+// group with a name, in which the arrow keys move; and a field that is to be focused knows where.
+
+const FIELD = ".tb-form .tb-field";
+const SWITCH = ".tb-switch";
+const GROUP = ".widget-radio-box";
+const known = new WeakSet<Element>();
+
+export function enhanceFields(): void {
+  for (const field of document.querySelectorAll<HTMLElement>(FIELD)) {
+    if (known.has(field)) continue;
+    known.add(field);
+    if (field.matches(SWITCH)) nameGroup(field);
+    field.focus = () => firstInput(field)?.focus();
+  }
+}
+
+/** What carries the description of *field*: the group of a switch, else its inputs. */
+export function describedParts(field: Element, inputs: string): Element[] {
+  return [...field.querySelectorAll(field.matches(SWITCH) ? GROUP : inputs)];
+}
+
+function nameGroup(field: HTMLElement): void {
+  const label = field.querySelector<HTMLElement>(":scope > label");
+  const group = field.querySelector(GROUP);
+  if (!label || !group) return;
+  label.id ||= `${field.className.match(/tb-[0-9a-f]+-\d+/)?.[0] ?? "tb"}-label`;
+  group.setAttribute("role", "radiogroup");
+  group.setAttribute("aria-labelledby", label.id);
+  for (const radio of group.querySelectorAll("input")) radio.name = label.id;
+}
+
+function firstInput(field: HTMLElement): HTMLElement | null {
+  const inputs = "input:checked, select, textarea:not([hidden]), .cm-content, input:not([type=radio])";
+  return field.querySelector<HTMLElement>(inputs) ?? field.querySelector("input");
+}

@@ -1,0 +1,60 @@
+// What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
+
+import { enhanceCards } from "./cards";
+import { describeFields } from "./described";
+import { enhanceEditors } from "./editor";
+import { enhanceFields } from "./fields";
+import { focusRefusals, keepFocus, restoreFocus } from "./focus";
+import { nameImages, zoomImages } from "./fullview";
+import { keepKeys } from "./keys";
+import { isOurs } from "./ours";
+import { enhancePickers } from "./picker";
+import { enhanceRuns } from "./runs";
+import { addStyle } from "./style";
+import { enhanceTables } from "./table";
+import { enhanceTraffic } from "./traffic";
+
+const LIVE = "toolbench-live"; // on the root element: style sheets do without what this module does
+
+function start(): void {
+  if (document.documentElement.classList.contains(LIVE)) return;
+  document.documentElement.classList.add(LIVE);
+  addStyle();
+  keepKeys();
+  keepFocus();
+  zoomImages();
+  watch();
+  enhance();
+}
+
+function enhance(): void {
+  enhanceEditors();
+  enhanceFields();
+  describeFields();
+  enhanceTables();
+  enhanceCards();
+  enhanceRuns();
+  enhancePickers();
+  enhanceTraffic();
+  nameImages();
+  focusRefusals();
+}
+
+/** Look at each change of our widgets; all changes of one frame are dealt with together. */
+function watch(): void {
+  let isScheduled = false;
+  const act = (): void => {
+    isScheduled = false;
+    enhance();
+  };
+  new MutationObserver((changes) => {
+    const ours = changes.filter(isOurs);
+    ours.forEach(restoreFocus);
+    if (ours.length > 0 && !isScheduled) {
+      isScheduled = true;
+      requestAnimationFrame(act);
+    }
+  }).observe(document.body, { childList: true, subtree: true });
+}
+
+export default { initialize: start };

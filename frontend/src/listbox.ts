@@ -1,0 +1,123 @@
+// A list of rows to choose from, however many there are: the keyboard moves and chooses, assistive
+// technology is told where it is. What is chosen is written, by its key, into a hidden text field of
+// ipywidgets.
+
+import { type Row, VirtualList } from "./virtual";
+
+const PAGE = 8; // rows that Page Up and Page Down pass
+let count = 0;
+
+export interface Entry extends Row {
+  /** A heading cannot be chosen. */
+  isHeading?: boolean;
+}
+
+export class ListBox {
+  readonly element = document.createElement("div");
+  readonly #owner: HTMLElement;
+  readonly #list: VirtualList;
+  readonly #id = `toolbench-list-${++count}`;
+  #keys: string[] = [];
+  #chosen: string | null = null;
+  #active: string | null = null;
+
+  /** Make a list called *label*, whose choices go to the field of *owner*. */
+  constructor(owner: HTMLElement, label: string) {
+    this.#owner = owner;
+    this.element.className = "toolbench-items";
+    this.element.tabIndex = 0;
+    this.element.setAttribute("role", "listbox");
+    this.element.setAttribute("aria-label", label);
+    this.#list = new VirtualList(this.element, (element, row) => this.#paint(element, row));
+    this.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.element.addEventListener("click", (event) => this.#onClick(event));
+  }
+
+  /** Show *entries*, *chosen* marked. */
+  show(entries: Entry[], chosen: string | null): void {
+    const isNew = chosen !== this.#chosen;
+    this.#keys = entries.filter((entry) => !entry.isHeading).map((entry) => entry.key);
+    this.#chosen = chosen;
+    if (isNew || !this.#keys.includes(this.#active ?? "")) this.#active = chosen;
+    this.element.hidden = this.#keys.length === 0;
+    this.#list.show(entries);
+    if (isNew && chosen !== null) this.#list.reveal(chosen);
+    this.#mark();
+  }
+
+  #paint(element: HTMLElement, row: Entry): void {
+    if (row.isHeading) {
+      element.setAttribute("role", "presentation");
+      return;
+    }
+    const place = this.#keys.indexOf(row.key);
+    element.id = `${this.#id}-${place}`;
+    element.dataset.key = row.key;
+    element.setAttribute("role", "option");
+    element.setAttribute("aria-posinset", String(place + 1));
+    element.setAttribute("aria-setsize", String(this.#keys.length));
+    this.#markOne(element);
+  }
+
+  #markOne(option: HTMLElement): void {
+    option.setAttribute("aria-selected", String(option.dataset.key === this.#chosen));
+    option.classList.toggle("toolbench-active", option.dataset.key === this.#active);
+  }
+
+  #mark(): void {
+    for (const option of this.element.querySelectorAll<HTMLElement>("[role=option]")) {
+      this.#markOne(option);
+    }
+    const active = this.#active === null ? undefined : this.#list.element(this.#active);
+    if (active) this.element.setAttribute("aria-activedescendant", active.id);
+    else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = this.#keys.indexOf(this.#active ?? "");
+    const last = this.#keys.length - 1;
+    const places: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at < 0 ? last : at - 1,
+      PageDown: at + PAGE,
+      PageUp: at - PAGE,
+      Home: 0,
+      End: last,
+    };
+    const place = places[event.key];
+    if (place !== undefined) {
+      this.#active = this.#keys[Math.min(last, Math.max(0, place))] ?? null;
+      if (this.#active !== null) this.#list.reveal(this.#active);
+      this.#mark();
+    } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+      this.#choose(this.#active);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  #onClick(event: MouseEvent): void {
+    const target = event.target instanceof Element ? event.target : null;
+    const option = target?.closest<HTMLElement>("[role=option]");
+    if (option) this.#choose(option.dataset.key ?? null);
+  }
+
+  #choose(key: string | null): void {
+    const field = this.#owner.querySelector<HTMLInputElement>(".toolbench-key input");
+    if (!field || key === null) return;
+    this.#chosen = this.#active = key;
+    this.#mark();
+    field.value = key;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
+
+/** A part of a row that shows *text*. */
+export function part(name: string, text: string): HTMLElement {
+  const element = document.createElement("span");
+  element.className = name;
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,19 @@
+// Which part of the page belongs to toolbench.
+
+/** The outermost boxes of panels, explorers and forms, cards of results, and what is inside them. */
+const OURS = ".toolbench-box, .tb-form, [data-toolbench-card]";
+
+/** The element that *event* happened to, if it is inside a widget of ours. */
+export function ourTarget(event: Event): HTMLElement | null {
+  const target = event.target;
+  return target instanceof HTMLElement && target.closest(OURS) ? target : null;
+}
+
+/** Whether *change* happened inside a widget of ours, or brought one into the page. */
+export function isOurs(change: MutationRecord): boolean {
+  const place = change.target;
+  if (place instanceof Element && place.closest(OURS)) return true;
+  return [...change.addedNodes].some(
+    (node) => node instanceof Element && (node.matches(OURS) || node.querySelector(OURS)),
+  );
+}

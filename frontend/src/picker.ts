@@ -1,0 +1,91 @@
+// A list to pick from, drawn by the page: two lines an item, a mark for what it may do, headings.
+// The kernel sends the texts once and says which of them match its search. The plain list beside it
+// is hidden.
+
+import { type Entry, ListBox, part } from "./listbox";
+
+const PICKER = ".toolbench-picker";
+const ITEM = 44; // pixels
+const HEADING = 26;
+
+type Item = [key: string, first: string, second: string, mark: string, group: string];
+type State = [matches: [number, number][], picked: string | null];
+
+const pickers = new WeakMap<Element, Picker>();
+
+export function enhancePickers(): void {
+  for (const element of document.querySelectorAll<HTMLElement>(PICKER)) {
+    const texts = element.querySelector<HTMLElement>("[data-toolbench-items]");
+    const state = element.querySelector<HTMLElement>("[data-toolbench-matches]");
+    if (!texts || !state) continue;
+    let picker = pickers.get(element);
+    if (!picker) {
+      picker = new Picker(element, texts.dataset.toolbenchItems ?? "");
+      pickers.set(element, picker);
+    }
+    picker.read(texts, state);
+  }
+}
+
+class Picker {
+  readonly #list: ListBox;
+  #items: Item[] = [];
+  #texts?: Element;
+  #state?: Element;
+
+  constructor(owner: HTMLElement, label: string) {
+    this.#list = new ListBox(owner, label);
+    owner.querySelector(".toolbench-search")?.after(this.#list.element);
+  }
+
+  /** Take what the kernel sent, if it is new. */
+  read(texts: Element, state: HTMLElement): void {
+    if (texts === this.#texts && state === this.#state) return;
+    if (texts !== this.#texts) this.#items = JSON.parse(texts.textContent || "[]") as Item[];
+    const [matches, picked] = JSON.parse(state.dataset.toolbenchMatches || "[[],null]") as State;
+    [this.#texts, this.#state] = [texts, state];
+    this.#list.show(entriesOf(matches.flatMap(([a, b]) => this.#items.slice(a, b + 1))), picked);
+  }
+}
+
+function entriesOf(items: Item[]): Entry[] {
+  const entries: Entry[] = [];
+  let group = "";
+  items.forEach((item, index) => {
+    if (item[4] !== group) {
+      group = item[4];
+      entries.push(heading(group, index));
+    }
+    entries.push({ key: item[0], version: item, height: ITEM, draw: () => draw(item) });
+  });
+  return entries;
+}
+
+function draw([, first, second, mark]: Item): HTMLElement {
+  const option = document.createElement("div");
+  option.className = "toolbench-item";
+  option.title = second ? `${first}\n${second}` : first;
+  option.append(markOf(mark), part("toolbench-first", first), part("toolbench-second", second));
+  return option;
+}
+
+function heading(text: string, index: number): Entry {
+  return {
+    key: `\n${index}`, // no item is called so
+    version: text,
+    height: text ? HEADING : 0,
+    isHeading: true,
+    draw: () => part("toolbench-heading", text),
+  };
+}
+
+/** A small mark; its form differs as well as its colour, and it is said in a word. */
+function markOf(word: string): HTMLElement {
+  const mark = part("toolbench-mark", "");
+  if (!word) return mark;
+  mark.dataset.mark = word;
+  mark.title = word;
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", word);
+  return mark;
+}

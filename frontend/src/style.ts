@@ -1,0 +1,117 @@
+// How the parts look that only this module makes. Colours are JupyterLab's first; the fallbacks
+// follow the page's own colours, light or dark.
+
+const LINE = "var(--jp-border-color2, color-mix(in srgb, currentColor 25%, transparent))";
+const BRAND = "var(--jp-brand-color1, #1976d2)";
+const MUTED = "color-mix(in srgb, currentColor 72%, transparent)";
+const GREEN = "#2e9e4f";
+const RED = "var(--jp-error-color1, #d33a2f)";
+const AMBER = "#c98a00";
+const SENT = "color-mix(in srgb, #1f6fc4 75%, currentColor)";
+const RECEIVED = "color-mix(in srgb, #9a2fc0 75%, currentColor)";
+const DANGER = "color-mix(in srgb, #be323c 75%, currentColor)";
+const INK = "var(--jp-content-font-color1, inherit)";
+
+const SHEET = `
+.toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; }
+.toolbench-copy { display: inline-flex; gap: 4px; align-items: center; }
+.toolbench-code > .toolbench-copy { align-self: flex-end; margin: 0 0 3px; }
+.toolbench-editor.cm-editor { border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 3px; max-height: 30em; }
+.tb-invalid > .toolbench-editor.cm-editor { border-color: var(--jp-error-color1, #c62828); }
+.toolbench-editor.cm-editor.cm-focused { outline: 2px solid ${BRAND}; outline-offset: 1px; }
+:is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }
+.toolbench-said { font-size: 12px; }
+button.toolbench-tool { font: inherit; font-size: 12px; line-height: 18px; padding: 0 8px; min-height: 24px;
+  color: ${INK}; background: transparent; border: 1px solid ${LINE}; border-radius: 5px; cursor: pointer; }
+button.toolbench-tool:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
+button.toolbench-tool[aria-pressed="true"] { background: color-mix(in srgb, currentColor 12%, transparent); }
+button.toolbench-more { display: block; width: 100%; min-height: 26px; font: inherit; font-size: 12px; color: ${INK};
+  text-decoration: underline; background: transparent; border: 0; cursor: pointer;
+  border-top: 1px solid ${LINE}; border-radius: 0 0 6px 6px; }
+button:is(.toolbench-tool, .toolbench-more):focus-visible,
+[data-toolbench-body] img[role="button"]:focus-visible { outline: 2px solid ${BRAND}; outline-offset: 1px; }
+.toolbench-limited { overflow: auto hidden !important; }
+.toolbench-limited pre { overflow: visible !important; }
+.toolbench-limited.toolbench-whole, .toolbench-full { max-height: none !important; overflow: auto !important; }
+.toolbench-nowrap :is(pre, [data-toolbench-json]) { white-space: pre !important; overflow-wrap: normal !important; }
+[data-toolbench-body] img[role="button"] { cursor: zoom-in; }
+.toolbench-dialog { box-sizing: border-box; width: 94vw; max-width: 94vw; height: 92vh; max-height: 92vh;
+  padding: 0; border: 1px solid ${LINE}; border-radius: 8px; flex-direction: column;
+  color: var(--jp-content-font-color1, CanvasText); background: var(--jp-layout-color1, Canvas);
+  font-family: var(--jp-content-font-family, system-ui, sans-serif); font-size: 14px; }
+.toolbench-dialog[open] { display: flex; }
+.toolbench-dialog > :first-child { display: flex; justify-content: space-between; align-items: center;
+  gap: 10px; padding: 8px 12px; border-bottom: 1px solid ${LINE}; }
+.toolbench-dialog > .toolbench-full { flex: 1; min-height: 0; padding: 10px 12px; }
+.toolbench-dialog::backdrop { background: rgba(0, 0, 0, .45); }
+.toolbench-full > img { max-width: 100%; cursor: zoom-in; }
+.toolbench-full > img.toolbench-actual { max-width: none; cursor: zoom-out; }
+[data-toolbench-run] { cursor: pointer; }
+[data-toolbench-run]:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
+[data-toolbench-run].toolbench-chosen { box-shadow: inset 3px 0 0 ${BRAND};
+  background: color-mix(in srgb, ${BRAND} 10%, transparent); }
+button.toolbench-open { font: inherit; color: inherit; background: transparent; border: 0; cursor: pointer;
+  padding: 0 6px; min-height: 24px; white-space: nowrap; text-decoration: underline; }
+button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
+.toolbench-scroller { max-height: 70vh; overflow: auto !important; }
+.toolbench-full .toolbench-scroller { max-height: 84vh; }
+table.toolbench-table { white-space: nowrap; }
+table.toolbench-table td { padding: 3px 10px 3px 0; border: 0; max-width: 30em; overflow: hidden; text-overflow: ellipsis; }
+table.toolbench-table thead :is(th, td) { position: sticky; top: 0; z-index: 1;
+  background: var(--jp-layout-color0, Canvas) !important; }
+button.toolbench-sort { font: inherit; color: inherit; text-align: inherit; background: transparent; border: 0;
+  padding: 0; min-height: 24px; cursor: pointer; white-space: nowrap; }
+button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
+[aria-sort="ascending"] > .toolbench-sort::after { content: " ▲" / ""; }
+[aria-sort="descending"] > .toolbench-sort::after { content: " ▼" / ""; }
+.toolbench-items { position: relative; overflow: auto; max-height: 22em; min-height: 96px; margin: 2px 0; contain: content; }
+.toolbench-items:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
+.toolbench-items[hidden] { display: none; }
+.toolbench-sizer { position: relative; width: 100%; }
+.toolbench-sizer > * { position: absolute; left: 0; right: 0; box-sizing: border-box; }
+.toolbench-item { display: grid; grid-template-columns: 14px minmax(0, 1fr); align-content: center; column-gap: 6px;
+  padding: 0 10px; border-left: 3px solid transparent; cursor: pointer; line-height: 1.35; color: ${INK}; }
+.toolbench-item > .toolbench-mark { grid-row: 1 / 3; align-self: center; }
+.toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-column: 2; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
+.toolbench-first { font-size: 13px; font-weight: 500; }
+.toolbench-second { font-size: 11px; font-family: var(--jp-code-font-family, monospace); color: ${MUTED}; }
+.toolbench-item:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
+.toolbench-item[aria-selected="true"] { border-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
+.toolbench-items:focus-visible .toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
+.toolbench-heading { padding: 8px 10px 2px; font-size: 11px; letter-spacing: .03em; text-transform: uppercase;
+  color: ${MUTED}; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.toolbench-mark[data-mark] { width: 8px; height: 8px; box-sizing: border-box; border-radius: 50%; background: ${GREEN}; }
+.toolbench-mark[data-mark="not destructive"] { background: transparent; border: 2px solid ${GREEN}; }
+.toolbench-mark:is([data-mark="destructive"], [data-mark="failed"], [data-mark="lost"]) { background: ${RED}; border-radius: 1px;
+  transform: rotate(45deg); }
+.toolbench-mark:is([data-mark="undeclared"], [data-mark="connecting"], [data-mark="incomplete"]) { background: transparent; border: 2px solid ${AMBER}; }
+.toolbench-mark:is([data-mark="closed"], [data-mark="new"]) { background: transparent; border: 2px solid ${MUTED}; }
+@container (min-width: 900px) {
+  .toolbench-pane-list .toolbench-items { flex: 1 1 0; min-height: 20em; max-height: none; }
+  .toolbench-pane-list > .toolbench-picker:has(~ .toolbench-tabs) { flex: none !important; }
+  .toolbench-pane-list > .toolbench-picker:has(~ .toolbench-tabs) .toolbench-items { flex: none; min-height: 44px; max-height: 140px; }
+}
+.toolbench-messages { max-height: 34em; border: 1px solid ${LINE}; border-radius: 6px; margin: 4px 2px; }
+.toolbench-message { display: grid; grid-template-columns: 58px 14px minmax(0, 1fr) auto; grid-auto-rows: 23px; column-gap: 6px;
+  align-items: center; padding: 0 8px; font: 12px var(--jp-code-font-family, monospace); color: ${INK}; cursor: pointer;
+  border-bottom: 1px solid ${LINE}; border-left: 3px solid transparent; white-space: nowrap; }
+.toolbench-message > * { overflow: hidden; text-overflow: ellipsis; }
+.toolbench-message:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
+.toolbench-message[aria-selected="true"] { border-left-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
+.toolbench-items:focus-visible .toolbench-message.toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
+.toolbench-when, .toolbench-took { color: ${MUTED}; }
+.toolbench-message > :nth-child(5) { grid-column: 2; }
+.toolbench-answer { grid-column: 3 / 5; }
+.toolbench-sent { color: ${SENT}; font-weight: 700; font-size: 14px; }
+.toolbench-received { color: ${RECEIVED}; font-weight: 700; font-size: 14px; }
+.toolbench-failed :is(.toolbench-what, .toolbench-answer) { color: ${DANGER}; }
+.toolbench-unseen { position: fixed; top: 0; left: -9999px; }
+@media print { .toolbench-limited { max-height: none !important; } }
+`;
+
+export function addStyle(): void {
+  const style = document.createElement("style");
+  style.textContent = SHEET;
+  document.head.append(style);
+}

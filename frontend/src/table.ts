@@ -1,0 +1,160 @@
+// Tables of results: a click on a head sorts, and however many rows there are, only those that are
+// seen are elements of the page. The kernel sends the first rows as HTML, which is all there is
+// without this module, and the later ones as JSON text beside them. Cells are text nodes.
+
+const TABLE = "[data-toolbench-table]";
+const LATER = "[data-toolbench-rows]";
+const LEFT_OUT = "[data-toolbench-left-out]";
+const ALL = 100; // rows; of more, only those near the window are drawn
+const MARGIN = 20; // rows drawn above and below
+const tables = new WeakMap<Element, Table>();
+
+type Cells = string[];
+
+export function enhanceTables(): void {
+  for (const element of document.querySelectorAll<HTMLTableElement>(TABLE)) {
+    if (!tables.has(element)) tables.set(element, new Table(element));
+  }
+}
+
+/** The head and all rows of *table*, in the order they are shown; nothing if it is another's table. */
+export function cellsOf(table: Element): Cells[] | undefined {
+  return tables.get(table)?.cells;
+}
+
+class Table {
+  readonly #element: HTMLTableElement;
+  readonly #body: HTMLTableSectionElement;
+  readonly #heads: HTMLTableCellElement[];
+  readonly #names: string[];
+  readonly #looks: string[];
+  readonly #scroller: HTMLElement | null;
+  readonly #rows: Cells[];
+  #shown: Cells[];
+  #height = 0;
+  #drawn = "";
+
+  constructor(element: HTMLTableElement) {
+    this.#element = element;
+    this.#body = element.tBodies[0] ?? element.createTBody();
+    this.#heads = [...(element.tHead?.rows[0]?.cells ?? [])];
+    this.#names = this.#heads.map((head) => head.firstChild?.textContent ?? "");
+    this.#looks = this.#heads.map((head) => head.style.textAlign);
+    this.#scroller = element.parentElement;
+    const first = [...this.#body.rows].map((row) =>
+      [...row.cells].map((cell) => cell.textContent ?? ""),
+    );
+    this.#rows = [...first, ...later(this.#scroller)];
+    this.#shown = this.#rows;
+    this.#height = this.#body.rows[0]?.offsetHeight ?? 0;
+    this.#sayLeftOut();
+    element.classList.add("toolbench-table");
+    element.setAttribute("aria-rowcount", String(this.#rows.length + 1));
+    this.#scroller?.classList.add("toolbench-scroller");
+    this.#scroller?.addEventListener("scroll", () => this.#draw(), { passive: true });
+    if (this.#scroller) new ResizeObserver(() => this.#draw()).observe(this.#scroller);
+    this.#heads.forEach((head, column) => this.#makeSortable(head, column));
+    if (this.#rows.length > first.length) this.#draw();
+  }
+
+  get cells(): Cells[] {
+    return [this.#names, ...this.#shown];
+  }
+
+  #makeSortable(head: HTMLTableCellElement, column: number): void {
+    if (!head.textContent?.trim()) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "toolbench-sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => this.#sort(head, column));
+  }
+
+  /** Sort by *column*: upwards, then downwards, then as the rows came. */
+  #sort(head: HTMLTableCellElement, column: number): void {
+    const before = head.getAttribute("aria-sort");
+    const next = before === null ? "ascending" : before === "ascending" ? "descending" : null;
+    for (const other of this.#heads) other.removeAttribute("aria-sort");
+    this.#shown = this.#rows;
+    if (next) {
+      head.setAttribute("aria-sort", next);
+      const sign = next === "ascending" ? 1 : -1;
+      const compare = this.#looks[column] === "right" ? byNumber : byText;
+      this.#shown = [...this.#rows].sort(
+        (one, other) => sign * compare(one[column] ?? "", other[column] ?? ""),
+      );
+    }
+    this.#drawn = "";
+    this.#draw();
+  }
+
+  /** Have the rows that can be seen be in the page, with room for the others around them. */
+  #draw(): void {
+    const total = this.#shown.length;
+    const [begin, end] = total <= ALL ? [0, total] : this.#window(total);
+    if (this.#drawn === `${begin}-${end}`) return;
+    this.#drawn = `${begin}-${end}`;
+    const rows = this.#shown.slice(begin, end).map((cells, index) => this.#row(cells, begin + index));
+    const above = spacer(begin * this.#height, this.#heads.length);
+    const below = spacer((total - end) * this.#height, this.#heads.length);
+    this.#body.replaceChildren(...above, ...rows, ...below);
+    this.#height ||= rows[0]?.offsetHeight ?? 0;
+  }
+
+  #window(total: number): [number, number] {
+    const height = this.#height || 22;
+    const top = this.#scroller?.scrollTop ?? 0;
+    const seen = Math.ceil((this.#scroller?.clientHeight ?? 0) / height);
+    const begin = Math.max(0, Math.floor(top / height) - MARGIN);
+    return [begin, Math.min(total, begin + seen + 2 * MARGIN)];
+  }
+
+  #row(cells: Cells, index: number): HTMLTableRowElement {
+    const row = document.createElement("tr");
+    row.setAttribute("aria-rowindex", String(index + 2));
+    cells.forEach((text, column) => {
+      const cell = row.insertCell();
+      cell.textContent = text;
+      cell.title = text.length > 40 ? text : "";
+      cell.style.textAlign = this.#looks[column] ?? "left";
+    });
+    return row;
+  }
+
+  #sayLeftOut(): void {
+    const place = this.#scroller?.querySelector(LEFT_OUT);
+    const missing = Number(this.#element.dataset.toolbenchTable) - this.#rows.length;
+    const said = missing > 0 ? `… ${missing.toLocaleString("en-US")} rows left out …` : "";
+    if (place) place.textContent = said;
+  }
+}
+
+function later(scroller: Element | null): Cells[] {
+  const place = scroller?.querySelector(LATER);
+  const rows: unknown = JSON.parse(place?.textContent || "[]");
+  place?.remove();
+  return Array.isArray(rows) ? rows.map((row: unknown[]) => row.map(String)) : [];
+}
+
+function spacer(height: number, columns: number): HTMLTableRowElement[] {
+  if (height <= 0) return [];
+  const row = document.createElement("tr");
+  const cell = row.insertCell();
+  row.setAttribute("aria-hidden", "true");
+  cell.colSpan = Math.max(1, columns);
+  cell.style.cssText = `height: ${height}px; padding: 0; border: 0;`;
+  return [row];
+}
+
+function byNumber(one: string, other: string): number {
+  const [left, right] = [Number(one), Number(other)];
+  if (Number.isNaN(left) || Number.isNaN(right)) {
+    return Number(Number.isNaN(left)) - Number(Number.isNaN(right)); // what is no number comes last
+  }
+  return left - right;
+}
+
+function byText(one: string, other: string): number {
+  return one.localeCompare(other);
+}

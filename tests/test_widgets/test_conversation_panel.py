@@ -1,0 +1,221 @@
+"""The panel of a conversation: its buttons, its waiting calls, and a person as the model."""
+
+import threading
+
+import pytest
+from test_agent.scripts import add, call, calls, check_answered, of, sent, talk
+
+from toolbench import Conversation, history, tool
+from toolbench.agent import Agent, ObservationEvent, UserRejectObservation
+from toolbench.llm.models import PersonModel, ScriptedModel
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.transcript.conversation_panel import ConversationPanel
+
+PATIENCE = 20  # seconds
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    history().clear()
+    yield
+    history().clear()
+
+
+@pytest.fixture
+def opened(request):
+    """Opens a panel of a conversation, and closes it at the end."""
+
+    def open_panel(conversation):
+        panel = ConversationPanel(conversation)
+        request.addfinalizer(panel.close)
+        return panel
+
+    return open_panel
+
+
+def everything(widget):
+    """All widgets below *widget*, in their order."""
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from everything(child)
+
+
+def labelled(panel, label, nth=0):
+    named = [w for w in everything(panel) if getattr(w, "description", None) == label]
+    return named[nth]
+
+
+def text(panel):
+    return "\n".join(str(getattr(w, "value", "")) for w in everything(panel))
+
+
+def settled(panel):
+    assert ticker.wait_idle(PATIENCE)
+    panel.refresh()
+
+
+def press(panel, label, nth=0):
+    labelled(panel, label, nth).click()
+    settled(panel)
+
+
+def two_calls(opened):
+    script = [calls(call("add", {"a": 1}), call("add", {"a": 2}, id="c2")), "Done."]
+    c = talk(script)
+    panel = opened(c)
+    press(panel, "Step")
+    return c, panel
+
+
+def test_step_leaves_the_calls_waiting(opened):
+    """The model is asked, and nothing runs."""
+    c, panel = two_calls(opened)
+    assert text(panel).count("waits for you") >= 2 and len(history()) == 0
+    check_answered(c, waiting=2)
+
+
+def test_a_call_is_edited_and_runs(opened):
+    """The form holds what the model sent; what is changed there runs."""
+    c, panel = two_calls(opened)
+    labelled(panel, "Edit").click()
+    labelled(panel, "a").value = "40"
+    press(panel, "Run with these arguments")
+    assert history()[0].arguments == {"a": 40}
+    assert "edited" in text(panel) and len(c.pending) == 1
+
+
+def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
+    """The other one runs; then the model is asked again by itself."""
+    c, panel = two_calls(opened)
+    labelled(panel, "Refuse").click()
+    labelled(panel, "Why not").value = "Not now."
+    press(panel, "Refuse it")
+    press(panel, "Run")
+    [refused] = of(c, UserRejectObservation)
+    assert "Not now." in refused.reason and "Not now." in str(sent(c))
+    assert c.loop.final_text == "Done."
+    check_answered(c)
+
+
+def test_a_call_is_answered_by_hand(opened):
+    """The tool does not run."""
+    c, panel = two_calls(opened)
+    labelled(panel, "Answer by hand").click()
+    labelled(panel, "What add would have said").value = "Seven."
+    press(panel, "Give this answer")
+    [answer] = of(c, ObservationEvent)
+    assert answer.by_hand and answer.observation.text == "Seven."
+    assert len(history()) == 0
+
+
+def test_a_row_opens_into_the_panel_of_its_call(opened):
+    """Filled with what ran; and closes again."""
+    _, panel = two_calls(opened)
+    press(panel, "Run to the end")
+    press(panel, "Open", 1)
+    assert labelled(panel, "a").value == "2"
+    press(panel, "Close")
+    assert not [w for w in everything(panel) if getattr(w, "description", "") == "a"]
+
+
+def test_stop_ends_the_request(opened):
+    """The model hears of it, and the panel can go on."""
+    asked, stopped = threading.Event(), threading.Event()
+
+    class Slow:
+        name, provider = "slow", "openai"
+
+        def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+            cancel.on_cancel(stopped.set)
+            asked.set()
+            assert stopped.wait(PATIENCE)
+            return {"role": "assistant", "content": "late"}
+
+    panel = opened(talk(Slow()))
+    labelled(panel, "Step").click()
+    assert asked.wait(PATIENCE)
+    press(panel, "Stop")
+    assert stopped.is_set() and not panel.is_busy
+
+
+def test_what_a_tool_asks_is_asked_in_the_panel(opened):
+    """The policy's question stands below the rows, and the answer counts."""
+
+    @tool(destructive=True)
+    def wipe(path: str) -> str:
+        """Delete a file."""
+        return f"{path} is gone"
+
+    c = talk([calls(call("wipe", {"path": "x"})), "Done."], [wipe])
+    panel = opened(c)
+    press(panel, "Step")
+    labelled(panel, "Run").click()
+    yes = wait_for(panel, lambda w: getattr(w, "button_style", "") == "danger")
+    yes.click()
+    settled(panel)
+    assert of(c, ObservationEvent)[0].observation.text == "x is gone"
+
+
+def wait_for(panel, wanted):
+    """The first widget that is *wanted*, once it is there."""
+    there = threading.Event()
+    for _ in range(PATIENCE * 20):
+        for widget in everything(panel):
+            if wanted(widget):
+                return widget
+        there.wait(0.05)
+    raise AssertionError("It is not there.")
+
+
+def test_a_person_is_the_model(opened):
+    """They see all that a model is sent, call a tool by its form, and then say something."""
+    c = Conversation(agent=Agent(PersonModel(), [add], system_prompt="Be brief."))
+    c.send_message("What is 2 + 3?")
+    panel = opened(c)
+    labelled(panel, "Run to the end").click()
+    chooser = wait_for(
+        panel, lambda w: getattr(w, "description", "") == "Tool you call"
+    )
+    shown = text(panel)
+    assert "Be brief." in shown and "What is 2 + 3?" in shown
+    assert "Add two numbers." in shown
+    chooser.value = "add"
+    wait_for(panel, lambda w: getattr(w, "description", "") == "a").value = "2"
+    labelled(panel, "b").value = "3"
+    press_when_quiet(panel)
+    wait_for(panel, lambda w: "&quot;content&quot;: &quot;5&quot;" in value_of(w))
+    labelled(panel, "What you say").value = "It is 5."
+    press_when_quiet(panel)
+    settled(panel)
+    assert c.loop.final_text == "It is 5."
+    assert [record.arguments for record in history()] == [{"a": 2, "b": 3}]
+
+
+def value_of(widget):
+    return str(getattr(widget, "value", ""))
+
+
+def press_when_quiet(panel):
+    labelled(panel, "Answer for the model").click()
+
+
+def test_fails_in_one_sentence(opened):
+    """What cannot go on says why, in the panel."""
+    c = Conversation(agent=Agent(ScriptedModel(["Hi."]), []))
+    panel = opened(c)
+    press(panel, "Step")
+    assert "Nothing was said yet" in text(panel)
+
+
+def test_a_long_conversation_shows_its_last_rows(opened):
+    """As many widgets as a page can bear, and a line about the rest."""
+    c = talk(["Done."])
+    for number in range(300):
+        c.send_message(f"message {number}")
+    panel = opened(c)
+    assert len(list(everything(panel))) < 260
+    assert (
+        "message 299" in text(panel)
+        and "message 50" not in text(panel).split("sent next")[0]
+    )
+    assert "events before these" in text(panel)

@@ -1,0 +1,86 @@
+"""A click counts once, and not before the last keys are here."""
+
+import pytest
+
+from test_widgets.front import click, named, type_into
+from test_widgets.tooling import buttons, finish, shown, until
+from toolbench import current_run, tool
+from toolbench.runs.background import active
+from toolbench.widgets.kit import debounce
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel import ToolPanel, controls
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, which a test may change."""
+    now = [100.0]
+    for module in (controls, debounce):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize("typed", ["", "a"])
+def test_a_double_click_is_one_click(typed, clock):
+    """However quick the run is, and whether the click waits for what is typed or not."""
+    runs = []
+
+    @tool
+    def count(text: str = "") -> str:
+        """Count."""
+        runs.append(text)
+        return "done"
+
+    panel = ToolPanel(count)
+    if typed:
+        type_into(panel.form.slot.child("text").editor.widget, typed)
+    for times in (1, 2):
+        click(buttons(panel)["Run"])
+        click(buttons(panel)["Run"])
+        clock[0] += 2 * debounce.QUIET
+        assert ticker.wait_idle(20)
+        finish(panel)
+        assert runs == [typed] * times
+        clock[0] += 2 * debounce.QUIET
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_click_after_an_answer_is_another():
+    """However soon it comes: here, at the same moment."""
+    answers = []
+
+    @tool
+    def ask() -> str:
+        """Ask."""
+        answers.append(current_run().ask("Well?").action)
+        return "done"
+
+    panel = ToolPanel(ask)
+    for times in (1, 2):
+        click(buttons(panel)["Run"])
+        until(lambda: "Well?" in shown(panel))
+        click(named(panel, "No"))
+        finish(panel)
+        assert answers == ["decline"] * times
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_question_that_nobody_answered_leaves_a_double_click_one():
+    """The time of the run is over before the second half comes."""
+    started = []
+
+    @tool
+    def ask() -> str:
+        """Ask."""
+        started.append(True)
+        return current_run().ask("Well?").action
+
+    panel = ToolPanel(ask)
+    click(buttons(panel)["Run"])
+    until(lambda: "Well?" in shown(panel))
+    active.stop(panel._run, "timed out after 1 s")
+    finish(panel)
+    click(buttons(panel)["Run"])
+    finish(panel)
+    assert "timed out" in shown(panel)
+    assert len(started) == 1

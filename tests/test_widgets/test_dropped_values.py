@@ -1,0 +1,106 @@
+"""A panel whose tool was defined again with other arguments, and took the new one."""
+
+from test_widgets.front import click
+from test_widgets.tooling import buttons, finish, shown
+from toolbench import tool
+from toolbench.widgets.panel import ToolPanel
+
+EARLIER = "result from the previous version"
+
+
+def define(arguments):
+    """Define a tool again, as a re-run cell does."""
+    namespace = {"__name__": "__main__", "tool": tool}
+    code = (
+        "from pydantic import SecretStr\n"
+        f'@tool\ndef wait({arguments}) -> str:\n    """Wait."""\n    return "done"'
+    )
+    exec(code, namespace)
+    return namespace["wait"]
+
+
+def reloaded(panel, arguments):
+    """Define the tool of *panel* again, and press Reload."""
+    new = define(arguments)
+    panel.look_for_news()
+    click(buttons(panel)["Reload"])
+    assert panel.tool is new
+    return panel
+
+
+class TestReload:
+    def test_leaves_out_what_is_gone_and_shows_it(self):
+        """The rest is kept and can be run; nothing is sent under a name nobody chose."""
+        given = {"n": 1, "fail_at": 5, "text": "<b>\u202e"}
+        panel = ToolPanel(define("n: int, fail_at: int = 0, text: str = ''"), given)
+        reloaded(panel, "n: int, fail: int = 0")
+        assert panel.form.value == {"n": 1}
+        head = shown(panel)
+        assert (
+            "The tool takes no &#x27;fail_at&#x27;, &#x27;text&#x27; any more" in head
+        )
+        assert "fail_at = 5" in head
+        assert "<b>" not in head.rpartition("</style>")[2].partition("text =")[2]
+        assert "\u202e" not in head
+        assert panel.run() is not None
+        finish(panel)
+        assert panel.result.text == "done"
+
+    def test_shows_all_of_what_it_leaves_out(self):
+        """It may have been long to type, and is nowhere else."""
+        text = "word " * 20_000
+        panel = ToolPanel(define("text: str"), {"text": text})
+        assert text in reloaded(panel, "other: str")._head.value
+
+    def test_leaves_no_secret_behind(self, wire):
+        """Under a name like any other, the next form would show it."""
+        panel = ToolPanel(define("pin: SecretStr = None"), {"pin": "hunter2!"})
+        reloaded(panel, "n: int = 0")
+        assert panel.form.value == {}
+        assert "&#x27;pin&#x27;" in shown(panel)
+        assert "hunter2" not in wire.text()
+
+    def test_keeps_what_no_tool_ever_took(self):
+        """It was given on purpose, to see what comes of it; so is what does not fit."""
+        given = {"n": "x", "odd": 1}
+        panel = ToolPanel(define("n: int"), given)
+        before = panel._head.value
+        reloaded(panel, "n: int, m: int = 0")
+        assert panel.form.value == given
+        assert panel._head.value == before
+
+    def test_keeps_what_has_another_type_now(self):
+        """The field says what is wrong with it."""
+        panel = reloaded(ToolPanel(define("n: int"), {"n": 3}), "n: str")
+        assert panel.form.value == {"n": 3}
+        assert "any more" not in shown(panel)
+
+    def test_forgets_at_the_next_what_it_left_out_before(self):
+        """Only the last change is news."""
+        panel = reloaded(ToolPanel(define("a: int = 0"), {"a": 1}), "b: int = 0")
+        assert "a = 1" in shown(panel)
+        assert "a = 1" not in reloaded(panel, "c: int = 0")._head.value
+
+
+class TestEarlierResult:
+    def test_is_marked_until_the_next(self):
+        """What stands there came from another tool than the one above it."""
+        panel = ToolPanel(define("n: int"), {"n": 1})
+        panel.run()
+        finish(panel)
+        assert EARLIER not in shown(panel)
+        reloaded(panel, "n: int, m: int = 0")
+        assert EARLIER in shown(panel)
+        assert "The call" in shown(panel)
+        panel.run()
+        assert EARLIER not in panel._report._clock.value
+        finish(panel)
+        assert EARLIER not in shown(panel)
+
+    def test_is_none_where_nothing_ran(self):
+        """A panel that never ran has nothing to mark."""
+        panel = ToolPanel(define("n: int"))
+        new = define("n: int, m: int = 0")
+        panel.reload()
+        assert panel.tool is new
+        assert EARLIER not in shown(panel)

@@ -1,0 +1,157 @@
+"""The tabs Recording and Changes of a server in the explorer."""
+
+import re
+from threading import RLock
+
+import pytest
+from test_mcp.peers import scripted
+
+from test_widgets.front import click, named, page, type_into
+from test_widgets.tooling import buttons, until
+from toolbench.mcp import MCPClient
+from toolbench.mcp.recording import Recording
+from toolbench.mcp.trust.approvals import Approvals
+from toolbench.testing import FakeMCPServer
+from toolbench.widgets.explorer.panes.changes_pane import ChangesPane
+from toolbench.widgets.explorer.panes.recording_pane import RecordingPane
+from toolbench.widgets.kit.ticker import ticker
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """The files go into a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(here):
+    with MCPClient(approvals=Approvals(here / "approved")) as client:
+        yield client
+
+
+def offering(description, *required):
+    """A server with a tool of that *description* and those *required* arguments."""
+    server = FakeMCPServer("shop")
+    properties = {name: {"type": "string"} for name in ("item", *required)}
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    server.answer("buy", "bought", schema=schema, description=description)
+    return {"server": server}
+
+
+def listing(description):
+    """What a scripted server says when it is asked for its tools."""
+    tool = {"name": "t", "description": description, "inputSchema": {"type": "object"}}
+    return {"tools/list": [{"result": {"tools": [tool]}}]}
+
+
+@pytest.fixture
+def opened():
+    """Opens tabs, and closes them with the test."""
+    panes = []
+
+    def opened(kind, session):
+        panes.append(kind(session, RLock()))
+        return panes[-1]
+
+    yield opened
+    for pane in panes:
+        pane.close()
+    assert ticker.wait_idle(20)
+
+
+class TestRecording:
+    def test_a_button_begins_and_ends_it(self, client, opened, here):
+        """A recording goes into the named file, the tab says where, and it replays."""
+        session = client.connect("shop", offering("Buy."))
+        pane = opened(RecordingPane, session)
+        type_into(named(pane.widget, "File"), "mine.jsonl")
+        click(buttons(pane.widget)["Record"])
+        until(lambda: "Stop recording" in buttons(pane.widget))
+        assert f"Recording into {here / 'mine.jsonl'}" in page(pane.widget)
+        session.call("buy", {"item": "tea"})
+        click(buttons(pane.widget)["Stop recording"])
+        until(lambda: "Record" in buttons(pane.widget))
+        assert f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget)
+        assert f"--replay {here / 'mine.jsonl'}" in page(pane.widget)
+        assert len(Recording.read(here / "mine.jsonl").calls) == 1
+        replay = client.connect("again", replay=here / "mine.jsonl")
+        assert replay.call("buy", {"item": "tea"}).text == "bought"
+
+    def test_a_file_that_is_something_else_is_left_alone(self, client, opened, here):
+        """The tab says why nothing is recorded, and can be tried again."""
+        (here / "shop.jsonl").write_text("precious")
+        pane = opened(RecordingPane, client.connect("shop", offering("Buy.")))
+        click(buttons(pane.widget)["Record"])
+        until(lambda: "not written over" in page(pane.widget))
+        assert (here / "shop.jsonl").read_text() == "precious"
+        assert not buttons(pane.widget)["Record"].disabled
+
+    def test_a_replay_says_what_it_is(self, client, opened, here):
+        """What is replayed cannot be recorded; one that was recorded from the start can be ended."""
+        client.connect("shop", offering("Buy."), record=here / "r.jsonl")
+        pane = opened(RecordingPane, client.servers["shop"])
+        assert "Stop recording" in buttons(pane.widget)
+        pane = opened(RecordingPane, client.connect("old", replay=here / "r.jsonl"))
+        assert "Replayed from" in page(pane.widget)
+        assert buttons(pane.widget)["Record"].disabled
+
+
+class TestChanges:
+    @pytest.mark.parametrize("kept", ["snapshot", "recording", "server"])
+    def test_are_shown_side_by_side_and_saved(self, client, opened, here, kept):
+        """Compared with any of these, the words that changed are marked; the page is a file."""
+        before = client.connect(
+            "before", offering("Buy <b>one</b> item."), record=here / "r.jsonl"
+        )
+        before.snapshot().write(here / "before.snapshot.json")
+        other = {"snapshot": "before.snapshot.json", "recording": "r.jsonl"}
+        session = client.connect("shop", offering("Buy <b>two</b> items.", "unit"))
+        pane = opened(ChangesPane, session)
+        box = named(pane.widget, "Compare with")
+        assert other.get(kept, "before") in box.options
+        assert "Save as HTML" in buttons(pane.widget)
+        type_into(box, other.get(kept, "before"))
+        click(buttons(pane.widget)["Compare"])
+        until(lambda: "<ins>two</ins>" in page(pane.widget))
+        assert "<del>one</del>" in page(pane.widget)
+        assert "<b>" not in page(pane.widget)
+        assert page(pane.widget).index("breaking") < page(pane.widget).index("routing")
+        click(buttons(pane.widget)["Save as HTML"])
+        until(lambda: (here / "shop-changes.html").is_file())
+        text = (here / "shop-changes.html").read_text()
+        assert "<ins>two</ins>" in text
+        assert not re.search(r"<script|<b>|https?://", text)
+
+    def test_a_snapshot_of_today_is_compared_with_tomorrow(self, client, opened, here):
+        """A button keeps what is offered; compared with it, the server has not changed."""
+        pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
+        click(buttons(pane.widget)["Save a snapshot"])
+        box = named(pane.widget, "Compare with")
+        until(lambda: "shop.snapshot.json" in box.options)
+        assert f"{here / 'shop.snapshot.json'}" in page(pane.widget)
+        type_into(box, "shop.snapshot.json")
+        click(buttons(pane.widget)["Compare"])
+        until(lambda: "It offers what shop.snapshot.json says." in page(pane.widget))
+
+    @pytest.mark.parametrize("other", ["", "nowhere", "broken.json"])
+    def test_what_cannot_be_compared_is_told(self, client, opened, here, other):
+        """What is no file and no server, or holds no snapshot, is a sentence in the tab."""
+        (here / "broken.json").write_text("{}")
+        pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
+        type_into(named(pane.widget, "Compare with"), other)
+        click(buttons(pane.widget)["Compare"])
+        words = ("Say what it is compared with", "is no file", "is no snapshot")
+        until(lambda: any(word in page(pane.widget) for word in words))
+
+    def test_of_an_approved_server_are_shown_and_approved(self, client, opened, here):
+        """A server that changed since it was approved shows how; Approve lets it be called."""
+        path = here / "server.json"
+        client.connect("shop", scripted(path, listing("Does one thing.")))
+        session = client.connect("shop", scripted(path, listing("Does two things.")))
+        assert "was not called" in session.call("t").text
+        pane = opened(ChangesPane, session)
+        assert "<ins>two</ins>" in page(pane.widget)
+        click(buttons(pane.widget)["Approve"])
+        assert "Approve" not in buttons(pane.widget)
+        assert session.call("t").text == "fine"

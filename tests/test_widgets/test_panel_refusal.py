@@ -1,0 +1,54 @@
+"""A panel whose form cannot be run yet: it says which fields to mend, and leads to them."""
+
+from typing import Annotated
+
+import pytest
+from pydantic import Field
+
+from test_widgets.front import click, named, type_into
+from test_widgets.tooling import buttons, shown
+from toolbench import tool
+from toolbench.widgets.panel.panel import ToolPanel, open_panels
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    yield
+    for panel in list(open_panels):
+        panel.close()
+
+
+@tool
+def add(a: int, b: Annotated[int, Field(ge=0)] = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def test_does_not_start_with_what_does_not_fit():
+    """What is wrong is said on its field, and the notice goes when it is mended."""
+    panel = ToolPanel(add, {"a": 1, "b": -1})
+    click(buttons(panel)["Run"])
+    assert panel._run is None
+    assert "Fix 1 field to run:" in shown(panel)
+    assert "Send anyway" not in buttons(panel)
+    panel.form.value = {"a": 1}
+    assert panel._controls.notice.children == ()
+
+
+def test_links_to_each_field_that_is_wrong(wire):
+    """Beside Run stands what is still to be mended; each name leads to its field."""
+    panel = ToolPanel(add, {"b": -1})
+    click(buttons(panel)["Run"])
+    assert "Fix 2 fields to run:" in shown(panel)
+    assert [*buttons(panel._controls.notice)] == ["a", "b"]
+    click(buttons(panel)["b"])
+    box = named(panel.form.widget, "b")
+    focused = [
+        comm
+        for comm, kind, data in wire.messages
+        if kind == "comm_msg" and data.get("content") == {"do": "focus"}
+    ]
+    assert focused[-1] == box.comm.comm_id
+    type_into(box, "1")
+    assert "Fix 1 field to run:" in shown(panel)
+    assert [*buttons(panel._controls.notice)] == ["a"]

@@ -1,0 +1,54 @@
+"""What the explorer offers for a server that did not connect."""
+
+from contextlib import suppress
+
+import pytest
+from test_mcp.peers import light, misbehaving
+
+from test_widgets.tooling import buttons
+from toolbench.errors import ServerError
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+NOBODY = {"url": "http://127.0.0.1:9/mcp"}
+MISSING = {"command": "no-such-command-anywhere"}
+OLDER, NEWER = "Use the older protocol", "Use the newer protocol"
+
+
+@pytest.fixture
+def client():
+    """A client whose servers end with the test."""
+    with MCPClient(timeout=20) as client:
+        yield client
+
+
+def offered(client, entry):
+    """What the explorer has to click after an attempt to connect to *entry*."""
+    with suppress(ServerError):
+        client.connect("demo", entry)
+    return set(buttons(Explorer(client, "demo").page.details.widget))
+
+
+class TestOtherProtocol:
+    @pytest.mark.parametrize("entry", [MISSING, NOBODY])
+    def test_is_not_offered_where_nobody_spoke(self, client, entry):
+        """No protocol starts a command that is missing."""
+        assert offered(client, entry) == {"Reconnect", "Disconnect"}
+
+    def test_is_not_offered_where_both_were_tried_in_vain(self, client):
+        """A server that dies at once would die again."""
+        assert OLDER not in offered(client, misbehaving("exit-at-start"))
+
+    def test_is_offered_where_the_server_answered(self, client):
+        """It may have meant: not in this way."""
+        assert OLDER in offered(client, misbehaving("init-error"))
+
+    def test_is_offered_where_only_one_was_tried(self, client):
+        """What was sent was perhaps not understood."""
+        entry = {**misbehaving("exit-at-start"), "mode": "legacy"}
+        assert NEWER in offered(client, entry)
+        assert NEWER not in offered(client, {**MISSING, "mode": "legacy"})
+
+    def test_is_offered_of_a_server_that_is_there(self, client):
+        """To see how it does in the other one."""
+        assert NEWER in offered(client, light("demo", "x"))

@@ -1,0 +1,205 @@
+"""The traffic of a server in pairs: what is open stays open, and a request can be sent again."""
+
+import html
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from payloads import PAYLOADS
+from test_display.inert import problems
+
+from test_widgets.front import click, page, receive
+from test_widgets.tooling import buttons, until
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+from toolbench.widgets.explorer.panes.tools import ToolsPane
+from toolbench.widgets.explorer.traffic_view.traffic import TrafficPane
+from toolbench.widgets.explorer.traffic_view.traffic_lines import PIECE
+from toolbench.widgets.kit.ticker import ticker
+
+SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
+SECONDS = 20
+
+
+@pytest.fixture
+def explorer():
+    """The explorer of a server, with its traffic in sight."""
+    with MCPClient(timeout=SECONDS) as client:
+        client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+        explorer = Explorer(client)
+        explorer.page.details.show(TrafficPane)
+        yield explorer
+        explorer.close()
+        assert ticker.wait_idle(SECONDS)
+
+
+@pytest.fixture
+def traffic(explorer):
+    """The pane of its traffic."""
+    return explorer.page.details.pane
+
+
+def lines(traffic):
+    """What the lines say, oldest first: their columns, without the blanks that fill them."""
+    widgets = reversed(traffic._lines._box.children)
+    texts = re.findall(
+        "<div data-toolbench-message[^>]*>(.*?)</div>",
+        "".join(widget.value for widget in widgets),
+    )
+    return [[part.strip() for part in html.unescape(t).split("\t")] for t in texts]
+
+
+def open_line(traffic, subject):
+    """Open the last message about *subject*, as a click on its line does."""
+    number = [line[0] for line in lines(traffic) if line[3] == subject][-1]
+    receive(traffic._number, value=number)
+
+
+def calls(session):
+    """The calls of tools that were sent."""
+    return session.traffic.find(method="tools/call", kind="request")
+
+
+class TestLines:
+    def test_pair_a_request_with_its_answer(self, explorer, traffic):
+        """One line has what was asked, what came of it, and how long that took."""
+        session = explorer.page.session
+        session.call("basket", {"item": "pear"})
+        session.call("no such tool")
+
+        def outcomes():
+            return {line[3]: line[4] for line in lines(traffic)}
+
+        last = "tools/call no such tool"
+        until(lambda: outcomes().get(last, "no answer yet") != "no answer yet")
+        said = outcomes()
+        assert said["tools/list"] == "7 tools"
+        assert re.fullmatch(r"result, \d+ characters", said["tools/call basket"])
+        asked = [line for line in lines(traffic) if line[3] == "tools/call basket"]
+        assert [line[2] for line in asked] == ["→"]
+        assert re.fullmatch(r"[\d,]+ ms", asked[0][5])
+
+    def test_are_filtered(self, explorer, traffic):
+        """By who sent the first message, by kind, and by any text of either message."""
+        explorer.page.session.call("basket", {"item": "pear"})
+        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        receive(traffic._text, value="In The Basket")  # words of the answer
+        assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
+        receive(traffic._kind, index=2)
+        assert lines(traffic) == []
+        assert "No message matches" in page(traffic.widget)
+
+    def test_of_10_000_messages_are_all_there(self, explorer, traffic):
+        """And what was sent once is not sent again: a new message is one piece."""
+        kept = explorer.page.session.traffic
+        for number in range(9_900):
+            text = json.dumps({"method": f"notifications/{number}"})
+            kept.note(
+                "received", text, kind="notification", method=f"notifications/{number}"
+            )
+        traffic.refresh()
+        assert len(lines(traffic)) >= 9_900
+        before = [widget.value for widget in traffic._lines._box.children]
+        kept.note("received", "{}", kind="notification", method="notifications/last")
+        traffic.refresh()
+        after = [widget.value for widget in traffic._lines._box.children]
+        changed = [value for value in after if value not in before]
+        assert len(changed) == 1
+        assert changed[0].count("data-toolbench-message=") <= PIECE
+
+    @pytest.mark.parametrize("part", range(0, len(PAYLOADS), 40))
+    def test_are_inert(self, explorer, traffic, part):
+        """Whatever a message says, it is text, in its own line."""
+        some = PAYLOADS[part : part + 40]
+        for payload in some:
+            kept = explorer.page.session.traffic
+            kept.note("received", payload, kind="noise", method=payload)
+        traffic.refresh()
+        assert len(
+            [line for line in lines(traffic) if "no message" in str(line)]
+        ) == len(some)
+        for widget in traffic._lines._box.children:
+            assert problems(widget.value) == []
+        receive(traffic._number, value=str(explorer.page.session.traffic[-1].id))
+        assert problems(traffic._opened._cards.value) == []
+
+
+class TestOpenMessage:
+    def test_stays_open_when_others_come(self, explorer, traffic):
+        """Both its parts are read on; its answer is added when that comes."""
+        session = explorer.page.session
+        session.traffic.note(
+            "sent", '{"id": "77"}', kind="request", method="ping", request_id="77"
+        )
+        traffic.refresh()
+        open_line(traffic, "ping")
+        assert "Sent: request" in page(traffic.widget)
+        assert "Received: response" not in page(traffic.widget)
+        for _ in range(300):
+            session.traffic.note("received", "{}", kind="notification", method="n")
+        session.traffic.note(
+            "received", '{"id": "77"}', kind="response", request_id="77"
+        )
+        traffic.refresh()
+        assert "Sent: request" in page(traffic.widget)
+        assert "Received: response" in page(traffic.widget)
+        click(buttons(traffic.widget)["Close"])
+        assert "Sent: request" not in page(traffic.widget)
+
+    def test_of_a_list_is_sent_again(self, explorer, traffic):
+        """As it is; the answer comes in the traffic."""
+        session = explorer.page.session
+        before = len(session.traffic.find(method="tools/list", kind="request"))
+        open_line(traffic, "tools/list")
+        click(buttons(traffic.widget)["Repeat"])
+        until(lambda: "Answered" in page(traffic.widget))
+        again = session.traffic.find(method="tools/list", kind="request")
+        assert len(again) == before + 1
+
+    def test_is_edited_and_sent(self, explorer, traffic):
+        """With the parameters that were typed; what is no JSON object is said."""
+        session = explorer.page.session
+        session.resources.read("shop://news")
+        until(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
+        open_line(traffic, "resources/read shop://news")
+        click(buttons(traffic.widget)["Edit and send"])
+        area, send = traffic._opened._area, buttons(traffic.widget)["Send"]
+        assert json.loads(area.value) == {"uri": "shop://news"}
+        for wrong in ("{", "[]"):
+            receive(area, value=wrong)
+            click(send)
+            assert re.search("no JSON|are an object", page(traffic.widget))
+        receive(area, value='{"uri": "shop://stock/pear"}')
+        click(send)
+        until(lambda: "Answered" in page(traffic.widget))
+        assert session.traffic.find("shop://stock/pear", direction="sent")
+
+    def test_of_a_call_goes_through_the_panel(self, explorer, traffic):
+        """Repeating runs the tool there, where it may be asked about; editing fills the form."""
+        session = explorer.page.session
+        session.call("basket", {"item": "pear"})
+        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        open_line(traffic, "tools/call basket")
+        click(buttons(traffic.widget)["Edit and send"])
+        pane = explorer.page.lists.pane
+        assert isinstance(pane, ToolsPane)
+        panel = pane._open["basket"].panel
+        assert panel.form.value == {"item": "pear"}
+        assert len(calls(session)) == 1
+        click(buttons(traffic.widget)["Repeat"])
+        until(lambda: len(calls(session)) == 2 and panel.result is not None)
+        assert panel.record.tool == "basket"
+
+    def test_with_a_secret_is_not_sent_again(self, explorer, traffic):
+        """What is hidden here cannot be sent, and no mark is sent in its place."""
+        kept = explorer.page.session.traffic
+        text = '{"method": "ping", "params": {"token": "<secret-hidden>"}}'
+        kept.note("sent", text, kind="request", method="ping", request_id="x")
+        traffic.refresh()
+        open_line(traffic, "ping")
+        before = len(kept)
+        click(buttons(traffic.widget)["Repeat"])
+        assert "holds a secret" in page(traffic.widget)
+        assert len(kept) == before

@@ -1,0 +1,208 @@
+"""What a server offers otherwise than before: old and new side by side, and as a page to keep."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html
+from toolbench.display.page import Tone, notice
+from toolbench.errors import ServerError
+from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.recording.recording import offer_in
+from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.snapshots.change import Change
+from toolbench.mcp.snapshots.changes_page import changes_html, changes_page, write_page
+from toolbench.mcp.snapshots.recorded_calls import check_calls
+from toolbench.runs.history.history import history
+from toolbench.widgets.explorer.panes.pane import Lock, Pane
+from toolbench.widgets.explorer.panes.recording_pane import file_name
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.parts import put, show_if
+
+_MOST_CHANGES = 200  # changes; the saved page has all of them
+_MOST_CALLS = 10
+_PROPOSED = 50  # files
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing the server with something."""
+
+    before: str
+    """What it was compared with, as the person called it."""
+    changes: Sequence[Change]
+    notes: str = ""
+    """Which calls of this session would be refused now."""
+
+
+class ChangesPane(Pane):
+    """Compares the server with a snapshot, a recording, another server, or what was approved."""
+
+    title = "Changes"
+    hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Compare nothing yet, unless *session* changed since it was approved here."""
+        super().__init__(session, lock)
+        parts, name = self._parts, file_name(session.name)
+        self._errand: Errand[Comparison] = Errand(lock)
+        self._writing: Errand[Path] = Errand(lock)
+        self._comparison: Comparison | None = None
+        self._other = parts.make(
+            w.Combobox,
+            "toolbench-field",
+            description="Compare with",
+            placeholder="a snapshot, a recording, or a server",
+            options=self._proposals(),
+            continuous_update=False,  # the same
+        )
+        self._compare = parts.button("Compare")
+        self._snapshot = parts.button(
+            "Save a snapshot", tip=f"Write what it offers now into {name}.snapshot.json"
+        )
+        self._approve = parts.button(
+            "Approve", tip="Call its tools again, as they are described now"
+        )
+        self._file = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Page",
+            value=f"{name}-changes.html",
+            continuous_update=False,  # a click would overtake the last key
+        )
+        self._save = parts.button("Save as HTML")
+        self._state, self._page = parts.html(), parts.html()
+        for button, react in (
+            (self._compare, self._start),
+            (self._snapshot, self._take_snapshot),
+            (self._approve, self._approved),
+            (self._save, self._save_page),
+        ):
+            self.on(button, react)
+        self._saving = parts.row(self._file, self._save)
+        self.widget = parts.column(
+            parts.row(self._other, self._compare, self._snapshot),
+            *(self._state, self._approve, self._page, self._saving),
+        )
+        self._tell("Nothing compared yet.", "neutral")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what changed since the server was approved here, if it did."""
+        self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
+        trust = self.session.trust
+        changes = [] if trust is None else trust.changes
+        show_if(self._approve, is_shown=bool(changes))
+        if changes:
+            self._tell(
+                "It says other things than when it was approved here: until you approve it, "
+                "its tools are not called.",
+                "warning",
+            )
+            self._show(Comparison("as approved", changes))
+        show_if(self._saving, is_shown=self._comparison is not None)
+
+    def _proposals(self) -> list[str]:
+        """Return the files here and the servers that it can be compared with."""
+        here = Path.cwd()
+        files = [
+            f.name for kind in ("*.snapshot.json", "*.jsonl") for f in here.glob(kind)
+        ]
+        names = {s.name for s in connected.sessions if s is not self.session}
+        return [*sorted(files)[:_PROPOSED], *sorted(names)]
+
+    def _tell(self, text: str, tone: Tone) -> None:
+        put(self._state, Html(f'<div role="status">{notice(text, tone)}</div>'))
+
+    # --- comparing ----------------------------------------------------------------
+
+    def _start(self) -> None:
+        other = self._other.value.strip()
+        if not other:
+            self._tell("Say what it is compared with: a file or a server.", "danger")
+            return
+        self._compare.disabled = True
+        self._tell("Comparing…", "info")
+        self._errand.start(partial(compare, self.session, other), self._compared)
+
+    def _compared(self, outcome: Comparison | Failure) -> None:
+        self._compare.disabled = not self.session.is_connected
+        if isinstance(outcome, Failure):
+            self._tell(outcome.text, "danger")
+            return
+        alike = f"It offers what {outcome.before} says."
+        summary = f"{alike if not outcome.changes else ''}\n{outcome.notes}".strip()
+        self._tell(summary, "warning" if outcome.changes else "success")
+        self._show(outcome)
+
+    def _show(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        names = {"before": comparison.before, "after": self.session.name}
+        page = changes_html(comparison.changes, most=_MOST_CHANGES, **names)
+        put(self._page, page if comparison.changes else Html(""))
+        show_if(self._saving, is_shown=True)
+
+    # --- what is written ----------------------------------------------------------
+
+    def _take_snapshot(self) -> None:
+        name = f"{file_name(self.session.name)}.snapshot.json"
+        work = partial(_write_snapshot, self.session, name)
+        self._writing.start(work, partial(self._written, "The snapshot is in"))
+
+    def _save_page(self) -> None:
+        comparison = self._comparison
+        if comparison is not None:
+            page = changes_page(
+                comparison.changes, before=comparison.before, after=self.session.name
+            )
+            name = self._file.value.strip() or f"{file_name(self.session.name)}.html"
+            work = partial(write_page, page, name)
+            self._writing.start(work, partial(self._written, "The page is in"))
+
+    def _written(self, what: str, outcome: Path | Failure) -> None:
+        if isinstance(outcome, Failure):
+            self._tell(outcome.text, "danger")
+        else:
+            self._tell(f"{what} {outcome.absolute()}.", "success")
+            self._other.options = self._proposals()
+
+    def _approved(self) -> None:
+        if (trust := self.session.trust) is not None:
+            trust.approve()
+            self._tell("Approved as it is now: its tools are called again.", "success")
+            self.refresh()
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._errand.forget()
+        self._writing.forget()
+        super().close()
+
+
+def compare(session: MCPServerSession, other: str) -> Comparison:
+    """Return what *session* offers otherwise than *other*: a file, or a connected server.
+
+    Raises:
+        ServerError: If *other* is neither, or cannot be read.
+    """
+    path = Path(other).expanduser()
+    servers = {s.name: s for s in reversed(connected.sessions)}
+    if path.is_file():
+        before = offer_in(path)
+    elif isinstance(server := servers.get(other), MCPServerSession):
+        before = server.snapshot()
+    else:
+        msg = f"{other!r} is no file, and no server of that name is connected."
+        raise ServerError(msg)
+    after = session.snapshot()
+    calls = check_calls(after, history(), before=before, server=session.name)
+    lines = [calls.summary, *(f"- {call}" for call in calls[:_MOST_CALLS])]
+    return Comparison(other, before.diff(after), "\n".join(lines))
+
+
+def _write_snapshot(session: MCPServerSession, name: str) -> Path:
+    return session.snapshot().write(name)

@@ -1,0 +1,80 @@
+"""Lines that keep coming: what was sent once is not sent again, and the oldest go."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html
+from toolbench.display.page import notice
+from toolbench.widgets.kit.parts import Parts
+from toolbench.wording import counted
+
+PIECE = 25  # lines of one widget
+PIECES = 8  # widgets
+
+T = TypeVar("T")
+
+
+class Feed(Generic[T]):
+    """Shows the last lines, the newest at the bottom, where it stays scrolled to."""
+
+    def __init__(
+        self, parts: Parts, line: Callable[[T], Html], *, nothing: str
+    ) -> None:
+        """Write each item as *line* says; say *nothing* while there are none."""
+        self._parts = parts
+        self._line = line
+        self._nothing = notice(nothing, "neutral")
+        self._pieces: list[list[T]] = []
+        self._widgets: list[Any] = []
+        self._dropped = 0
+        self._head = parts.html(self._nothing)
+        self._box = parts.make(w.VBox, "toolbench-box", "toolbench-feed", tabbable=True)
+        self.widget = parts.column(self._head, self._box)
+
+    def restart(self, items: Sequence[T]) -> None:
+        """Show *items* in place of what was shown."""
+        old = self._widgets
+        self._pieces, self._widgets, self._dropped = [], [], 0
+        self.add(items)  # the new ones take the place of the old in one go
+        self._parts.drop(old)
+
+    def add(self, items: Sequence[T]) -> None:
+        """Show *items* below what is shown; only they are sent, and the piece they end up in."""
+        room = PIECE * PIECES
+        self._dropped += len(items) - len(items[-room:])
+        changed: dict[int, None] = {}
+        for item in items[-room:]:
+            if not self._pieces or len(self._pieces[-1]) == PIECE:
+                self._pieces.append([])
+                self._widgets.append(self._parts.html())
+            self._pieces[-1].append(item)
+            changed[len(self._pieces) - 1] = None
+        for index in changed:
+            self._widgets[index].value = "".join(map(self._line, self._pieces[index]))
+        self._trim()
+        self._say()
+
+    def _trim(self) -> None:
+        extra = len(self._pieces) - PIECES
+        if extra > 0:
+            self._dropped += sum(map(len, self._pieces[:extra]))
+            old, self._widgets = self._widgets[:extra], self._widgets[extra:]
+            self._pieces = self._pieces[extra:]
+        newest_first = tuple(reversed(self._widgets))
+        if self._box.children != newest_first:
+            self._box.children = newest_first
+        if extra > 0:
+            self._parts.drop(old)
+
+    def _say(self) -> None:
+        label = (
+            f"{counted(self._dropped, 'earlier line')} not shown"
+            if self._dropped
+            else ""
+        )
+        dim = f'<span class="toolbench-dim">{label}</span>' if label else ""
+        head = dim if self._pieces else self._nothing
+        if self._head.value != head:
+            self._head.value = head

@@ -1,0 +1,148 @@
+"""The prompts of a server: a form for the arguments, and the messages it writes."""
+
+from functools import partial
+from typing import Any, ClassVar
+
+from toolbench.core.content import TextContent
+from toolbench.display.blocks import blocks_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import LINE, REMARK
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.page import Tone, badge, notice
+from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
+from toolbench.mcp.results import describe
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import (
+    ListPane,
+    Lock,
+    between,
+    changes_html,
+)
+from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
+from toolbench.widgets.explorer.panes.server_questions import Asking
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.search_list import Item, PickList
+
+_MESSAGES = 100
+
+
+class PromptsPane(ListPane):
+    """A prompt that is picked gets a form; what comes of it is shown message by message."""
+
+    title = "Prompts"
+    hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Ask the server for its list, in the background."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._prompts: dict[str, Prompt] | None = None
+        self._lists: Errand[list[Prompt]] = Errand(self._lock)
+        self._writing: Errand[MCPPromptObservation] = Errand(self._lock)
+        self._form: RequestForm | None = None
+        self._notes = parts.html(notice("Listing…", "neutral"))
+        self._list = PickList(parts, "Prompts", self._pick, lock)
+        self._about = parts.html()
+        self._write = parts.button("Get messages", look="primary")
+        self._asking = Asking(parts)
+        self._result = parts.html()
+        self._empty = parts.html(notice("This server offers no prompts.", "neutral"))
+        self.detail = parts.column(self._empty)
+        self.on(self._write, self._ask)
+        self.widget = parts.column(self._notes, self._list.widget)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """List again what is there; the session knows whether the server has to be asked."""
+        if self.session.status in ("connected", "incomplete", "lost"):
+            self._lists.start(lambda: list(self.session.prompts), self._show_list)
+        else:
+            self._notes.value = notice("Not connected.", "neutral")
+
+    def _show_list(self, result: list[Prompt] | Failure) -> None:
+        if isinstance(result, Failure):
+            self._notes.value = notice(result.text, "danger")
+            return
+        before, prompts = self._prompts, {prompt.name: prompt for prompt in result}
+        change = between(before, prompts) if before is not None else None
+        if change or before is None:
+            self._notes.value = changes_html(change)
+        self._prompts = prompts
+        items = [Item(p.name, p.title or p.name, p.description, p.name) for p in result]
+        self._list.offer(items, "No prompts.")
+        self._list.pick_first()
+
+    def _pick(self, name: str) -> None:
+        prompt = (self._prompts or {})[name]
+        self._drop_form()
+        self._result.value = Html("")
+        self._about.value = _about_html(prompt)
+        self._form = RequestForm(prompt.schema, proposals(self.session, prompt))
+        fields = [self._form.widget] if prompt.arguments else []
+        self.detail.children = [
+            *(self._about, *fields, self._write),
+            *(self._asking.widget, self._result),
+        ]
+
+    def _ask(self) -> None:
+        form, name = self._form, self._list.picked
+        if form is not None and name is not None and form.is_ready:
+            self._result.value = notice("Asking the server …", "neutral")
+            write = partial(self.session.get_prompt, name, **form.values)
+            self._writing.start(self._asking.around(write), self._show)
+
+    def _show(self, result: MCPPromptObservation | Failure) -> None:
+        if isinstance(result, Failure):
+            self._result.value = notice(result.text, "danger")
+        else:
+            self._result.value = _messages_html(result)
+
+    def _drop_form(self) -> None:
+        self._writing.forget()
+        self._asking.leave()
+        if self._form is not None:
+            self.detail.children = ()
+            self._form.close()
+            self._form = None
+
+    def close(self) -> None:
+        """Close the form too; what is under way is not shown any more."""
+        self._lists.forget()
+        self._drop_form()
+        super().close()
+
+
+def _about_html(prompt: Prompt) -> Html:
+    title = prompt.title or prompt.name
+    name = f" <code>{escape(prompt.name)}</code>" if title != prompt.name else ""
+    about = markdown_html(prompt.description) if prompt.description.strip() else ""
+    return Html(
+        f'<div style="margin:6px 0 4px"><strong>{escape(title)}</strong>{name}</div>{about}'
+    )
+
+
+def _messages_html(written: MCPPromptObservation) -> Html:
+    warnings = "".join(notice(text, "warning") for text in written.warnings)
+    about = f'<div style="{REMARK}">{escape(written.description)}</div>'
+    messages = "".join(map(_message_html, written.messages[:_MESSAGES]))
+    return Html(warnings + about * bool(written.description) + messages)
+
+
+def _message_html(message: dict[str, Any]) -> str:
+    role = str(message.get("role") or "unknown")
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else [content]
+    texts = [
+        item
+        for block in blocks
+        for item in (
+            describe(block, [])
+            if isinstance(block, dict)
+            else [TextContent(text=str(block))]
+        )
+    ]
+    tone: Tone = "info" if role == "user" else "neutral"
+    return (
+        f'<div style="border-left:{LINE};padding:0 0 2px 10px;margin:6px 0">'
+        f"<div>{badge(role, tone)}</div>{blocks_html(texts)}</div>"
+    )

@@ -1,0 +1,134 @@
+"""A recording of the server: begun and ended by a button, into a file that is named."""
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html, escape, visible
+from toolbench.display.page import Tone, notice
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import Lock, Pane
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.parts import put
+
+_UNITS = ("bytes", "KB", "MB", "GB")
+
+
+class RecordingPane(Pane):
+    """Says whether the server is recorded, where, and how the recording is used."""
+
+    title = "Recording"
+    hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Offer to record *session*; nothing is recorded before the button is clicked."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._errand: Errand[Path | None] = Errand(lock)
+        self._failure = ""
+        self._last: Path | None = None
+        self._file = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="File",
+            value=f"{file_name(session.name)}.jsonl",
+            continuous_update=False,  # a click would overtake the last key
+        )
+        self._button = parts.button("Record")
+        self._state = parts.html()
+        self.on(self._button, self._toggle)
+        row = parts.row(self._file, self._button)
+        self.widget = parts.column(row, self._state)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show whether it is recorded, and how large the file is by now."""
+        session = self.session
+        is_replay = session.entry.transport == "replay"
+        is_on = session.recording is not None and not is_replay
+        self._button.description = "Stop recording" if is_on else "Record"
+        self._button.tooltip = (
+            "Write nothing more into the file"
+            if is_on
+            else "Write all that goes between you and the server into the file"
+        )
+        self._button.disabled = is_replay or not (is_on or session.is_connected)
+        self._file.disabled = is_on or is_replay
+        put(self._state, Html(f'<div role="status">{self._state_html()}</div>'))
+
+    def _state_html(self) -> Html:
+        session, path = self.session, self.session.recording
+        if self._failure:
+            return notice(self._failure, "danger")
+        if path is not None and session.entry.transport == "replay":
+            return _file_html("Replayed from", path, "info")
+        if path is not None:
+            return _file_html("Recording into", path, "warning")
+        if self._last is not None:
+            return Html(
+                _file_html("Recorded in", self._last, "success")
+                + _usage_html(session.name, self._last)
+            )
+        text = "Not recorded. A recording holds complete messages, without secrets, and replays without the server."
+        return notice(text, "neutral")
+
+    def _toggle(self) -> None:
+        session, self._failure = self.session, ""
+        self._button.disabled = True
+        if session.recording is not None:
+            self._errand.start(session.stop_recording, self._stopped)
+            return
+        name = self._file.value.strip() or f"{file_name(session.name)}.jsonl"
+        self._errand.start(partial(session.start_recording, name), self._started)
+
+    def _started(self, outcome: Path | Failure | None) -> None:
+        self._failure = outcome.text if isinstance(outcome, Failure) else ""
+        self.refresh()
+
+    def _stopped(self, outcome: Path | Failure | None) -> None:
+        if isinstance(outcome, Failure):
+            self._failure = outcome.text
+        else:
+            self._last = outcome
+        self.refresh()
+
+    def close(self) -> None:
+        """Close the tab; a recording goes on."""
+        self._errand.forget()
+        super().close()
+
+
+def file_name(server: str) -> str:
+    """Return the name of *server* as the beginning of a file's name."""
+    letters = "".join(c if c.isalnum() or c in "-_." else "_" for c in server[:60])
+    return letters.lstrip(".") or "server"
+
+
+def _file_html(what: str, path: Path, tone: Tone) -> Html:
+    try:
+        size = _size(path.stat().st_size)
+    except OSError:
+        size = "it is not there any more"
+    return notice(f"{what} {visible(str(path))} ({size}).", tone)
+
+
+def _size(count: float) -> str:
+    for unit in _UNITS[:-1]:
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.3g} {_UNITS[-1]}"
+
+
+def _usage_html(server: str, path: Path) -> Html:
+    name, file = (escape(visible(text)) for text in (server, str(path)))
+    return Html(
+        '<div class="toolbench-line tex2jax_ignore mathjax_ignore">'
+        f"%mcp connect {name} --replay {file}</div>"
+        "<div>answers from it, without the server. Then:</div>"
+        '<div class="toolbench-line tex2jax_ignore mathjax_ignore">'
+        f"%mcp record {name} --as-notebook {name}.ipynb</div>"
+        "<div>writes a notebook that repeats the calls.</div>"
+    )

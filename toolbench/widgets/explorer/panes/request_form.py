@@ -1,0 +1,136 @@
+"""A form whose values go to the server as texts, with proposals while they are typed."""
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from time import monotonic
+from typing import Any
+
+from ipywidgets import Combobox
+
+from toolbench.mcp.features.resources import Prompt, ResourceTemplate
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.fields.builtin_rules import registry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.text_box import Line, is_showable
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.ticker import ticker
+
+Propose = Callable[[str, str, Mapping[str, str]], list[str]]
+"""Takes an argument, what was typed of it, and the other arguments; gives proposals."""
+
+_PAUSE = 0.25  # seconds without a key before the server is asked
+_MAX_PROPOSALS = 8  # arguments with proposals
+_RANK = 95  # above every built-in rule
+
+
+class RequestForm:
+    """A SchemaForm of texts; `propose`, if given, feeds a list under each."""
+
+    def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
+        """Make the form for *schema*, an object of strings."""
+        self._propose = propose
+        self._boxes: dict[str, Proposed] = {}
+        self._errand: Errand[dict[str, list[str]]] = Errand(nullcontext())
+        self._requests: dict[str, str] = {}
+        self._edited = 0.0
+        self._waiting = False
+        rules = registry.copy()
+        if propose is not None:
+            rules.add(_RANK, lambda view, part, path: len(path) == 1, self._box)
+        self.form = SchemaForm(schema, registry=rules)
+        self.form.observe(lambda _: self._typed())
+        self.widget = self.form.widget
+        self._ask()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What would be sent."""
+        return {name: str(value) for name, value in self.form.value.items()}
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be sent; if not, the form says what is missing."""
+        if self.form.errors:
+            self.form.reveal_errors(focus=True)
+            return False
+        return True
+
+    def _box(self, slot: Slot) -> "Proposed":
+        box = Proposed(slot)
+        if len(self._boxes) < _MAX_PROPOSALS:
+            self._boxes[str(slot.key)] = box
+        return box
+
+    def _typed(self) -> None:
+        """Ask for proposals once nothing was typed for a moment."""
+        self._edited = monotonic()
+        if self._propose is not None and not self._waiting:
+            self._waiting = True
+            ticker.watch(self._wait)
+
+    def _wait(self) -> bool:
+        if monotonic() - self._edited < _PAUSE:
+            return True
+        self._waiting = False
+        self._ask()
+        return False
+
+    def _ask(self) -> None:
+        propose, typed = self._propose, self.values
+        if propose is None or not self._boxes:
+            return
+
+        def ask() -> dict[str, list[str]]:
+            return {
+                name: propose(
+                    name,
+                    typed.get(name, ""),
+                    {other: text for other, text in typed.items() if other != name},
+                )
+                for name in self._boxes
+            }
+
+        self._errand.start(ask, self._offer)
+
+    def _offer(self, result: dict[str, list[str]] | Failure) -> None:
+        if isinstance(result, Failure):
+            return  # a proposal is a kindness
+        for name, values in result.items():
+            self._boxes[name].offer(values)
+
+    def close(self) -> None:
+        """Close the form; nothing that is under way is shown."""
+        self._errand.forget()
+        self._propose = None
+        self.form.close()
+
+
+def proposals(
+    session: MCPServerSession, target: Prompt | ResourceTemplate
+) -> Propose | None:
+    """Return what proposes the arguments of *target*; None where the server does not."""
+    if "completions" not in session.capabilities:
+        return None
+    return lambda name, typed, others: session.complete(target, name, typed, **others)
+
+
+class Proposed(Line):
+    """One line of text with what the server proposes for it; anything else may be typed."""
+
+    kind = Combobox
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._proposals: tuple[str, ...] = ()
+
+    def options(self) -> dict[str, Any]:
+        """Offer what is known so far."""
+        return {"options": self._proposals}
+
+    def offer(self, values: list[str]) -> None:
+        """Offer *values* from now on."""
+        fit = (v for v in values if is_showable(v) and "\n" not in v)
+        self._proposals = tuple(dict.fromkeys(fit))
+        if self._widget is not None and self._widget.options != self._proposals:
+            self._widget.options = self._proposals

@@ -1,0 +1,246 @@
+"""The resources of a server: listed, read, and looked after when they change."""
+
+from functools import partial
+from typing import Any, ClassVar
+
+from toolbench.display.blocks import blocks_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.page import badge, notice, section
+from toolbench.display.sizes import human_size
+from toolbench.mcp.features.apps import app_in, preview
+from toolbench.mcp.features.resources import (
+    MCPResourceObservation,
+    Resource,
+    ResourceTemplate,
+)
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import (
+    ListPane,
+    Lock,
+    between,
+    changes_html,
+)
+from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
+from toolbench.widgets.explorer.panes.server_questions import Asking
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.search_list import Item, PickList
+
+Offer = Resource | ResourceTemplate
+_UPDATED = "notifications/resources/updated"
+
+
+class ResourcesPane(ListPane):
+    """Resources and templates in one list; what is picked can be read and subscribed to."""
+
+    title = "Resources"
+    hears: ClassVar[frozenset[str]] = frozenset({"resources", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Ask the server for its lists, in the background."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._offers: dict[str, Offer] | None = None
+        self._lists: Errand[list[Offer]] = Errand(self._lock)
+        self._reading: Errand[MCPResourceObservation] = Errand(self._lock)
+        self._following: Errand[None] = Errand(self._lock)
+        self._form: RequestForm | None = None
+        self._uri = ""
+        self._subscribed: set[str] = set()
+        self._last_update = _last_message(session)
+        self._notes = parts.html(notice("Listing…", "neutral"))
+        self._list = PickList(parts, "Resources", self._pick, lock)
+        self._about = parts.html()
+        self._read = parts.button("Read", look="primary")
+        self._follow = parts.button("Subscribe", tip="Hear of it when it changes")
+        self._buttons = parts.row(self._read, self._follow)
+        self._asking = Asking(parts)
+        self._news = parts.html()
+        self._result = parts.html()
+        self._empty = parts.html(notice("This server offers no resources.", "neutral"))
+        self.detail = parts.column(self._empty)
+        self.on(self._read, self._ask)
+        self.on(self._follow, self._subscribe)
+        self.widget = parts.column(self._notes, self._list.widget)
+        self.refresh()
+
+    # --- the list -----------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """List again what is there; the session knows whether the server has to be asked."""
+        self._tell_updates()
+        if self.session.status in ("connected", "incomplete", "lost"):
+            self._lists.start(self._listed, self._show_list)
+        else:
+            self._notes.value = notice("Not connected.", "neutral")
+
+    def _listed(self) -> list[Offer]:
+        return [*self.session.resources, *self.session.resources.templates]
+
+    def _show_list(self, result: list[Offer] | Failure) -> None:
+        if isinstance(result, Failure):
+            self._notes.value = notice(result.text, "danger")
+            return
+        before, offers = self._offers, {_key(offer): offer for offer in result}
+        change = between(before, offers) if before is not None else None
+        if change or before is None:
+            self._notes.value = changes_html(change)
+        self._offers = offers
+        self._list.offer([_item(o) for o in offers.values()], "No resources.")
+        self._list.pick_first()
+
+    # --- one of them ----------------------------------------------------------------
+
+    def _pick(self, key: str) -> None:
+        offer = (self._offers or {})[key]
+        self._reading.forget()
+        self._asking.leave()
+        self._drop_form()
+        self._about.value = _about_html(offer)
+        self._result.value = self._news.value = Html("")
+        fields = []
+        if isinstance(offer, ResourceTemplate):
+            propose = proposals(self.session, offer)
+            self._form = RequestForm(offer.schema, propose)
+            fields = [self._form.widget]
+        else:
+            self._uri = offer.uri
+        self._show_subscription()
+        self.detail.children = [
+            *(self._about, *fields, self._buttons),
+            *(self._news, self._asking.widget, self._result),
+        ]
+
+    def _wanted(self) -> str | None:
+        """The URI that is picked or filled in; None while something is missing."""
+        if self._form is None:
+            return self._uri
+        template = (self._offers or {}).get(self._list.picked or "")
+        if not isinstance(template, ResourceTemplate) or not self._form.is_ready:
+            return None
+        self._uri = template.expand(**self._form.values)
+        return self._uri
+
+    def _ask(self) -> None:
+        uri = self._wanted()
+        if uri is not None:
+            self._result.value = notice(f"Reading {uri} …", "neutral")
+            self._news.value = Html("")
+            read = partial(self.session.read_resource, uri)
+            self._reading.start(self._asking.around(read), self._show)
+
+    def _show(self, result: MCPResourceObservation | Failure) -> None:
+        if isinstance(result, Failure):
+            self._result.value = notice(result.text, "danger")
+        else:
+            self._result.value = _html(result)
+        self._show_subscription()
+
+    # --- its news -------------------------------------------------------------------
+
+    def _subscribe(self) -> None:
+        uri = self._wanted()
+        if uri is not None:
+            resources, known = self.session.resources, uri in self._subscribed
+            change = resources.unsubscribe if known else resources.subscribe
+            self._following.start(partial(change, uri), partial(self._settle, uri))
+
+    def _settle(self, uri: str, result: Failure | None) -> None:
+        if isinstance(result, Failure):
+            self._news.value = notice(result.text, "danger")
+            return
+        self._subscribed ^= {uri}
+        self._news.value = Html("")
+        self._show_subscription()
+
+    def _show_subscription(self) -> None:
+        known = self._uri in self._subscribed
+        self._follow.description = "Unsubscribe" if known else "Subscribe"
+
+    def _tell_updates(self) -> None:
+        """Say which resources changed since this was last looked at."""
+        since, self._last_update = self._last_update, _last_message(self.session)
+        uris = {
+            str(_params(message.json).get("uri"))
+            for message in self.session.traffic.find(method=_UPDATED)
+            if message.id > since
+        }
+        if uris:
+            text = f"Changed on the server: {', '.join(sorted(uris))}. Read it again."
+            self._news.value = notice(text, "info")
+
+    def _drop_form(self) -> None:
+        if self._form is not None:
+            self.detail.children = ()
+            self._form.close()
+            self._form = None
+
+    def close(self) -> None:
+        """Close the form too; what is under way is not shown any more."""
+        for errand in (self._lists, self._reading, self._following):
+            errand.forget()
+        self._asking.leave()
+        self._drop_form()
+        super().close()
+
+
+def _key(offer: Offer) -> str:
+    return offer.uri if isinstance(offer, Resource) else offer.uri_template
+
+
+def _item(offer: Offer) -> Item:
+    kind = "template: " if isinstance(offer, ResourceTemplate) else ""
+    name = offer.title or offer.name
+    about = offer.description.strip().partition("\n")[0]
+    description = " · ".join(
+        part for part in (name, about) if part and part != _key(offer)
+    )
+    return Item(_key(offer), f"{kind}{_key(offer)}", description, title=name)
+
+
+def _about_html(offer: Offer) -> Html:
+    marks = [badge("template")] if isinstance(offer, ResourceTemplate) else []
+    marks += [badge(offer.mime_type)] if offer.mime_type else []
+    size = getattr(offer, "size", None)
+    marks += [badge(human_size(size))] if size is not None and size >= 0 else []
+    about = markdown_html(offer.description) if offer.description.strip() else ""
+    return Html(
+        f'<div style="margin:6px 0 4px;overflow-wrap:anywhere"><strong>'
+        f"{escape(offer.title or offer.name)}</strong> {''.join(marks)}"
+        f'<div style="{REMARK}">{escape(_key(offer))}</div></div>{about}'
+    )
+
+
+def _html(observation: MCPResourceObservation) -> Html:
+    """What was read, the safe way; an app as a preview of what it looks like."""
+    warnings = "".join(notice(text, "warning") for text in observation.warnings)
+    app = app_in(observation)
+    if app is not None:
+        return Html(f'{warnings}<div class="toolbench-app">{preview(app)}</div>')
+    texts = [b["resource"] for b in observation.blocks if _is_markdown(b)]
+    if texts and len(texts) == len(observation.blocks):
+        return Html(
+            warnings
+            + "".join(section("Markdown", markdown_html(t["text"])) for t in texts)
+        )
+    return Html(warnings + blocks_html(observation.content))
+
+
+def _is_markdown(block: Any) -> bool:
+    part = block.get("resource")
+    return (
+        isinstance(part, dict)
+        and str(part.get("mimeType", "")).startswith("text/markdown")
+        and isinstance(part.get("text"), str)
+    )
+
+
+def _last_message(session: MCPServerSession) -> int:
+    traffic = session.traffic
+    return traffic[-1].id if len(traffic) else 0
+
+
+def _params(message: Any) -> dict[str, Any]:
+    params = message.get("params") if isinstance(message, dict) else None
+    return params if isinstance(params, dict) else {}

@@ -1,0 +1,188 @@
+"""The tools of a server: a list, the panel of the one that is open, and those that are disabled."""
+
+from typing import Any, ClassVar
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import notice
+from toolbench.mcp.features.apps import app_uri
+from toolbench.mcp.features.listing import DisabledTool
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.app_preview import AppView
+from toolbench.widgets.explorer.panes.pane import (
+    ListPane,
+    Lock,
+    Pane,
+    changes_html,
+)
+from toolbench.widgets.kit.parts import put
+from toolbench.widgets.kit.search_list import PickList
+from toolbench.widgets.kit.tool_item import tool_item
+from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.wording import counted
+
+_DISABLED = 50  # shown with their reasons
+_WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
+
+
+class ToolsPane(ListPane):
+    """A tool opens as its normal panel; the panels that were opened keep what they hold."""
+
+    title = "Tools"
+    hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """List the tools and open the first."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._open: dict[str, OpenTool] = {}
+        self._notes = parts.html()
+        self._list = PickList(parts, "Tools", self._pick, lock)
+        self._disabled = parts.html()
+        self._empty = parts.html()
+        self.detail = parts.column(self._empty)
+        self.widget = parts.column(self._notes, self._list.widget, self._disabled)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """List the tools as the server listed them last, and say what changed."""
+        session = self.session
+        problems = "".join(notice(text, "warning") for text in session.problems)
+        self._notes.value = problems + changes_html(session.tools.last_change)
+        tools = {tool.remote_name: tool for tool in session.tools}
+        self._list.offer(
+            [tool_item(name, name, tool) for name, tool in tools.items()],
+            _WITHOUT_TOOLS.get(session.status, "Not connected."),
+        )
+        put(self._empty, _empty_html(session))
+        self._list.pick_first()
+        self._disabled.value = _disabled_html(session.tools.disabled)
+        if session.is_connected:
+            for name, opened in self._open.items():
+                opened.compare(tools.get(name))
+
+    def _pick(self, name: str) -> None:
+        if name not in self._open:
+            self._open[name] = OpenTool(
+                self.session, self._lock, self.session.tool(name)
+            )
+        self.detail.children = [self._open[name].widget]
+
+    def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        """Open the tool *name*, filled with *arguments*, and run it if *is_run*.
+
+        Returns whether the server lists it.
+        """
+        if not self._list.pick(name):
+            return False
+        panel = self._open[name].panel
+        panel.put_back(arguments)
+        if is_run:
+            panel.run()
+        return True
+
+    @staticmethod
+    def count(session: MCPServerSession) -> str:
+        """Return how many tools there are."""
+        return f" ({len(session.tools):,})"
+
+    def close(self) -> None:
+        """Close the panels too."""
+        for opened in self._open.values():
+            opened.close()
+        self._open.clear()
+        super().close()
+
+
+class OpenTool(Pane):
+    """The panel of one tool, a word when the server changes it, and its app if it has one."""
+
+    title = "Tool"
+    hears: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(
+        self,
+        session: MCPServerSession,
+        lock: Lock,
+        tool: ToolDefinition[Any, Any],
+    ) -> None:
+        """Open *tool*."""
+        super().__init__(session, lock)
+        self.panel = ToolPanel(tool)
+        self._app = AppView(session, self.panel) if app_uri(tool) else None
+        self._newer: ToolDefinition[Any, Any] | None = None
+        self._notice = self._parts.html()
+        self._take = self._parts.button("Reload", look="info")
+        self.on(self._take, self._reload)
+        self._news = self._parts.row()
+        self.widget = self._parts.column()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Put the panel, and the app if there is one, in their places."""
+        below = [self._app.widget] if self._app is not None else []
+        self.widget.children = [self._news, self.panel, *below]
+
+    def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
+        """Say so if the server lists another tool by this name now, or none."""
+        self._newer = None
+        if newest is None:
+            self._notice.value = notice(
+                "The server does not list this tool any more.", "warning"
+            )
+            self._news.children = [self._notice]
+        elif newest.to_mcp_tool() != self.panel.tool.to_mcp_tool():
+            self._newer = newest
+            self._notice.value = notice(
+                "The tool changed. This panel shows the previous version.", "warning"
+            )
+            self._news.children = [self._notice, self._take]
+        else:
+            self._news.children = []
+
+    def _reload(self) -> None:
+        newer = self._newer
+        if newer is None:
+            return
+        old, app = self.panel, self._app
+        self.panel = ToolPanel(newer, old.form.value)
+        self._app = AppView(self.session, self.panel) if app_uri(newer) else None
+        self._news.children = []
+        self.refresh()
+        old.close()
+        if app is not None:
+            app.close()
+
+    def close(self) -> None:
+        """Close the panel; a run is cancelled."""
+        self.panel.close()
+        if self._app is not None:
+            self._app.close()
+        super().close()
+
+
+def _empty_html(session: MCPServerSession) -> Html:
+    """Say what to do where no tool can be open."""
+    if not session.is_connected:
+        text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
+    else:
+        text = "This server offers no tools. Its resources and prompts are in the tabs beside Tools."
+    return notice(text, "neutral")
+
+
+def _disabled_html(tools: list[DisabledTool]) -> Html:
+    """Those that cannot be called, each with its reason."""
+    if not tools:
+        return Html("")
+    lines = "".join(
+        f"<li><code>{escape(tool.name[:200])}</code>: {escape(tool.reason[:1000])}</li>"
+        for tool in tools[:_DISABLED]
+    )
+    rest = len(tools) - _DISABLED
+    more = f"<li>{counted(rest, 'other')}</li>" if rest > 0 else ""
+    what = counted(len(tools), "listed tool")
+    return Html(
+        f'<details class="toolbench-disabled"><summary style="cursor:pointer">{what} cannot be'
+        f' called</summary><ul style="margin:2px 0 6px;padding-left:1.4em;overflow-wrap:'
+        f'anywhere">{lines}{more}</ul></details>'
+    )

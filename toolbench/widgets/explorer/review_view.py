@@ -1,0 +1,50 @@
+"""The question whether to use a server, and its answer as a card."""
+
+from functools import partial
+
+from toolbench.display.escape import Html
+from toolbench.display.page import notice
+from toolbench.mcp.review import ServerReview, review_of
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import Lock
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.parts import Parts, put, show_if
+
+
+class ReviewView:
+    """A button that has the tools of a server looked at; none of them is called."""
+
+    def __init__(self, parts: Parts, lock: Lock) -> None:
+        """Show no answer at first; everything happens while *lock* is held."""
+        self._lock = lock
+        self._session: MCPServerSession | None = None
+        self._errand: Errand[ServerReview] = Errand(lock)
+        self._ask = parts.button(
+            "Should I use it?", tip="Its tools, tokens, risks, and what lint says"
+        )
+        self._answer = parts.html()
+        self._ask.on_click(lambda _: self._review())
+        self.widget = parts.column(self._ask, self._answer)
+
+    def show(self, session: MCPServerSession) -> None:
+        """Ask about *session*; what was answered about another one goes."""
+        if session is not self._session:
+            self._session = session
+            self._errand.forget()
+            put(self._answer, Html(""))
+        show_if(self._ask, is_shown=session.is_connected)
+
+    def _review(self) -> None:
+        with self._lock:
+            if self._session is not None:
+                self._errand.start(partial(review_of, self._session), self._show)
+
+    def _show(self, review: ServerReview | Failure) -> None:
+        if isinstance(review, Failure):
+            put(self._answer, notice(review.text, "danger"))
+        else:
+            put(self._answer, review.to_html())
+
+    def close(self) -> None:
+        """Show nothing any more of what is under way."""
+        self._errand.forget()

@@ -1,0 +1,167 @@
+"""What there is to know of one server, and the buttons that connect it again."""
+
+from functools import partial
+from typing import Any, ClassVar
+
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.page import Tone, badge, notice
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import Lock, Pane
+from toolbench.widgets.explorer.review_view import ReviewView
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.parts import put, show_if
+
+WORDS: dict[str, str] = {
+    "new": "not connected yet",
+    "connecting": "connecting…",
+    "connected": "connected",
+    "incomplete": "connected, but without its tools",
+    "lost": "connection lost",
+    "failed": "did not connect",
+    "closed": "disconnected",
+}
+TONES: dict[str, Tone] = {
+    "connected": "success",
+    "incomplete": "warning",
+    "connecting": "info",
+    "lost": "danger",
+    "failed": "danger",
+}
+_ERAS = {"modern": "newer protocol", "legacy": "older protocol"}
+_STDERR = 8  # lines shown of a server that is not there
+_INSTRUCTIONS = 2_000  # characters
+
+
+class ServerPane(Pane):
+    """The state of a server, what it says of itself, and the buttons that connect it again."""
+
+    title = "Server"
+    hears: ClassVar[frozenset[str]] = frozenset({"status", "tools", "stderr"})
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show *session* as it is."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._errand: Errand[Any] = Errand(lock)
+        self._message = Html("")
+        self._about = parts.html()
+        self._again = parts.button("Reconnect", tip="Disconnect, and connect afresh")
+        self._other = parts.button("Use the older protocol")
+        self._close = parts.button("Disconnect")
+        self.on(self._again, self._reconnect)
+        self.on(self._other, partial(self._reconnect, other=True))
+        self.on(self._close, self._disconnect)
+        self._more = parts.html()
+        self._review = ReviewView(parts, lock)
+        buttons = parts.row(self._again, self._other, self._close)
+        self.widget = parts.column(
+            self._about, buttons, self._more, self._review.widget
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the server as it is now."""
+        session = self.session
+        busy = session.status == "connecting"
+        self._again.disabled = self._other.disabled = busy
+        self._close.disabled = session.status in ("closed", "new")
+        self._again.description = (
+            "Connect" if session.status in ("new", "closed") else "Reconnect"
+        )
+        older = self._other_mode == "legacy"
+        self._other.description = f"Use the {'older' if older else 'newer'} protocol"
+        show_if(self._other, is_shown=_may_be_the_protocol(session))
+        put(self._about, _about_html(session))
+        put(self._more, Html(self._message + _more_html(session)))
+        self._review.show(session)
+
+    @property
+    def _other_mode(self) -> str:
+        session = self.session
+        if session.era == "modern":
+            return "legacy"
+        is_known = session.era == "legacy" or session.connection.mode == "legacy"
+        return "auto" if is_known else "legacy"
+
+    def _reconnect(self, *, other: bool = False) -> None:
+        session, mode = self.session, self._other_mode if other else None
+        if session.status == "connecting":
+            return
+        self._message = Html("")
+        self._again.disabled = self._other.disabled = True
+        reconnect = partial(session.reconnect, mode)
+        self._errand.start(reconnect, partial(self._connected, mode))
+
+    def _connected(self, mode: str | None, result: Failure | None) -> None:
+        if mode == "auto" and self.session.era == "legacy" and result is None:
+            text = "The server speaks the older protocol only."
+            self._message = notice(text, "neutral")
+        self.refresh()
+
+    def _disconnect(self) -> None:
+        self._errand.start(self.session.close, lambda _: self.refresh())
+
+    def close(self) -> None:
+        """Show nothing any more of what is under way."""
+        self._errand.forget()
+        self._review.close()
+        super().close()
+
+
+def status_words(session: MCPServerSession) -> str:
+    """Return the state of a server in words."""
+    return WORDS.get(session.status, session.status)
+
+
+def _may_be_the_protocol(session: MCPServerSession) -> bool:
+    """Whether another protocol could change anything: not where the server never sent a message.
+
+    `auto` has tried both; where one protocol was asked for, what was sent may not be understood.
+    """
+    if not session.connection.error:
+        return True
+    traffic = session.traffic
+    if any(message.direction == "received" for message in traffic):
+        return True
+    return session.connection.mode != "auto" and len(traffic) > 0
+
+
+def _about_html(session: MCPServerSession) -> Html:
+    info = session.server_info
+    title = str(info.get("title") or info.get("name") or "")
+    version = str(info.get("version") or "")
+    state = badge(status_words(session), TONES.get(session.status, "neutral"))
+    era = _ERAS.get(session.era or "", "")
+    marks = badge(f"MCP {session.protocol_version}") if session.protocol_version else ""
+    marks += badge(era) if era else ""
+    rows = [f"{title} {version}".strip(), session.entry.target]
+    lines = "".join(f"<div>{escape(row[:300])}</div>" for row in rows if row)
+    return Html(
+        f"<div {NO_MATHS}><div><strong>{escape(session.name)}</strong></div>"
+        f'<div style="margin:3px 0" role="status">{state}{marks}</div>'
+        f'<div style="{REMARK};overflow-wrap:anywhere">{lines}</div></div>'
+    )
+
+
+def _more_html(session: MCPServerSession) -> str:
+    """Why it is not there, with its last words; how it wants to be used, if it is."""
+    parts: list[Html] = []
+    if session.error and session.status in ("failed", "incomplete"):
+        parts.append(notice(session.error, "danger"))
+    elif session.status == "lost":
+        lines = session.stderr.last(_STDERR)
+        quoted = "".join(f"\n  {line[:300]}" for line in lines)
+        last = f"\nIts last lines on stderr:{quoted}" if lines else ""
+        message = "The connection broke. The next call connects again, or you do."
+        parts.append(notice(message + last, "danger"))
+    if session.instructions.strip() and session.is_connected:
+        about = markdown_html(session.instructions, limit=_INSTRUCTIONS)
+        parts.append(
+            Html(
+                '<details><summary style="cursor:pointer">Server instructions</summary>'
+                f"{about}</details>"
+            )
+        )
+    return "".join(parts)

@@ -1,0 +1,64 @@
+"""One server in three panes: what it offers, what is picked of that, and the server itself."""
+
+from typing import Any, cast
+
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import ListPane, Lock
+from toolbench.widgets.explorer.panes.prompts import PromptsPane
+from toolbench.widgets.explorer.panes.resources import ResourcesPane
+from toolbench.widgets.explorer.panes.tools import ToolsPane
+from toolbench.widgets.explorer.server_details import ServerDetails
+from toolbench.widgets.explorer.tab_set import TabSet
+from toolbench.widgets.kit.parts import Parts
+
+_MARKED = frozenset({"tools", "resources", "prompts"})
+
+
+class ServerPage:
+    """What one server offers and says."""
+
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show the tools of *session*, the first one open; the rest when it is asked for."""
+        self.session = session
+        self._parts = parts = Parts()
+        self._last_change = session.tools.last_change
+        self.lists = TabSet(
+            session,
+            lock,
+            {kind: kind for kind in (ToolsPane, ResourcesPane, PromptsPane)},
+            when_turned=self._place,
+        )
+        """The tabs over the lists."""
+        self.details = ServerDetails(session, lock, self._use_tool)
+        """The tabs over the server, its log and its traffic."""
+        self.main = parts.column()
+        """What is picked."""
+        self._place()
+
+    def hear(self, names: frozenset[str]) -> None:
+        """Show what is new in the panes in sight; mark the others."""
+        change, self._last_change = self._last_change, self.session.tools.last_change
+        real = names if change is not self._last_change else names - {"tools"}
+        self.lists.hear(names, real & _MARKED)
+        self.details.hear(names)
+
+    @property
+    def pane(self) -> ListPane:
+        """The list that is in sight."""
+        return cast("ListPane", self.lists.pane)
+
+    def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        """Open a tool, filled with *arguments*, and run it if *is_run*; tell whether there is one."""
+        pane = self.lists.show(ToolsPane)
+        return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
+
+    def _place(self) -> None:
+        """Have what is picked of the list in sight be seen."""
+        if self.main.children != (self.pane.detail,):
+            self.main.children = (self.pane.detail,)
+
+    def close(self) -> None:
+        """Close every pane that was opened."""
+        self.lists.close()
+        self.details.close()
+        self._parts.close()

@@ -1,0 +1,184 @@
+"""The message that is open in the traffic: both its parts, to copy, to repeat, to edit and send."""
+
+import json
+from functools import partial
+from typing import Any, Protocol
+
+import ipywidgets as w
+
+from toolbench.display.cards import Card, cards_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import CODE_FONT
+from toolbench.display.json_tree import json_html
+from toolbench.display.page import notice
+from toolbench.mcp.features.raw_request import ELSEWHERE, send_request
+from toolbench.mcp.monitoring.exchanges import Exchange, params_of
+from toolbench.mcp.monitoring.traffic import Message
+from toolbench.mcp.session import MCPServerSession
+from toolbench.redaction import MARK
+from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.kit.parts import Parts, put, show_if
+from toolbench.wording import counted
+
+_CALL = "tools/call"
+
+
+class UseTool(Protocol):
+    """Opens a tool of the server, filled with arguments."""
+
+    def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        """Open the tool *name*, and run it if *is_run*; tell whether there is one."""
+
+
+class OpenMessage:
+    """Shows one exchange at a time; it stays open whatever else comes."""
+
+    def __init__(
+        self, parts: Parts, session: MCPServerSession, lock: Any, use_tool: UseTool
+    ) -> None:
+        """Show none at first.
+
+        Args:
+            parts: What makes its widgets.
+            session: Where requests are sent.
+            lock: Is held while something is shown.
+            use_tool: Opens a tool: calls are asked about there, and land in the history.
+        """
+        self._session = session
+        self._use_tool = use_tool
+        self._errand: Errand[dict[str, Any]] = Errand(lock)
+        self._exchange: Exchange | None = None
+        self._head = parts.html()
+        self.repeat = parts.button("Repeat", tip="Send the same request again")
+        self.edit = parts.button("Edit and send", tip="Change its parameters first")
+        self.send = parts.button("Send", look="primary")
+        self.close = parts.button("Close")
+        self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
+        self._message = parts.html()
+        self._cards = parts.html()
+        self._buttons = parts.row(self.repeat, self.edit, self.close)
+        self.widget = parts.column(kind="toolbench-opened")
+
+    @property
+    def number(self) -> int | None:
+        """The number of the message that is open."""
+        return None if self._exchange is None else self._exchange.id
+
+    def show(self, exchange: Exchange | None) -> None:
+        """Show *exchange*, or nothing."""
+        self._exchange = exchange
+        self._errand.forget()
+        put(self._message, Html(""))
+        if exchange is None:
+            self.widget.children = ()
+            return
+        message = exchange.message
+        is_ours = message.kind == "request" and message.direction == "sent"
+        can_send = is_ours and (
+            message.method == _CALL or message.method not in ELSEWHERE
+        )
+        show_if(self.repeat, is_shown=can_send)
+        show_if(self.edit, is_shown=can_send)
+        self.refresh()
+        self.widget.children = [self._head, self._buttons, self._message, self._cards]
+
+    def refresh(self) -> None:
+        """Show what is there of the exchange by now: its answer may have come."""
+        exchange = self._exchange
+        if exchange is None:
+            return
+        put(self._head, _head_html(exchange))
+        cards = [_card(exchange.message)]
+        cards += [_card(exchange.answer)] if exchange.answer is not None else []
+        put(self._cards, cards_html(cards))
+
+    def send_again(self) -> None:
+        """Send the same request again; a call of a tool is run in its panel."""
+        exchange = self._exchange
+        if exchange is None or self._holds_secret(exchange.message):
+            return
+        if exchange.message.method == _CALL:
+            self._use(exchange.message, is_run=True)
+        else:
+            self._request(exchange.message.method, params_of(exchange.message))
+
+    def start_editing(self) -> None:
+        """Offer the parameters for editing; those of a call in the form of its tool."""
+        exchange = self._exchange
+        if exchange is None:
+            return
+        if exchange.message.method == _CALL:
+            self._use(exchange.message, is_run=False)
+            return
+        params = {k: v for k, v in params_of(exchange.message).items() if k != "_meta"}
+        self._area.value = json.dumps(params, indent=2, ensure_ascii=False)
+        self.widget.children = [
+            *(self._head, self._buttons, self._area, self.send),
+            *(self._message, self._cards),
+        ]
+
+    def send_edited(self) -> None:
+        """Send the request with the parameters as they were edited."""
+        if self._exchange is None:
+            return
+        try:
+            params = json.loads(self._area.value or "{}")
+        except ValueError as error:
+            put(self._message, notice(f"This is no JSON: {error}.", "warning"))
+            return
+        if not isinstance(params, dict):
+            text = f"The parameters are an object, {{...}}, and not {type(params).__name__}."
+            put(self._message, notice(text, "warning"))
+            return
+        self._request(self._exchange.message.method, params)
+
+    def _holds_secret(self, message: Message) -> bool:
+        """Say so if what was sent is not known here any more."""
+        is_hidden = MARK in message.text
+        if is_hidden:
+            text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."
+            put(self._message, notice(text, "warning"))
+        return is_hidden
+
+    def _use(self, message: Message, *, is_run: bool) -> None:
+        params = params_of(message)
+        name, arguments = params.get("name"), params.get("arguments")
+        arguments = dict(arguments) if isinstance(arguments, dict) else {}
+        if not self._use_tool(str(name), arguments, is_run=is_run):
+            text = f"The server does not list the tool {name!r}."
+            put(self._message, notice(text, "warning"))
+
+    def _request(self, method: str, params: dict[str, Any]) -> None:
+        params = {name: value for name, value in params.items() if name != "_meta"}
+        put(self._message, notice("Sending …", "neutral"))
+        ask = partial(send_request, self._session.connection, method, params)
+        self._errand.start(ask, self._sent)
+
+    def _sent(self, result: dict[str, Any] | Failure) -> None:
+        if isinstance(result, Failure):
+            put(self._message, notice(result.text, "danger"))
+        else:
+            put(self._message, notice("Answered: see the newest message.", "success"))
+
+    def forget(self) -> None:
+        """Show nothing any more of what is under way."""
+        self._errand.forget()
+
+
+def _head_html(exchange: Exchange) -> Html:
+    return Html(
+        f'<div class="toolbench-head"><strong>#{exchange.id} {escape(exchange.subject)}</strong></div>'
+    )
+
+
+def _card(message: Message) -> Card:
+    took = "" if message.seconds is None else f" · {message.seconds * 1000:,.0f} ms"
+    size = counted(message.size, "character")
+    sender = "Sent" if message.direction == "sent" else "Received"
+    value: Any = message.json
+    if isinstance(value, str):
+        style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
+        content = Html(f'<pre style="{style}">{escape(value)}</pre>')
+    else:
+        content = json_html(value)
+    return Card(f"{sender}: {message.kind}", content, f"{size}{took}")

@@ -1,0 +1,151 @@
+"""Every JSON-RPC message between us and a server, in pairs: to filter, open, copy and send again."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import ipywidgets as w
+
+from toolbench.display.caps import cap
+from toolbench.display.cards import Card, cards_html
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import PRE
+from toolbench.mcp.monitoring.exchanges import Exchange, Exchanges
+from toolbench.mcp.session import MCPServerSession
+from toolbench.widgets.explorer.panes.pane import Lock, Pane
+from toolbench.widgets.explorer.traffic_view.open_message import OpenMessage, UseTool
+from toolbench.widgets.explorer.traffic_view.traffic_lines import TrafficLines
+from toolbench.widgets.kit.parts import put
+from toolbench.wording import counted
+
+_COPIED = 200_000  # characters offered for copying
+_KINDS: dict[str, Callable[[Exchange], bool]] = {
+    "everything": lambda e: True,
+    "sent by us": lambda e: e.message.direction == "sent",
+    "sent by the server": lambda e: e.message.direction == "received",
+    "requests": lambda e: e.message.kind == "request",
+    "notifications": lambda e: e.message.kind == "notification",
+    "errors and noise": lambda e: e.is_failed,
+}
+
+
+class TrafficPane(Pane):
+    """A line for each exchange, as it comes; one that is opened stays open below."""
+
+    title = "Traffic"
+    hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
+
+    def __init__(
+        self, session: MCPServerSession, lock: Lock, use_tool: UseTool
+    ) -> None:
+        """Show the messages so far; calls of tools are sent again by *use_tool*."""
+        super().__init__(session, lock)
+        parts = self._parts
+        self._read = 0
+        self._exchanges = Exchanges()
+        self._all: dict[int, Exchange] = {}
+        self._kind = parts.chooser("Show", list(_KINDS))
+        self._text = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Containing",
+            placeholder="any text; then Enter",
+            continuous_update=False,
+        )
+        self._lines = TrafficLines(parts)
+        self._number = parts.make(
+            w.Text,
+            *("toolbench-field", "toolbench-key"),
+            description="Open message",
+            placeholder="its number; then Enter",
+            continuous_update=False,
+        )
+        self._opened = OpenMessage(parts, session, lock, use_tool)
+        self._as_text = parts.button(
+            "All as text", tip="What is listed, to copy or save"
+        )
+        self._whole = parts.html()
+        self.on(self._kind, self._restart)
+        self.on(self._text, self._restart)
+        self.on(self._number, self._open)
+        self.on(self._as_text, self._show_text)
+        self.on(self._opened.repeat, self._opened.send_again)
+        self.on(self._opened.edit, self._opened.start_editing)
+        self.on(self._opened.send, self._opened.send_edited)
+        self.on(self._opened.close, self._close_message)
+        self.widget = parts.column(
+            parts.row(self._kind, self._text),
+            parts.column(*self._lines.widgets, self._number, kind="toolbench-traffic"),
+            self._opened.widget,
+            parts.row(self._as_text),
+            self._whole,
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Add the messages that are new."""
+        traffic = self.session.traffic
+        new = [m for m in traffic if m.id > self._read]
+        if not new:
+            return
+        self._read = new[-1].id
+        changed = self._exchanges.add(new)
+        self._all.update((exchange.id, exchange) for exchange in changed)
+        self._forget_old(traffic[0].id)
+        self._lines.add([exchange for exchange in changed if self._fits(exchange)])
+        if self._opened.number in {exchange.id for exchange in changed}:
+            self._opened.refresh()
+
+    def _forget_old(self, oldest: int) -> None:
+        """Let go of what the session does not keep any more."""
+        for number in list(self._all):
+            exchange = self._all[number]
+            if (exchange.answer or exchange.message).id >= oldest:
+                break
+            del self._all[number]
+
+    @staticmethod
+    def count(session: MCPServerSession) -> str:
+        """Return how many messages there are."""
+        return f" ({len(session.traffic):,})" if session.traffic else ""
+
+    def _restart(self) -> None:
+        self._lines.restart(self._matching())
+
+    def _matching(self) -> list[Exchange]:
+        return [exchange for exchange in self._all.values() if self._fits(exchange)]
+
+    def _fits(self, exchange: Exchange) -> bool:
+        if not _KINDS[self._kind.value](exchange):
+            return False
+        words = self._text.value.strip().lower()
+        parts = (exchange.message, exchange.answer)
+        return not words or any(
+            words in part.method.lower() or words in part.text.lower()
+            for part in parts
+            if part is not None
+        )
+
+    def _open(self) -> None:
+        number = self._number.value.strip().lstrip("#")
+        exchange = self._all.get(int(number)) if number.isdecimal() else None
+        self._opened.show(exchange)
+
+    def _close_message(self) -> None:
+        self._number.value = ""
+        self._opened.show(None)
+
+    def _show_text(self) -> None:
+        """Offer all that is listed as JSON texts, a line each."""
+        matching = self._matching()
+        messages: list[Any] = [e.message for e in matching]
+        messages += [e.answer for e in matching if e.answer is not None]
+        texts = [m.text for m in sorted(messages, key=lambda m: m.id)]
+        text = str(cap("\n".join(texts), _COPIED))
+        content = Html(f'<pre style="{PRE};white-space:pre-wrap">{escape(text)}</pre>')
+        card = Card("Messages as text", content, counted(len(texts), "message"))
+        put(self._whole, cards_html([card]))
+
+    def close(self) -> None:
+        """Show nothing any more of what is under way."""
+        self._opened.forget()
+        super().close()

@@ -1,0 +1,155 @@
+"""The built-in rules: a new case is one line."""
+
+from toolbench.errors import Path
+from toolbench.jsonschema.normal import Node
+from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detection.names import name_at
+from toolbench.widgets.fields.choice import Choice, Search, Switch, Tick
+from toolbench.widgets.fields.containers.items import Items, Marks
+from toolbench.widgets.fields.containers.map import Map
+from toolbench.widgets.fields.containers.object import ObjectEditor
+from toolbench.widgets.fields.containers.rows import Positions, Rows
+from toolbench.widgets.fields.containers.union import Union
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.rules import Factory, Registry, Rule, Test
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.date import Day
+from toolbench.widgets.fields.text.file import File, is_file
+from toolbench.widgets.fields.text.number import Number
+from toolbench.widgets.fields.text.raw_json import Raw
+from toolbench.widgets.fields.text.secret import Secret
+from toolbench.widgets.fields.text.text_box import Area, Line, Suggested, wants_lines
+from toolbench.widgets.fields.text.text_formats import Formatted, is_known_format
+
+_MANY = 50  # values, from which on a list is searched and not scrolled
+
+_TYPED = ("string", "integer", "number")  # on a line of text
+
+
+def _typed(kind: str) -> Test:
+    return lambda node, path: node.type == kind
+
+
+def _is_root(node: Node, path: Path) -> bool:
+    """Arguments are an object, even where the schema forgets to say so."""
+    return path == () and node.type in ("object", None) and not node.branches
+
+
+def _is_secret(node: Node, path: Path) -> bool:
+    return node.type in _TYPED and is_secret(name_at(path), node.schema)
+
+
+def _is_choice(node: Node, path: Path) -> bool:
+    return bool(node.values) or node.type == "null"
+
+
+def _is_long_choice(node: Node, path: Path) -> bool:
+    return len(node.values) >= _MANY
+
+
+def _is_union(node: Node, path: Path) -> bool:
+    return bool(node.branches)
+
+
+def _has_fields(node: Node, path: Path) -> bool:
+    return node.type == "object" and bool(node.properties)
+
+
+def _is_map(node: Node, path: Path) -> bool:
+    """Values of a known kind make a map; a free object is easier to paste as JSON."""
+    beside = node.additional
+    known = beside is not None and not beside.is_blank
+    return node.type == "object" and (known or bool(node.patterns))
+
+
+def _is_tuple(node: Node, path: Path) -> bool:
+    return node.type == "array" and bool(node.prefix_items)
+
+
+def _is_list(node: Node, path: Path) -> bool:
+    return node.type == "array" and node.items is not None
+
+
+def _is_item_list(node: Node, path: Path) -> bool:
+    item = node.items if node.type == "array" else None
+    if (
+        item is None
+        or item.is_constant
+        or item.text("contentEncoding")
+        or item.extension
+    ):
+        return False
+    if item.branches or item.nullable or is_secret(name_at(path), item.schema):
+        return False
+    return item.type in _TYPED or bool(item.values)
+
+
+def _is_mark_list(node: Node, path: Path) -> bool:
+    if node.items is None or not _is_item_list(node, path):
+        return False
+    return 0 < len(node.items.values) < _MANY
+
+
+def _is_file(node: Node, path: Path) -> bool:
+    return node.type == "string" and is_file(node)
+
+
+def _is_day(node: Node, path: Path) -> bool:
+    return node.type == "string" and node.format == "date"
+
+
+def _is_formatted(node: Node, path: Path) -> bool:
+    return node.type == "string" and is_known_format(node)
+
+
+def _text(slot: Slot) -> Editor:
+    return Area(slot) if wants_lines(slot) else Line(slot)
+
+
+def _boolean(slot: Slot) -> Editor:
+    return Tick(slot) if slot.settled else Switch(slot)
+
+
+RULES = (
+    Rule(90, _is_root, ObjectEditor),
+    Rule(80, _is_secret, Secret),
+    Rule(75, _is_long_choice, Search),
+    Rule(70, _is_choice, Choice),
+    Rule(60, _is_union, Union),
+    Rule(50, _has_fields, ObjectEditor),
+    Rule(48, _is_map, Map),
+    Rule(46, _is_mark_list, Marks),
+    Rule(44, _is_item_list, Items),
+    Rule(42, _is_tuple, Positions),
+    Rule(40, _is_list, Rows),
+    Rule(30, _is_file, File),
+    Rule(28, _is_day, Day),
+    Rule(26, _is_formatted, Formatted),
+    Rule(20, _typed("boolean"), _boolean),
+    Rule(20, _typed("integer"), Number),
+    Rule(20, _typed("number"), Number),
+    Rule(10, _typed("string"), _text),
+)
+"""Whatever no rule wants is edited as JSON text."""
+
+BY_NAME: dict[str, Factory] = {
+    "checkbox": Tick,
+    "combobox": Suggested,
+    "date": Day,
+    "dropdown": Choice,
+    "file": File,
+    "items": Items,
+    "json": Raw,
+    "map": Map,
+    "number": Number,
+    "password": Secret,
+    "rows": Rows,
+    "search": Search,
+    "switch": Switch,
+    "text": Line,
+    "textarea": Area,
+}
+"""What `json_schema_extra={"toolbench": {"widget": name}}` may ask for."""
+
+registry = Registry(RULES, BY_NAME)
+"""The rules of every form that is not given its own."""

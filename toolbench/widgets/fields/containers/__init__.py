@@ -1,0 +1,1 @@
+"""Editors that hold other fields: objects, maps, lists and unions."""

@@ -1,0 +1,87 @@
+"""What the alternatives of a union are called: by a person in a list, by pydantic in a path."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.types import CLASSES
+from toolbench.widgets.fields import notes
+
+_NOUNS = {
+    "array": "list",
+    "boolean": "true or false",
+    "null": "null",
+    "object": "object",
+    "string": "text",
+}
+_NESTING = 3  # a list of lists of lists of lists says no more than that
+
+
+def names_of(branches: Sequence[Node]) -> list[str]:
+    """Return a name for each of *branches*, no two alike."""
+    names = [_name(branch) for branch in branches]
+    return [
+        f"{name} {names[: place + 1].count(name)}" if names.count(name) > 1 else name
+        for place, name in enumerate(names)
+    ]
+
+
+def _name(branch: Node, fuel: int = _NESTING) -> str:
+    if branch.title.strip():
+        return notes.line(branch.title)
+    if mark := _discriminator(branch):
+        return notes.option(mark[1])
+    if name := branch.definition:
+        return notes.line(name)
+    if branch.is_constant:
+        return notes.option(branch.values[0])
+    if branch.type == "array" and branch.items is not None and fuel:
+        return f"list of {_name(branch.items, fuel - 1)}"
+    if branch.type is not None:
+        return _NOUNS.get(branch.type, branch.type)
+    return "one of a list" if branch.values else "anything"
+
+
+def tag_of(branches: Sequence[Node]) -> str:
+    """Return the property that only says which of *branches* it is; empty if none does.
+
+    In each of them it is required, and has one value, which is another one everywhere.
+    """
+    if len(branches) < 2:
+        return ""
+    for name in branches[0].properties:
+        parts = [(b, b.properties.get(name)) for b in branches]
+        values = [
+            part.values
+            for branch, part in parts
+            if part is not None and name in branch.required
+        ]
+        texts = {repr(value) for value in values if len(value) == 1}
+        if len(texts) == len(branches):
+            return name
+    return ""
+
+
+def tags_of(branch: Node) -> set[str]:
+    """Return what pydantic may call *branch* in the path of an error."""
+    mark = _discriminator(branch)
+    tags = (
+        branch.title,
+        branch.definition,
+        _python_name(branch),
+        str(mark[1]) if mark else "",
+    )
+    return {tag for tag in tags if tag}
+
+
+def _discriminator(branch: Node) -> tuple[str, Any] | None:
+    """Return the first property that has just one value, and that value."""
+    parts = ((name, part.values) for name, part in branch.properties.items())
+    return next(((name, v[0]) for name, v in parts if len(v) == 1), None)
+
+
+def _python_name(branch: Node, fuel: int = _NESTING) -> str:
+    name = "" if branch.type is None else CLASSES[branch.type].__name__
+    if name == "list" and branch.items is not None and fuel:
+        return f"list[{_python_name(branch.items, fuel - 1) or 'any'}]"
+    return name

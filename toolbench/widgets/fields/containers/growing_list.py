@@ -1,0 +1,102 @@
+"""Any number of lines: a button adds one, and a long list shows its end on request."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from toolbench.display.escape import Html
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import Container
+from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unset import UNSET
+
+_LINES = 20  # shown at once
+
+
+class Listing(Container):
+    """A container whose slots a person adds and removes."""
+
+    empty: ClassVar[Any]
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self.rows: list[Slot] = []
+        self._whole = False
+
+    @abstractmethod
+    def line(self, row: Slot) -> Entry:
+        """Return the line of *row*, with the buttons that change it."""
+
+    @abstractmethod
+    def new(self) -> Slot:
+        """Return a slot for one more line."""
+
+    @abstractmethod
+    def forget(self, row: Slot) -> None:
+        """Close what stands on the line of *row* beside its value."""
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Put together what *part* says of each line that has a value."""
+        there = [(row.key, part(row)) for row in self.rows]
+        return self.join((k, value) for k, value in there if value is not UNSET)
+
+    @abstractmethod
+    def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
+        """Return the value made of keys and values."""
+
+    def clear(self) -> None:
+        """Remove every line."""
+        self.write(type(self.empty)())
+
+    def send_empty(self) -> bool:
+        """Send the empty value."""
+        return self.write(type(self.empty)())
+
+    def slots(self) -> Iterable[Slot]:
+        """Give the values."""
+        return tuple(self.rows)
+
+    def drop(self, rows: Iterable[Slot]) -> None:
+        """Take *rows* out, and close them."""
+        dropped = list(rows)
+        self.rows = [row for row in self.rows if row not in dropped]
+        for row in dropped:
+            self.forget(row)
+            row.close()
+
+    def entries(self) -> Iterable[Entry]:
+        """Give the lines, and the buttons to see more and to add one."""
+        visible_rows = self.rows if self._whole else self.rows[:_LINES]
+        for row in visible_rows:
+            yield self.line(row)
+        if len(visible_rows) < len(self.rows):
+            words = f"Show all {len(self.rows)}"
+            more = self.button("rest", words, self._show_all, "tb-add")
+            yield Entry(Html(""), (more,), Html(""))
+        words = f"Add to {notes.line(self.slot.label)}"
+        add = self.button("add", words, self._add, "tb-add")
+        most = self.node.limit("maxItems")
+        add.disabled = most is not None and len(self.rows) >= most
+        yield Entry(Html(""), (add,), Html(""))
+
+    def _show_all(self) -> None:
+        self._whole = True
+        self.stale()
+
+    def _add(self) -> None:
+        row = self.new()
+        row.unfold()
+        self.rows.append(row)
+        if row.node.type == "string":
+            row.send_empty()  # a new line of text is an empty text
+        self._whole = True
+        self.slot.open()
+        row.touch()
+        self.frame.focus(lambda: self.line(row).cells)
+
+    def take_out(self, row: Slot) -> None:
+        """Remove *row*, as a person asked; the cursor goes where one more can be added."""
+        self.drop([row])
+        self.slot.open()
+        self.frame.focus(lambda: (self._buttons["add"],))

@@ -1,0 +1,203 @@
+"""A list of short values: typed one per line, or marked in a list of the known ones."""
+
+from typing import Any, ClassVar
+
+from ipywidgets import SelectMultiple, Textarea, Widget
+
+from toolbench.errors import did_you_mean
+from toolbench.plain import same_json
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.choice import labels_of, values_of
+from toolbench.widgets.fields.containers.rows import Rows
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.text.number import read_number, write_number
+from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError, is_showable
+from toolbench.widgets.fields.unset import UNSET
+from toolbench.wording import counted
+
+_ONE_PER_LINE = "one per line"
+_HINT = 60  # characters quoted of a line
+
+
+def _parts(line: str) -> list[str]:
+    """Return what the commas of *line* separate; empty if that is not several values."""
+    parts = [part.strip() for part in line.split(",")]
+    return parts if len(parts) > 1 and all(parts) else []
+
+
+def _known(slot: Any) -> dict[str, Any]:
+    """Return the values an item may have, by their names; empty when any may."""
+    item = slot.node.items
+    if item is None or not item.values:
+        return {}
+    values = values_of(item)
+    return dict(zip(labels_of(item, values), values, strict=True))
+
+
+class Items(TextBox):
+    """One value on each line.
+
+    A TagsInput would be prettier, but JupyterLab 4.6 keeps the Enter key from it.
+    """
+
+    kind = Textarea
+    classes = ("tb-field", "tb-items")
+    wider: ClassVar[type[Editor] | None] = Rows
+    emptied = "[] (the empty list is sent)"
+    nothing = _ONE_PER_LINE
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._type = None if self.node.items is None else self.node.items.type
+        self._known = _known(slot)
+
+    @property
+    def ghost(self) -> str:
+        """Say how values are typed, also where a default or an example is named."""
+        if self.slot.default == [] and not self._on_purpose:
+            return f"{_ONE_PER_LINE} · optional"
+        ghost = super().ghost
+        is_explained = ghost.startswith(("default: ", "e.g. "))
+        return f"{_ONE_PER_LINE} · {ghost}" if is_explained else ghost
+
+    # --- several values on one line -------------------------------------------------
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The box; beside it the question whether a comma stands between two values."""
+        apart = self._apart
+        if apart is None:
+            return (self.widget,)
+        words = f"Make {counted(len(apart), 'value')}"
+        return (self.widget, self.button("split", words, self._split, "tb-side"))
+
+    @property
+    def hint(self) -> str:
+        """Ask about a line that seems to be several values."""
+        line = next(filter(_parts, self.text.split("\n")), "").strip()
+        if self._apart is None:
+            return ""
+        return f"“{line[:_HINT]}” is one value; for several, type one per line"
+
+    @property
+    def _apart(self) -> list[str] | None:
+        """The values if commas stand between them, where a person typed such a line."""
+        lines = self.text.split("\n") if self.slot.touched else []
+        if not any(map(_parts, lines)):
+            return None
+        return [part for line in lines for part in _parts(line) or [line] if part]
+
+    def _split(self) -> None:
+        self.put("\n".join(self._apart or []))
+        self.slot.edited()
+        self.frame.focus(lambda: (self.widget,))
+
+    def parse(self, text: str) -> Any:
+        """Read the lines that are not blank."""
+        return [self._item(line.strip()) for line in text.split("\n") if line.strip()]
+
+    def _item(self, line: str) -> Any:
+        if self._known:
+            if line in self._known:
+                return self._known[line]
+            hint = did_you_mean(line, self._known)
+            msg = f"{line!r:.60} is none of the {len(self._known)} values.{hint}"
+            raise UnreadableError(msg)
+        return line if self._type == "string" else read_number(line, self._type)
+
+    def render(self, value: Any) -> str | None:
+        """Show a list whose items fit on a line: not blank, nothing hidden."""
+        if not isinstance(value, list):
+            return None
+        lines = [self._line(item) for item in value]
+        return None if None in lines else "\n".join(line for line in lines if line)
+
+    def _line(self, item: Any) -> str | None:
+        if self._known:
+            return next(
+                (k for k, known in self._known.items() if same_json(known, item)), None
+            )
+        if self._type != "string":
+            return write_number(item)
+        if not isinstance(item, str) or not is_showable(item) or "\n" in item:
+            return None
+        return item if item and item == item.strip() else None
+
+    def send_empty(self) -> bool:
+        """Send `[]`."""
+        return self.write([])
+
+
+class Marks(Editor):
+    """A list of known values, none twice: those marked in a list, in its order."""
+
+    wider = Items
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._known = _known(slot)
+        self._places: tuple[int, ...] = ()
+        self._on_purpose = False
+
+    def read(self) -> Any:
+        """Return the marked values; no marks are no value, unless `[]` was set."""
+        if not self._places and not self._on_purpose:
+            return UNSET
+        values = list(self._known.values())
+        return [values[place] for place in self._places]
+
+    def write(self, value: Any) -> bool:
+        """Mark the items of *value*, when they are known and in the order of the list."""
+        if not isinstance(value, list):
+            return False
+        known = list(self._known.values())
+        places = [
+            next((i for i, choice in enumerate(known) if same_json(choice, item)), -1)
+            for item in value
+        ]
+        if -1 in places or places != sorted(set(places)):
+            return False
+        self._on_purpose = not places
+        self._mark(tuple(places))
+        return True
+
+    def clear(self) -> None:
+        """Mark nothing."""
+        self._on_purpose = False
+        self._mark(())
+
+    def send_empty(self) -> bool:
+        """Send `[]`."""
+        return self.write([])
+
+    def _mark(self, places: tuple[int, ...]) -> None:
+        self._places = places
+        if self._widget is not None:
+            self._widget.index = places
+
+    def _marked(self) -> None:
+        self._places = tuple(self.widget.index)
+        self._on_purpose = False
+
+    @property
+    def hint(self) -> str:
+        """Say what no marks mean."""
+        if self._on_purpose:
+            return Items.emptied
+        default = self.slot.default
+        return "" if default is UNSET else f"default {notes.ghost(default)}"
+
+    def build(self) -> Widget:
+        """Make the list."""
+        widget = self.make(
+            SelectMultiple,
+            "tb-field",
+            "tb-marks",
+            *self.slot.classes,
+            description=notes.label(self.slot.label),
+            options=list(self._known),
+            index=self._places,
+            rows=min(len(self._known), 6),
+        )
+        self.hear(widget, "index", self._marked)
+        return widget

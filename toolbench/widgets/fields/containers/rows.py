@@ -1,0 +1,177 @@
+"""A list of anything: one line for each item, with buttons to move and remove it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from ipywidgets import ToggleButtons, Widget
+
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.containers.growing_list import Listing
+from toolbench.widgets.fields.editor import Container
+from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unset import UNSET
+
+_UP, _DOWN, _REMOVE = range(3)
+_ACTIONS = ("Move up", "Move down", "Remove")
+
+
+class Rows(Listing):
+    """Shows each item of a list as a field."""
+
+    classes = ("tb-rows",)
+    empty: ClassVar[Any] = []
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._bars: dict[Slot, Any] = {}
+
+    def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
+        """Return the list."""
+        return [value for _, value in pairs]
+
+    def write(self, value: Any) -> bool:
+        """Show one line for each item."""
+        if not isinstance(value, list):
+            return False
+        self.drop(self.rows[len(value) :])
+        for place, item in enumerate(value):
+            if place == len(self.rows):
+                self.rows.append(self.new())
+            self.rows[place].write(item)
+        self.stale()
+        return True
+
+    def new(self) -> Slot:
+        """Return the slot of one more item."""
+        return Slot(
+            self.frame,
+            self.node.items or self.node.view.anything,
+            len(self.rows),
+            parent=self,
+            label=f"{self.slot.label}[{len(self.rows)}]",
+            settled=True,
+        )
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the item at the index *step*."""
+        return _item(self.rows, step)
+
+    def line(self, row: Slot) -> Entry:
+        """Return the item with its buttons."""
+        head, cells, note, _ = row.display.entry()
+        return Entry(head, (*cells, self._bar(row)), note)
+
+    def _bar(self, row: Slot) -> Widget:
+        tooltips = tuple(f"{action} {notes.line(row.label)}" for action in _ACTIONS)
+        if row not in self._bars:
+            bar = self.make(
+                ToggleButtons,
+                "tb-actions",
+                options=_ACTIONS,
+                icons=["arrow-up", "arrow-down", "times"],
+                tooltips=tooltips,
+                index=None,
+            )
+            self.hear(bar, "index", lambda: self._acted(row))
+            self._bars[row] = bar
+        bar = self._bars[row]
+        if bar.tooltips != tooltips:
+            bar.tooltips = tooltips
+        return bar
+
+    def _acted(self, row: Slot) -> None:
+        bar = self._bars[row]
+        action, place = bar.index, self.rows.index(row)
+        bar.index = None  # so that the same button can be clicked again
+        if action == _REMOVE:
+            self.take_out(row)
+        elif action is not None:
+            self._move(row, max(place - 1, 0) if action == _UP else place + 1)
+        for place, slot in enumerate(self.rows):
+            slot.rename(place, f"{self.slot.label}[{place}]")
+        self.slot.open()
+
+    def _move(self, row: Slot, place: int) -> None:
+        """Put *row* at *place*; the cursor goes along, for the page draws both lines anew."""
+        self.rows.remove(row)
+        self.rows.insert(place, row)
+        self.frame.focus(lambda: self.line(row).cells)
+
+    def forget(self, row: Slot) -> None:
+        """Close the buttons of *row*."""
+        if row in self._bars:
+            self.frame.pool.drop((self._bars.pop(row),))
+
+
+def _item(items: Sequence[Slot], step: Any) -> Slot | None:
+    if isinstance(step, bool) or not isinstance(step, int):
+        return None
+    return items[step] if 0 <= step < len(items) else None
+
+
+class Positions(Container):
+    """A tuple: a field for each position, and then a list of the rest, where there may be one."""
+
+    classes = ("tb-pairs",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._items = [
+            Slot(
+                self.frame,
+                node,
+                place,
+                parent=self,
+                label=node.own_title or f"{slot.label}[{place}]",
+                required=True,
+            )
+            for place, node in enumerate(self.node.prefix_items)
+        ]
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Return the list as far as its positions have values."""
+        there = [part(item) for item in self._items]
+        return [value for value in there if value is not UNSET]
+
+    @property
+    def trouble(self) -> str:
+        """A position left out would move all that follow."""
+        there = [item.read() is not UNSET for item in self._items]
+        if not any(there):
+            return ""
+        last = len(there) - there[::-1].index(True)
+        gap = next((i for i in range(last) if not there[i]), None)
+        if gap is None or any(True for _ in self._items[gap].troubles()):
+            return ""
+        return f"{notes.line(self._items[gap].label)} has no value yet."
+
+    def write(self, value: Any) -> bool:
+        """Show a list that is no longer than the positions."""
+        if not isinstance(value, list) or len(value) > len(self._items):
+            return False
+        for place, item in enumerate(self._items):
+            item.write(value[place] if place < len(value) else UNSET)
+        self.stale()
+        return True
+
+    def clear(self) -> None:
+        """Empty every position."""
+        self.write([])
+
+    def send_empty(self) -> bool:
+        """Send `[]`."""
+        return self.write([])
+
+    def slots(self) -> Iterable[Slot]:
+        """Give the positions."""
+        return tuple(self._items)
+
+    def child(self, step: Any) -> Slot | None:
+        """Return the position *step*."""
+        return _item(self._items, step)
+
+    def entries(self) -> Iterable[Entry]:
+        """Give the positions."""
+        for item in self._items:
+            yield item.display.entry()

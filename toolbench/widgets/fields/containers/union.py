@@ -1,0 +1,166 @@
+"""One of several kinds of value: a tab or a line for each kind, and the field of the chosen one."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from ipywidgets import Dropdown, RadioButtons, Widget
+
+from toolbench.display.escape import Html
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.containers.alternatives import names_of, tag_of
+from toolbench.widgets.fields.containers.match import admits, constants_agree, has_type
+from toolbench.widgets.fields.editor import Container
+from toolbench.widgets.fields.grid import Entry, Lines, arrange
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unset import UNSET
+
+_TABS = 6  # kinds, of which more are a list
+_TABS_WIDTH = 60  # characters of all their names
+
+
+class Union(Container):
+    """Shows which alternative is chosen, and its field; the others are built when chosen.
+
+    What was typed into an alternative is still there when a person comes back to it.
+    """
+
+    labelled = True
+    structured = False
+    owns_null = True
+    classes = ("tb-union",)
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__(slot)
+        self._branches = slot.node.branches
+        self._slots: dict[int, Slot] = {}
+        self._chosen: int | None = None
+        self._null = False
+        self._list: Widget | None = None
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Slot | None:
+        """The field of the chosen alternative."""
+        return None if self._chosen is None else self._branch(self._chosen)
+
+    def gather(self, part: Callable[[Slot], Any]) -> Any:
+        """Return the value of the chosen alternative."""
+        if self._null:
+            return None
+        return UNSET if self.chosen is None else part(self.chosen)
+
+    def write(self, value: Any) -> bool:
+        """Choose the alternative *value* belongs to, and show it there."""
+        if value is None and self.slot.node.nullable:
+            self._choose(None, null=True)
+            return True
+        place = self._home(value)
+        if place is None:
+            return False
+        self._choose(place)
+        self._branch(place).write(value)
+        return True
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        self._choose(None)
+
+    def _home(self, value: Any) -> int | None:
+        """Find the alternative for *value*: the first valid one, else the likeliest."""
+        branches = self._branches
+        likely = [i for i, branch in enumerate(branches) if admits(branch, value)]
+        if len(likely) > 1:
+            valid = (i for i in likely if branches[i].fits(value))
+            return next(valid, likely[0])
+        if not likely:
+            tests = (constants_agree, has_type)
+            likely = [i for t in tests for i, b in enumerate(branches) if t(b, value)]
+        return likely[0] if likely else None
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return names_of(self._branches)
+
+    @cached_property
+    def tag(self) -> str:  # type: ignore[override]
+        """The property that only says which alternative it is: the tabs say that."""
+        return tag_of(self._branches)
+
+    # --- the alternatives -------------------------------------------------------------
+
+    def _branch(self, place: int) -> Slot:
+        if place not in self._slots:
+            self._slots[place] = Slot(
+                self.frame,
+                self._branches[place],
+                parent=self,
+                label=f"{self.slot.label} ({self._names[place]})",
+                settled=True,
+            )
+        return self._slots[place]
+
+    def slots(self) -> Iterable[Slot]:
+        """Give the field of the chosen alternative: the others hold drafts only."""
+        return () if self.chosen is None else (self.chosen,)
+
+    def child(self, step: Any) -> Slot | None:
+        """Look inside the chosen alternative."""
+        return None if self.chosen is None else self.chosen.child(step)
+
+    def _choose(self, place: int | None, *, null: bool = False) -> None:
+        self._chosen, self._null = place, null
+        if self._list is not None:
+            self._list.index = self._line()
+        self.stale()
+
+    def _line(self) -> int:
+        if self._null:
+            return len(self._branches) + 1
+        return 0 if self._chosen is None else self._chosen + 1
+
+    def _picked(self) -> None:
+        line = self._list.index if self._list is not None else 0
+        null = line == len(self._branches) + 1
+        self._choose(line - 1 if line and not null else None, null=null)
+        if self.chosen is not None:
+            self.chosen.unfold()
+
+    # --- what is shown ----------------------------------------------------------------
+
+    def lines(self) -> Lines:
+        """Show help and errors under the list, not above its name."""
+        return arrange(Html(""), self.entries())
+
+    def entries(self) -> Iterable[Entry]:
+        """Give the list, and the field of the chosen alternative."""
+        yield Entry(Html(""), (self._choices(),), self.slot.display.remarks())
+        if self.chosen is not None:
+            yield self.chosen.display.entry()._replace(head=Html(""))
+
+    def _choices(self) -> Widget:
+        if self._list is None:
+            null = ["null"] if self.slot.node.nullable else []
+            names = [*self._names, *null]
+            is_few = len(names) <= _TABS and sum(map(len, names)) <= _TABS_WIDTH
+            nothing = self.nothing_chosen if is_few else self.unchosen
+            labels = [nothing, *names]
+            self._list = self.make(
+                RadioButtons if is_few else Dropdown,
+                "tb-field",
+                *(["tb-switch", "tb-tabs"] if is_few else []),
+                *self.slot.classes,
+                description=notes.label(self.slot.label),
+                options=list(zip(labels, range(len(labels)), strict=True)),
+                index=self._line(),
+            )
+            self.hear(self._list, "index", self._picked)
+        return self._list
+
+    def close(self) -> None:
+        """Close every alternative that was built."""
+        for slot in self._slots.values():
+            slot.close()
+        super().close()
+        self._list = None

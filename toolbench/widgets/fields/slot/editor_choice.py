@@ -1,0 +1,71 @@
+"""Which editor a slot has: the registry's, a wider one for odd values, JSON text on request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from toolbench.plain import same_json
+from toolbench.widgets.fields.editor import Container, Editor
+from toolbench.widgets.fields.position import Position
+from toolbench.widgets.fields.text.raw_json import Raw
+
+Make = Callable[[type[Editor] | None], Editor]
+
+
+class EditorChoice:
+    """Holds the present editor of a slot.
+
+    Attributes:
+        built: The editor; None until it is needed.
+        as_json: Whether a person asked for the value as JSON text.
+    """
+
+    def __init__(self, position: Position, make: Make) -> None:
+        """Choose for *position*; *make* makes an editor of a type, or the registry's for None."""
+        self._position, self._make = position, make
+        self.built: Editor | None = None
+        self.as_json = False
+        self._is_wider = False
+
+    @property
+    def current(self) -> Editor:
+        """The editor, chosen on first use."""
+        if self.built is None:
+            self.built = self._make(None)
+        return self.built
+
+    def hold(self, value: Any) -> None:
+        """Put *value* into the editor, or into the first wider one that holds exactly that."""
+        while not self._holds(value):
+            self._is_wider = True
+            self._swap(self.current.wider or Raw)
+
+    def _holds(self, value: Any) -> bool:
+        editor = self.current
+        if not editor.write(value):
+            return False
+        # containers ask their own slots; what any other editor claims to hold is checked
+        if isinstance(editor, Container) or type(editor) is Raw:
+            return True
+        return same_json(editor.read(), value)
+
+    def narrow(self) -> None:
+        """Go back from a wider editor to the one of the registry."""
+        if self._is_wider and not self.as_json:
+            self._swap(None)
+            self._is_wider = False
+
+    def show_json(self, *, as_json: bool) -> None:
+        """Take the editor of JSON text, or again the one of the registry."""
+        self.as_json, self._is_wider = as_json, False
+        self._swap(Raw if as_json else None)
+
+    def _swap(self, kind: type[Editor] | None) -> None:
+        editor = self._make(kind)
+        self.close()
+        self.built = editor
+        self._position.frame.stale(self._position.parent)
+
+    def close(self) -> None:
+        """Close the widgets of the editor; its value can still be read."""
+        if self.built is not None:
+            self.built.close()

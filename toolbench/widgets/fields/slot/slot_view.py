@@ -1,0 +1,121 @@
+"""The line of a slot: its name, its gate, its editor or what stands in, its help and errors."""
+
+from collections.abc import Callable
+
+from ipywidgets import Widget
+
+from toolbench.display.escape import Html
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import Container
+from toolbench.widgets.fields.grid import Entry
+from toolbench.widgets.fields.position import Position
+from toolbench.widgets.fields.slot.editor_choice import EditorChoice
+from toolbench.widgets.fields.slot.expander import Fold
+from toolbench.widgets.fields.slot.presence import Presence, State
+from toolbench.widgets.fields.slot.presence_box import Gate
+
+
+class SlotDisplay:
+    """Shows one slot.
+
+    Attributes:
+        errors: What is wrong with the value, in sentences, as far as it may be shown.
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        choice: EditorChoice,
+        presence: Presence,
+        switch: Callable[[State], None],
+    ) -> None:
+        """Show these parts; *switch* is called with what a person wants the slot to hold."""
+        self.errors: list[str] = []
+        self._position, self._choice, self._presence = position, choice, presence
+        self._switch = switch
+        self._gate: Gate | None = None
+        self._fold: Fold | None = None
+
+    def entry(self) -> Entry:
+        """Return the line."""
+        position, editor = self._position, self._choice.current
+        if position.hidden:
+            return Entry(Html(""), (), Html(""))
+        is_gated = self._presence.is_gated
+        cells = (self._gate_box(),) if is_gated else self.body
+        headless = is_gated or (editor.labelled and not editor.static)
+        head = Html("") if headless else notes.heading(position, editor.static)
+        inside = (
+            self._presence.is_open and editor.notes_itself and not self._fold_is_shut
+        )
+        is_short = headless and not is_gated and editor.is_short and len(cells) == 1
+        return Entry(head, cells, Html("") if inside else self.remarks(), is_short)
+
+    @property
+    def body(self) -> tuple[Widget, ...]:
+        """The editor, or the button that stands in for it."""
+        if self._fold_is_shut and self._fold is not None:
+            return (self._fold.widget,)
+        return self._choice.current.cells
+
+    def remarks(self) -> Html:
+        """Return help and errors; an editor may show them itself."""
+        hints = [self._choice.current.hint]
+        if self._presence.is_null and not self._presence.is_gated:
+            hints.insert(0, "null is sent")
+        return notes.remarks(self._position, filter(None, hints), self.errors)
+
+    def show_errors(self, errors: list[str]) -> None:
+        """Show these *errors*, and no others."""
+        if errors != self.errors:
+            self.errors = errors
+            self.draw()
+
+    def draw(self) -> None:
+        """Have everything that depends on the state of the slot drawn again."""
+        self._position.frame.stale(self._position.parent)
+        editor = self._choice.built
+        if editor is not None:
+            editor.refresh()
+            if isinstance(editor, Container):
+                editor.stale()
+        if self._gate is not None:
+            self._gate.show(*self._in_gate())
+
+    # --- what stands before the editor, or in its place -------------------------------
+
+    @property
+    def _fold_is_shut(self) -> bool:
+        """Whether a button stands in for the editor, to keep a large form light."""
+        editor = self._choice.current
+        if not isinstance(editor, Container) or editor.built:
+            return False
+        if self._fold is None:
+            self._fold = Fold(self._position, self.draw)
+        return self._fold.is_shut
+
+    def unfold(self) -> None:
+        """Show the editor, and no button in its place."""
+        if self._fold_is_shut and self._fold is not None:
+            self._fold.open()
+
+    def _gate_box(self) -> Widget:
+        if self._gate is None:
+            self._gate = Gate(self._position, self._switch, *self._in_gate())
+        return self._gate.widget
+
+    def _in_gate(self) -> tuple[State, tuple[Widget, ...]]:
+        state = self._presence.state
+        return state, self.body if state is State.VALUE else ()
+
+    def forget_gate(self) -> None:
+        """Close the gate; the next line gets a new one, if it needs one."""
+        if self._gate is not None:
+            self._gate.close()
+            self._gate = None
+
+    def close(self) -> None:
+        """Close gate and fold."""
+        self.forget_gate()
+        if self._fold is not None:
+            self._fold.close()

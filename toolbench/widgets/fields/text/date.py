@@ -1,0 +1,71 @@
+"""A day, picked from a calendar."""
+
+from datetime import date
+from typing import Any
+
+from ipywidgets import DatePicker, Widget
+
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.text.text_formats import Formatted
+from toolbench.widgets.fields.unset import UNSET
+
+_FIRST = 1000  # earlier years lose digits on their way through the browser
+
+
+class Day(Editor):
+    """A DatePicker; anything but a plain day is edited as text."""
+
+    wider = Formatted
+    is_short = True
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._day: date | None = None
+
+    def read(self) -> Any:
+        """Return the day as ISO 8601 writes it."""
+        return UNSET if self._day is None else self._day.isoformat()
+
+    def write(self, value: Any) -> bool:
+        """Show *value* when it is an existing day."""
+        try:
+            day = date.fromisoformat(value)
+        except (TypeError, ValueError):
+            return False
+        if day.isoformat() != value or day.year < _FIRST:
+            return False
+        self._put(day)
+        return True
+
+    def clear(self) -> None:
+        """Show no day."""
+        self._put(None)
+
+    def _put(self, day: date | None) -> None:
+        self._day = day
+        if self._widget is not None:
+            self._widget.value = day
+
+    def _picked(self) -> None:
+        self._day = self.widget.value
+
+    @property
+    def hint(self) -> str:
+        """A calendar has no ghost: say the default in words."""
+        default = self.slot.default
+        return "" if default is UNSET else f"default {notes.ghost(default)}"
+
+    def build(self) -> Widget:
+        """Make the calendar."""
+        widget = self.make(
+            DatePicker,
+            "tb-field",
+            "tb-short",
+            *self.slot.classes,
+            description=notes.label(self.slot.label),
+            value=self._day,
+            tooltip="",  # without one, the front end shows "null"
+        )
+        self.hear(widget, "value", self._picked)
+        return widget

@@ -1,0 +1,125 @@
+"""A file as base64 text: chosen from the disk, or typed; images are shown."""
+
+import base64
+import binascii
+
+from ipywidgets import HTML, FileUpload, VBox, Widget
+
+from toolbench.display.escape import escape
+from toolbench.jsonschema.normal import Node
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.text.text_box import Line
+
+_MAX_TEXT = 2_000  # characters; more is described, not shown
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "image/webp"),
+)
+_ENCODINGS = frozenset({"base64", "binary", "byte"})
+
+
+def is_file(node: Node) -> bool:
+    """Tell whether *node* asks for text that stands for bytes."""
+    is_encoded = not _ENCODINGS.isdisjoint((node.text("contentEncoding"), node.format))
+    return is_encoded or node.text("contentMediaType").startswith("image/")
+
+
+class File(Line):
+    """A box for base64 text, a button to choose a file, and a preview of an image."""
+
+    nothing = "base64 text, or choose a file"
+    _box: Widget | None = None
+    _upload: Widget | None = None
+    _preview: Widget | None = None
+
+    def build(self) -> Widget:
+        """Make the box; the preview joins it when there is something to see."""
+        self._box = super().build()
+        self._widget = self._box
+        return self._box
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The box with its preview, and the button."""
+        if self._upload is None:
+            self._upload = self.make(
+                FileUpload,
+                "tb-side",
+                description="Choose file",
+                tooltip=f"Choose file for {notes.line(self.slot.label)}",
+                accept=self.node.text("contentMediaType"),
+            )
+            self.hear(self._upload, "value", self._chosen)
+            self._preview = self.make(HTML, "tb-preview")
+            self._stack = self.make(
+                VBox, "tb-stack", children=(self.widget, self._preview)
+            )
+            self._look()
+        return (self._stack, self._upload)
+
+    def _chosen(self) -> None:
+        upload = self._upload
+        if upload is not None and upload.value:
+            content = bytes(upload.value[0]["content"])
+            upload.value = ()  # the bytes are held once, as text
+            self.write(base64.b64encode(content).decode("ascii"))
+
+    def put(self, text: str) -> None:
+        """Make *text* the draft, and show what it is."""
+        super().put(text)
+        self._look()
+
+    def display(self, text: str) -> str:
+        """Show short text only."""
+        return text if len(text) <= _MAX_TEXT else ""
+
+    @property
+    def ghost(self) -> str:
+        """Describe what is too long to show."""
+        if len(self.text) <= _MAX_TEXT:
+            return super().ghost
+        return f"{self.described()} (choose another, or type base64)"
+
+    def described(self) -> str:
+        """Say what the text stands for: its kind and size."""
+        content = decoded(self.text)
+        if content is None:
+            return f"{len(self.text):,} characters that are not base64"
+        kind = image_kind(content) or self.node.text("contentMediaType") or "file"
+        return f"{len(content):,} bytes, {kind}"
+
+    @property
+    def hint(self) -> str:
+        """Say what there is."""
+        return self.described() if self.text else ""
+
+    def _typed(self) -> None:
+        if self.widget.value or len(self.text) <= _MAX_TEXT:
+            super()._typed()
+            self._look()
+
+    def _look(self) -> None:
+        if self._preview is None:
+            return
+        content = decoded(self.text) or b""
+        kind = image_kind(content)
+        data = base64.b64encode(content).decode("ascii")
+        name = escape(f"{self.slot.label}: preview")
+        self._preview.value = (
+            f'<img src="data:{kind};base64,{data}" alt="{name}">' if kind else ""
+        )
+
+
+def decoded(text: str) -> bytes | None:
+    """Return the bytes *text* stands for; None when it is no base64."""
+    try:
+        return base64.b64decode(text.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def image_kind(content: bytes) -> str:
+    """Return the media type of an image every browser shows; empty for anything else."""
+    return next((kind for mark, kind in _IMAGES if content.startswith(mark)), "")

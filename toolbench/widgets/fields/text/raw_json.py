@@ -1,0 +1,102 @@
+"""Any JSON value as text: the editor of last resort, and the one a person can ask for."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ipywidgets import Textarea
+
+from toolbench.plain import each_once
+from toolbench.redaction.detection.secrecy import (
+    Secrecy,
+    SecretsByPath,
+    put_back,
+    texts,
+)
+from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
+from toolbench.widgets.fields.unset import UNSET
+
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff"
+    "\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def to_text(value: Any) -> str:
+    """Write *value* as indented JSON in which every hidden character is spelled out."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def from_text(text: str) -> Any:
+    """Read JSON as a person wrote it.
+
+    Raises:
+        UnreadableError: If it is no JSON, or a key stands in one object twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=each_once, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        msg = f"Not JSON yet: {error.msg} (line {error.lineno}, column {error.colno})."
+        raise UnreadableError(msg) from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, UnreadableError):
+            raise
+        msg = f"Not readable as JSON: {error}."
+        raise UnreadableError(msg) from None
+
+
+def _refuse(name: str) -> Any:
+    msg = f"{name} is not JSON."
+    raise UnreadableError(msg)
+
+
+class Raw(TextBox):
+    """A box of JSON text."""
+
+    kind = Textarea
+    classes = ("tb-field", "tb-area", "tb-json")
+    owns_null = True
+    nothing = "JSON"
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        self._secrets: SecretsByPath = {}
+        self._unwritable: list[Any] = []
+
+    def parse(self, text: str) -> Any:
+        """Read the JSON, with the secrets the text only hints at put back."""
+        if self._unwritable:
+            return self._unwritable[0]
+        return put_back(from_text(text), self._secrets)
+
+    def render(self, value: Any) -> str | None:
+        """Write the JSON, secrets left out."""
+        self._unwritable = []
+        try:
+            masked, self._secrets = self._mask(value)
+            return to_text(masked)
+        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
+            self._unwritable = [value]
+            return "…"
+
+    def _typed(self) -> None:
+        super()._typed()
+        self._unwritable = []
+        if not self.text.strip():
+            self.text = ""
+
+    def secrets(self) -> Iterable[str]:
+        """Give what the schema, or the keys of the value, call secret."""
+        return tuple(texts(list(self._mask(self.read())[1].values())))
+
+    def masked(self) -> Any:
+        """Return the value without what the schema, or its keys, call secret."""
+        return self._mask(self.read())[0]
+
+    def _mask(self, value: Any) -> tuple[Any, SecretsByPath]:
+        if value is UNSET:
+            return UNSET, {}
+        secrecy = Secrecy(self.node.schema, self.frame.view.root)
+        return secrecy.mask(value, self.slot.name)

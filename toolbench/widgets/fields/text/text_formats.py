@@ -1,0 +1,103 @@
+"""What text of a known format looks like: a hint while typing, never a verdict."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import uuid4
+
+from ipywidgets import Widget
+
+from toolbench.jsonschema.normal import Node
+from toolbench.widgets.fields.text.text_box import Line
+
+_TIME = r"\d{2}:\d{2}:\d{2}(\.\d+)?"
+_ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
+
+
+class Format(NamedTuple):
+    """What a format is called, how its text looks, an example, how to make a fresh one."""
+
+    name: str
+    pattern: str
+    example: str
+    button: str = ""
+    fresh: Callable[[], str] | None = None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+FORMATS = {
+    "date": Format("a date", r"\d{4}-\d{2}-\d{2}", "2026-11-21"),
+    "date-time": Format(
+        "a date and time",
+        rf"\d{{4}}-\d{{2}}-\d{{2}}[tT ]{_TIME}{_ZONE}?",
+        "2026-11-21T10:30:00Z",
+        "Now",
+        _now,
+    ),
+    "duration": Format(
+        "a duration",
+        r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?",
+        "P1DT2H",
+    ),
+    "email": Format("an email address", r"[^@\s]+@[^@\s]+", "ada@example.org"),
+    "ipv4": Format("an IPv4 address", r"(\d{1,3}\.){3}\d{1,3}", "192.0.2.1"),
+    "ipv6": Format("an IPv6 address", r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", "2001:db8::1"),
+    "time": Format("a time of day", rf"{_TIME}{_ZONE}?", "10:30:00"),
+    "uri": Format("a URL", r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+", "https://example.org"),
+    "uuid": Format(
+        "a UUID",
+        r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+        "",
+        "New",
+        lambda: str(uuid4()),
+    ),
+}
+
+
+def is_known_format(node: Node) -> bool:
+    """Tell whether *node* names a format this module knows."""
+    return node.format in FORMATS
+
+
+class Formatted(Line):
+    """A line of text of a known format; where one can be made up, a button does."""
+
+    @property
+    def _format(self) -> Format:
+        return FORMATS[self._named]
+
+    @property
+    def _named(self) -> str:
+        known = is_known_format(self.node)
+        return self.node.format if known else "date"  # asked for by name
+
+    @property
+    def nothing(self) -> str:  # type: ignore[override]
+        """Show an example."""
+        example = self._format.example
+        return f"e.g. {example}" if example else self._format.name
+
+    @property
+    def hint(self) -> str:
+        """Name the format, and say when the text does not look like it."""
+        name = self._format.name
+        if self.text and not re.fullmatch(self._format.pattern, self.text):
+            return f"this does not look like {name}"
+        return name
+
+    @property
+    def cells(self) -> tuple[Widget, ...]:
+        """The box, and the button that fills it."""
+        if self._format.fresh is None:
+            return (self.widget,)
+        fill = self.button("fill", self._format.button, self._fill, "tb-side")
+        return (self.widget, fill)
+
+    def _fill(self) -> None:
+        if self._format.fresh is not None:
+            self.write(self._format.fresh())
+            self.slot.edited()

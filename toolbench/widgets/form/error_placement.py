@@ -1,0 +1,128 @@
+"""Find the field an error belongs to, from JSON Schema or from pydantic."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from toolbench.errors import Path, Problem
+from toolbench.widgets.fields.containers.alternatives import tags_of
+from toolbench.widgets.fields.containers.object import ObjectEditor
+from toolbench.widgets.fields.containers.union import Union
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unset import UNSET
+
+_CHOSEN, _OTHER = "chosen", "other"
+_KEY = "[key]"  # how pydantic says that the key of a map is wrong, and not its value
+
+Explain = Callable[[Any, Any], list[Problem]]
+
+
+class Place(NamedTuple):
+    """Where a path leads.
+
+    Attributes:
+        slot: The innermost slot on the way.
+        path: The path as a person understands it: keys and indexes only.
+        rest: What of the path led nowhere.
+        other: The union of which the path names an alternative that is not chosen.
+    """
+
+    slot: Slot
+    path: Path
+    rest: Path
+    other: Slot | None = None
+
+
+def locate(root: Slot, path: Path) -> Place:
+    """Walk *path* from *root* as far as there are slots.
+
+    Names of union branches, which pydantic puts into its paths, are passed over.
+    """
+    slot, steps = root, list(path)
+    clear: list[str | int] = []
+    is_branch_named = False  # the alternative of one union is named once
+    while steps:
+        if not is_branch_named and (branch := _branch_named(slot, steps[0])):
+            steps.pop(0)
+            if branch is _OTHER:
+                return Place(slot, tuple(clear), tuple(steps), slot)
+            is_branch_named = True
+            continue
+        inner = slot.child(steps[0]) if slot.presence.is_open else None
+        if inner is None:
+            break
+        slot, is_branch_named = inner, False
+        clear.append(steps.pop(0))
+    return Place(slot, (*clear, *steps), tuple(steps))
+
+
+def _branch_named(slot: Slot, step: Any) -> str:
+    """Tell whether *step* is what pydantic calls an alternative of *slot*, and which."""
+    branches = slot.node.branches
+    if not branches:
+        return ""
+    chosen = slot.editor.chosen if isinstance(slot.editor, Union) else None
+    if chosen is not None and step in tags_of(chosen.node):
+        return _CHOSEN
+    return _OTHER if any(step in tags_of(b) for b in branches) else ""
+
+
+def placed(
+    root: Slot, problems: Iterable[Problem], explain: Explain | None = None
+) -> list[tuple[Slot, Problem]]:
+    """Return each of *problems* with its slot, its path and its sentence made plain.
+
+    Of a union, only what is wrong with the chosen alternative is kept. *explain* lists
+    what is wrong with a value under a part of the schema: "fits none" becomes that.
+    """
+    located = [(locate(root, problem.path), problem) for problem in problems]
+    direct = [place.path for place, _ in located if place.other is None]
+    faults = []
+    for place, problem in located:
+        if place.other is not None and _about(direct, place.other):
+            continue
+        narrow = list(_narrowed(place, explain)) if explain else []
+        if narrow:
+            here = [p for p in narrow if p.path == place.path]
+            faults += [(place.slot, p) for p in here]
+            faults += placed(root, [p for p in narrow if p not in here], explain)
+        else:
+            faults.append(_plain(place, problem))
+    return list(dict.fromkeys(faults))
+
+
+def _about(paths: list[Path], union: Slot) -> bool:
+    above = union.path
+    return any(path[: len(above)] == above for path in paths)
+
+
+def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
+    if place.rest == (_KEY,):
+        return place.slot, Problem(place.path[:-1], f"the key {problem.message}")
+    if place.rest and place.other is None:
+        sentence = str(Problem(place.rest, problem.message))
+        return place.slot, Problem(place.path, sentence)
+    return place.slot, Problem(place.path, problem.message)
+
+
+def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
+    """Say more closely what is wrong with the value of a place.
+
+    Of a union that is what is wrong with the chosen alternative, instead of "it fits none"; of
+    a group that is missing, which of its fields are: a person cannot give the group itself.
+    """
+    editor = place.slot.editor
+    if place.rest:
+        return
+    if isinstance(editor, Union) and editor.chosen is not None:
+        for problem in explain(editor.chosen.node.raw, editor.chosen.read()):
+            if problem.path or not isinstance(editor.chosen.editor, Union):
+                yield Problem((*place.path, *problem.path), problem.message)
+    elif isinstance(editor, ObjectEditor) and _is_missing(place.slot):
+        for problem in explain(place.slot.node.raw, {}):
+            if problem.path:
+                yield Problem((*place.path, *problem.path), problem.message)
+
+
+def _is_missing(slot: Slot) -> bool:
+    """Whether *slot* shows its fields, and none of them has a value."""
+    return slot.key is not None and slot.presence.is_open and slot.read() is UNSET

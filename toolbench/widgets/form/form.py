@@ -1,0 +1,343 @@
+"""A form for any JSON Schema: what it shows is exactly the value it holds."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from ipywidgets import HTML, VBox, Widget
+from traitlets import Bunch
+
+from toolbench.display.escape import Html, escape
+from toolbench.errors import Path, Problem
+from toolbench.redaction.redactor import Redactor
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.builtin_rules import registry as default_registry
+from toolbench.widgets.fields.form_context import Frame
+from toolbench.widgets.fields.rules import Registry
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.text.raw_json import to_text
+from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.form.error_placement import locate, placed
+from toolbench.widgets.form.json_tab import JsonTab
+from toolbench.widgets.form.options import FieldOptions
+from toolbench.widgets.form.stylesheet import STYLE
+
+Validate = Callable[[dict[str, Any]], list[Problem]]
+Observer = Callable[[Bunch], None]
+_MAX_NAMES = 5  # fields an alert names
+
+
+class WrongField(NamedTuple):
+    """A field that is wrong.
+
+    Attributes:
+        name: What it is called.
+        focus: Puts the cursor into it.
+    """
+
+    name: str
+    focus: Callable[[], None]
+
+
+class SchemaForm:
+    """A form over a JSON Schema.
+
+    Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`, with
+    `true` and `1`, `1` and `1.0` kept apart, and keys in their order. Every position is
+    unset, null or a value; a field that was not touched is not in the value.
+    """
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any],
+        value: dict[str, Any] | None = None,
+        *,
+        registry: Registry | None = None,
+        validate: Validate | None = None,
+    ) -> None:
+        """Make a form for *schema*, showing *value*.
+
+        Args:
+            schema: Any JSON Schema; what cannot be read in it becomes a JSON field.
+            value: What to start with; None for an untouched form.
+            registry: The rules that choose editors; `fields.registry` when None.
+            validate: Lists what is wrong with a value, instead of the JSON Schema.
+        """
+        self.frame = Frame(schema, registry or default_registry, self._settle)
+        self._validate = validate
+        self._tab = JsonTab(self)
+        self._options: FieldOptions | None = None
+        self.slot = Slot(self.frame, self.frame.view.whole, required=True, settled=True)
+        self._observers: list[Observer] = []
+        self._widget: Any = None
+        self._head: Any = None
+        notice = self.slot.notice
+        self._notice = f"The schema {notice}." if notice else ""
+        self._last_value: Any = None
+        self._refusal: list[Problem] | None = None
+        if value is not None:
+            self.value = value
+
+    def __repr__(self) -> str:
+        return f"<SchemaForm of {len(self.slot.node.properties)} fields>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = self.widget._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
+
+    # --- the value ----------------------------------------------------------------
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The value: a new dict of the keys that are there."""
+        with self.frame.lock:
+            return _dict(self.slot.read())
+
+    @value.setter
+    def value(self, value: dict[str, Any]) -> None:
+        if not isinstance(value, dict):
+            msg = f"A form holds a dict, not {value!r:.80}."
+            raise TypeError(msg)
+        with self.frame.edit():
+            self.frame.revealed = False
+            self.write(value)
+
+    def write(self, value: dict[str, Any]) -> None:
+        """Hold *value*, in the course of an edit."""
+        self.frame.touched(())
+        self.slot.write(value)
+
+    @property
+    def json(self) -> str:
+        """The value as JSON text, secrets hidden; while text is typed, that text.
+
+        Setting it is typing it: text that is no JSON object stays, and blocks.
+        """
+        with self.frame.lock:
+            return self._tab.text
+
+    @json.setter
+    def json(self, text: str) -> None:
+        with self.frame.edit():
+            self._tab.put(text)
+
+    @property
+    def masked(self) -> dict[str, Any]:
+        """The value with its secrets hidden: what may be shown, logged and saved."""
+        with self.frame.lock:
+            return _dict(self.slot.masked())
+
+    @property
+    def secrets(self) -> list[str]:
+        """The secrets the value holds."""
+        with self.frame.lock:
+            return list(self.slot.secrets())
+
+    def observe(self, fn: Observer) -> Callable[[], None]:
+        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the last.
+
+        Drafts that cannot be read change `errors` and `blocked`, and are told as well.
+
+        Returns:
+            A function that ends it.
+        """
+        self._observers.append(fn)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._observers.remove(fn)
+
+        return stop
+
+    # --- what is wrong ----------------------------------------------------------------
+
+    @property
+    def errors(self) -> list[tuple[Path, str]]:
+        """Everything that is wrong: drafts that cannot be read, and what validation says."""
+        with self.frame.lock:
+            return [(p.path, p.message) for _, p in self._problems()]
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something typed cannot be read, so that there is nothing to send."""
+        with self.frame.lock:
+            return next(self._drafts(), None) is not None
+
+    def reveal_errors(self, *, focus: bool = False) -> None:
+        """Show the errors of every field, not only of those that were touched.
+
+        Args:
+            focus: Put the cursor into the first field that is wrong.
+        """
+        with self.frame.edit():
+            self.frame.revealed = True
+            if focus:
+                self.frame.focus(self._first_wrong)
+
+    def _first_wrong(self) -> tuple[Widget, ...]:
+        return next((slot.display.body for slot in self.slot.walk() if slot.errors), ())
+
+    def wrong_fields(self) -> list[WrongField]:
+        """Return the fields that are shown to be wrong, in their order."""
+        with self.frame.lock:
+            slots = [slot for slot in self.slot.walk() if slot.errors and slot.title]
+            return [
+                WrongField(notes.line(s.title), partial(self._focus, s)) for s in slots
+            ]
+
+    def _focus(self, slot: Slot) -> None:
+        with self.frame.edit():
+            slot.unfold()
+            self.frame.focus(lambda: slot.display.body)
+
+    def refuse(self, problems: list[Problem]) -> None:
+        """Show *problems*, with which the value was refused, instead of checking it again."""
+        with self.frame.edit():
+            self.frame.revealed = True
+            self._refusal = list(problems)
+
+    def show_problems(self, problems: list[Problem]) -> None:
+        """Show *problems* from outside on their fields, until these are edited."""
+        with self.frame.edit():
+            self.frame.outside = list(problems)
+
+    def _drafts(self) -> Iterator[Problem]:
+        if self._tab.trouble:
+            yield Problem((), self._tab.trouble)
+        yield from self.slot.troubles()
+        value = self.slot.read()
+        if value is not UNSET and not isinstance(value, dict):
+            yield Problem((), "the arguments are an object: { … }")
+
+    def _problems(self) -> list[tuple[Slot, Problem]]:
+        drafts = list(self._drafts())
+        unread = {problem.path for problem in drafts}
+        value = self.slot.read()
+        wrong = self._check(_dict(value))
+        faults_of_schema = placed(self.slot, wrong, self.frame.view.problems)
+        faults = [(locate(self.slot, p.path).slot, p) for p in drafts]
+        faults += [(s, p) for s, p in faults_of_schema if p.path not in unread]
+        return self._concealed(faults)
+
+    def _concealed(
+        self, faults: list[tuple[Slot, Problem]]
+    ) -> list[tuple[Slot, Problem]]:
+        """Take the secrets out of the sentences: they quote what is wrong."""
+        redactor = Redactor(self.slot.secrets() if faults else ())
+        return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
+
+    def _check(self, value: dict[str, Any]) -> list[Problem]:
+        if self._refusal is not None:
+            return self._refusal
+        if self._validate is not None:
+            return self._validate(value)
+        broken = self.frame.view.broken
+        if not broken:
+            problems = self.frame.view.problems(self.frame.view.root, value)
+            return problems or _unsendable(value)
+        self._notice = f"{broken} Only what is missing is checked here."
+        return [
+            Problem(slot.path, "is required")
+            for slot in self.slot.walk()
+            if slot.starred and slot.read() is UNSET
+        ]
+
+    # --- what is shown ----------------------------------------------------------------
+
+    @property
+    def widget(self) -> Widget:
+        """The fields."""
+        if self._widget is None:
+            with self.frame.lock:
+                make = self.frame.pool.make
+                self._options = FieldOptions(self.frame, self.slot)
+                _, cells, note, _ = self.slot.display.entry()
+                self._head = make(HTML, "tb-top", value=self._top(note))
+                children = (self._head, *cells, *self._options.widgets)
+                self._widget = make(VBox, "tb-form", children=children)
+        return self._widget
+
+    @property
+    def json_widget(self) -> Widget:
+        """The JSON text of the value, and what is wrong with it."""
+        with self.frame.lock:
+            return self._tab.widget
+
+    def _arrange(self) -> None:
+        if self._widget is not None and self._options is not None:
+            _, cells, note, _ = self.slot.display.entry()
+            children = (self._head, *cells, *self._options.widgets)
+            if self._widget.children != children:
+                self._widget.children = children
+            top = self._top(note)
+            if self._head.value != top:
+                self._head.value = top
+
+    def _top(self, note: Html) -> Html:
+        """Say what concerns the whole form, and how many fields are wrong."""
+        notice_html = f'<div class="tb-notice">{escape(self._notice)}</div>'
+        fields = self.wrong_fields()
+        names = ", ".join(field.name for field in fields[:_MAX_NAMES])
+        text = f"{notes.to_fix(len(fields))}{': ' * bool(names)}{names}."
+        alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
+        is_wrong = bool(fields or self.slot.errors)
+        parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
+        return Html(f"<style>{STYLE}</style>{''.join(parts)}")
+
+    def close(self) -> None:
+        """Close every widget of the form; its value can still be read."""
+        with self.frame.lock:
+            self._observers.clear()
+            self._options = None
+            self._tab.close()
+            self.slot.close()
+            self.frame.close()
+
+    def _settle(self) -> list[Callable[[], None]]:
+        """Show the errors that may be shown; return whom to tell."""
+        changed, self.frame.changed = self.frame.changed, False
+        if changed:
+            self._refusal = None
+            self._tab.follow()
+        self._show_faults()
+        self.frame.draw()
+        self._tab.draw()
+        if self._options is not None:
+            self._options.follow()
+            self._arrange()
+        if not changed or not self._observers:
+            return []
+        value, before = self.value, self._last_value
+        change = Bunch(name="value", old=before, new=value, owner=self, type="change")
+        self._last_value = value
+        return [partial(fn, change) for fn in self._observers]
+
+    def _show_faults(self) -> None:
+        slots = list(self.slot.walk())
+        outside, revealed = self.frame.outside, self.frame.revealed
+        faults: dict[Slot, list[str]] = {}
+        if revealed or outside or any(slot.touched for slot in slots):
+            revealed_faults = [
+                (s, p) for s, p in self._problems() if revealed or s.touched
+            ]
+            outer = self._concealed(placed(self.slot, outside))
+            for slot, problem in [*revealed_faults, *outer]:
+                faults.setdefault(slot, []).append(problem.message)
+        for slot in dict.fromkeys([*slots, *faults]):
+            slot.display.show_errors(faults.get(slot, []))
+            if slot.errors:
+                slot.unfold()
+
+
+def _unsendable(value: dict[str, Any]) -> list[Problem]:
+    """Say why JSON cannot carry *value*; a schema that allows anything does not."""
+    try:
+        to_text(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        return [Problem((), f"cannot be sent as JSON: {error}")]
+    return []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,110 @@
+"""The whole value as JSON text: the same value the fields show, and a draft while it is typed."""
+
+from typing import TYPE_CHECKING, Any
+
+from ipywidgets import HTML, Textarea, VBox, Widget
+
+from toolbench.display.escape import escape
+from toolbench.errors import Problem
+from toolbench.redaction.detection.secrecy import hidden_in, put_back
+from toolbench.widgets.fields.text.raw_json import from_text, to_text
+from toolbench.widgets.fields.text.text_box import UnreadableError
+from toolbench.widgets.form.stylesheet import STYLE
+
+if TYPE_CHECKING:  # the form owns its tab
+    from toolbench.widgets.form.form import SchemaForm
+
+_MAX_ERRORS = 10
+
+
+class JsonTab:
+    """Text that follows the form until a person types into it, and then leads it.
+
+    Text that is no JSON object stays as typed; `trouble` says what is wrong with it.
+    Secrets are hidden in the text and kept in the value.
+    """
+
+    def __init__(self, form: "SchemaForm") -> None:
+        self._form = form
+        self._typed: str | None = None
+        self._leads = False
+        self.trouble = ""
+        self._area: Any = None
+        self._message: Any = None
+        self._widget: Widget | None = None
+
+    @property
+    def text(self) -> str:
+        """What was typed, as long as no field was edited since; else the value."""
+        if self._typed is not None:
+            return self._typed
+        try:
+            return to_text(self._form.masked)
+        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
+            return "…"
+
+    def put(self, text: str) -> None:
+        """Take *text* as typed; give its value to the form when it is a JSON object."""
+        self._typed, self._leads, self.trouble = text, True, ""
+        self._form.frame.changed = True
+        try:
+            value = from_text(text) if text.strip() else {}
+        except UnreadableError as reason:
+            self.trouble = str(reason)
+            return
+        if not isinstance(value, dict):
+            self.trouble = "The arguments are an object: { … }."
+            return
+        secrets = hidden_in(self._form.value, self._form.masked)
+        self._form.write(put_back(value, secrets))
+
+    def follow(self) -> None:
+        """Give up what was typed, unless the edit that just ended came from here."""
+        if not self._leads:
+            self._typed, self.trouble = None, ""
+        self._leads = False
+
+    def draw(self) -> None:
+        """Bring the widget up to date."""
+        if self._area is not None:
+            if self._area.value != self.text:
+                self._area.value = self.text
+            sentences = "".join(
+                f'<div class="tb-error">{escape(e)}</div>' for e in self._said()
+            )
+            self._message.value = f'<div role="alert">{sentences}</div>'
+
+    def close(self) -> None:
+        """Draw nothing from now on."""
+        self._area = None
+
+    def _said(self) -> list[str]:
+        """What is wrong with what was typed."""
+        if self._typed is None:
+            return []
+        if self.trouble:
+            return [self.trouble]
+        problems = [Problem(path, message) for path, message in self._form.errors]
+        return [str(problem) for problem in problems[:_MAX_ERRORS]]
+
+    @property
+    def widget(self) -> Widget:
+        """The text box and the sentence under it, built on first use."""
+        if self._widget is None:
+            frame = self._form.frame
+            make = frame.pool.make
+            self._area = make(
+                Textarea,
+                "tb-field",
+                "tb-area",
+                "tb-json",
+                description="Arguments as JSON",
+                value=self.text,
+                rows=14,
+            )
+            self._message = make(HTML, "tb-note")
+            head = make(HTML, value=f"<style>{STYLE}</style>")
+            children = (head, self._area, self._message)
+            self._widget = make(VBox, "tb-form", children=children)
+            frame.hear(self._area, "value", lambda: self.put(self._area.value))
+        return self._widget

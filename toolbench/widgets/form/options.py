@@ -1,0 +1,141 @@
+"""What is rarely wanted of a field: leave it out, send null or an empty value, type JSON."""
+
+from typing import Any
+
+from ipywidgets import Button, Dropdown, HBox, Widget
+
+from toolbench.errors import Problem
+from toolbench.widgets.fields import notes
+from toolbench.widgets.fields.containers.object import ObjectEditor
+from toolbench.widgets.fields.form_context import Frame
+from toolbench.widgets.fields.slot import Slot
+from toolbench.widgets.fields.unset import UNSET
+
+_FIELD = "what the field says"
+_NOTHING = "nothing (leave it out)"
+_NULL = "null"
+_EMPTY = "an empty value"
+_JSON = "JSON text"
+_OTHERS = "other keys as well"
+
+
+class FieldOptions:
+    """A button; behind it, a list of the fields and a list of what each may send instead.
+
+    One for the whole form: a menu at every field would double its weight.
+    """
+
+    def __init__(self, frame: Frame, root: Slot) -> None:
+        self._frame, self._root = frame, root
+        make = frame.pool.make
+        self._button = make(Button, "tb-more", description="Field options…")
+        self._box: Any = None
+        self._slots: list[Slot] = []
+        self._fields: Any = None
+        self._sends: Any = None
+        frame.hear(self._button, "", self._toggled)
+        self.is_open = False
+
+    @property
+    def widgets(self) -> tuple[Widget, ...]:
+        """The button, and the two lists while they are wanted."""
+        return (self._button, self._box) if self.is_open else (self._button,)
+
+    def _toggled(self) -> None:
+        self.is_open = not self.is_open
+        if self._box is None:
+            make = self._frame.pool.make
+            self._fields = make(Dropdown, "tb-field", description="Field")
+            self._sends = make(Dropdown, "tb-field", description="Send")
+            lists = (self._fields, self._sends)
+            self._box = make(HBox, "tb-options", children=lists)
+            self._frame.hear(self._fields, "index", self._show_ways)
+            self._frame.hear(self._sends, "index", self._send)
+
+    def follow(self) -> None:
+        """List the fields that are there now, and what the chosen one sends."""
+        if not self.is_open:
+            return
+        slots = [slot for slot in self._root.walk() if _has_options(slot)]
+        if slots != self._slots:
+            chosen = self._chosen
+            self._slots = slots
+            self._fields.options = [_name(slot) for slot in slots]
+            self._fields.index = slots.index(chosen) if chosen in slots else 0
+        self._show_ways()
+
+    @property
+    def _chosen(self) -> Slot | None:
+        place = self._fields.index
+        return None if place is None or not self._slots else self._slots[place]
+
+    def _show_ways(self) -> None:
+        slot = self._chosen
+        ways = ways_of(slot) if slot is not None else []
+        if self._sends.options != tuple(ways):
+            self._sends.options = ways
+        if slot is not None:
+            self._sends.index = ways.index(present_way(slot))
+
+    def _send(self) -> None:
+        slot = self._chosen
+        if slot is not None and self._sends.value is not None:
+            send(slot, self._sends.value)
+
+
+def _has_options(slot: Slot) -> bool:
+    fixed = slot.key is None and slot.parent is not None
+    return not fixed and not slot.hidden and not slot.editor.static
+
+
+def _name(slot: Slot) -> str:
+    return notes.line(Problem(slot.path, "").where) if slot.path else "(everything)"
+
+
+def ways_of(slot: Slot) -> list[str]:
+    """Return what *slot* may send, in words."""
+    ways = [_FIELD]
+    if not slot.settled:
+        ways.append(_NOTHING)
+    if slot.node.nullable:
+        ways.append(_NULL)
+    if slot.editor.can_be_empty and slot.parent is not None:
+        ways.append(_EMPTY)
+    if not slot.secret:
+        ways.append(_JSON)
+    if isinstance(slot.editor, ObjectEditor):
+        ways.append(_OTHERS)
+    return ways
+
+
+def present_way(slot: Slot) -> str:
+    """Return what *slot* sends now, in words."""
+    if slot.choice.as_json:
+        return _JSON
+    value = slot.read()
+    if value is UNSET:
+        return _FIELD if slot.settled else _NOTHING
+    if value is None and slot.node.nullable:
+        return _NULL
+    if value in ("", [], {}) and _EMPTY in ways_of(slot):
+        return _EMPTY
+    return _FIELD
+
+
+def send(slot: Slot, way: str) -> None:
+    """Have *slot* send what *way* says from now on."""
+    if way != _JSON:
+        slot.show_json(as_json=False)
+    if way == _NOTHING:
+        slot.clear()
+    elif way == _NULL:
+        slot.write(None)
+    elif way == _EMPTY:
+        slot.send_empty()
+    elif way == _JSON:
+        slot.show_json(as_json=True)
+    elif way == _OTHERS and isinstance(slot.editor, ObjectEditor):
+        slot.editor.offer_other_keys()
+    elif slot.presence.is_null or slot.presence.is_gated:
+        slot.open()
+    slot.touch()

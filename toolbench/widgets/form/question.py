@@ -1,0 +1,133 @@
+"""A question in the middle of a run, as a form; the run waits, the page does not."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import ExitStack, suppress
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html, escape, link
+from toolbench.runs.questions import YES_OR_NO, Answer, Consent, Question
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.parts import SUBMIT, Parts
+
+KEEP = "toolbench-keep"
+"""The class of the answer that changes nothing; the page's module gives it the focus."""
+_REMEMBER = "Do not ask about this tool again in this session"
+_LOOK = 0.05  # seconds between looks whether the run is to stop
+_LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
+
+
+class QuestionBox:
+    """Where a panel shows the questions of its run, one at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the box; it is empty until something is asked."""
+        self.widget = parts.column(kind="toolbench-question")
+        self._turn = Lock()
+
+    def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
+        """Show *question* and wait for the answer; a run that is to stop waits no more."""
+        while not self._turn.acquire(
+            timeout=_LOOK
+        ):  # threads of one run may ask at once
+            if cancelled():
+                return Answer("cancel")
+        with ExitStack() as stack:
+            stack.callback(self._turn.release)
+            return self._answer(question, cancelled, stack)
+
+    def _answer(
+        self, question: Question, cancelled: Callable[[], bool], stack: ExitStack
+    ) -> Answer:
+        answer: Future[Answer] = Future()
+        parts = Parts()
+        stack.callback(parts.close)
+        stack.callback(setattr, self.widget, "children", ())
+        self.widget.children = _asking(question, answer, parts, stack)
+        while not cancelled():
+            with suppress(TimeoutError):
+                return answer.result(timeout=_LOOK)
+        return Answer("cancel")
+
+
+def _asking(
+    question: Question, answer: "Future[Answer]", parts: Parts, stack: ExitStack
+) -> list[Any]:
+    who = (
+        f"<strong>{escape(question.asked_by)}</strong> asks: "
+        if question.asked_by
+        else ""
+    )
+    text = Html(
+        f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
+        f"{who}{escape(question.message)}</div>{_page_link(question.url)}"
+    )
+    if question.consent is not None:
+        return [parts.html(text), *_consenting(question.consent, answer, parts)]
+    if question.schema is YES_OR_NO:
+        accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
+        accept.on_click(lambda _: _settle(answer, Answer("accept", {"answer": True})))
+        body = []
+    else:
+        form, quiet = SchemaForm(dict(question.schema)), Quiet()
+        form.observe(lambda _: quiet.edited())
+        stack.callback(form.close)
+        accept = parts.button("Accept", look="primary", kind=SUBMIT)
+        refuse = parts.button("Decline")
+        accept.on_click(lambda _: quiet.then(lambda: _accept(form, answer)))
+        body = [form.widget]
+    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
+    buttons = [accept, refuse]
+    if question.schema is not YES_OR_NO or question.url:
+        buttons.append(leave := parts.button("Cancel question", tip=_LEAVE))
+        leave.on_click(lambda _: _settle(answer, Answer("cancel")))
+    return [parts.html(text), *body, parts.row(*buttons)]
+
+
+def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
+    """The two answers in words of the act; the one that does nothing has the focus."""
+    look = "danger" if consent.is_dangerous else "primary"
+    accept = parts.button(consent.act, look=look)
+    refuse = parts.button(consent.refusal, kind=KEEP)
+    remember = parts.make(
+        w.Checkbox, "toolbench-remember", description=_REMEMBER, indent=False
+    )
+
+    def agree() -> None:
+        chosen = {"remember": remember.value} if consent.can_be_remembered else {}
+        _settle(answer, Answer("accept", {"answer": True, **chosen}))
+
+    accept.on_click(lambda _: agree())
+    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
+    more = [remember] if consent.can_be_remembered else []
+    return [*more, parts.row(refuse, accept)]
+
+
+def _page_link(url: str) -> Html:
+    """A link to the page of the question, its host in words; nothing that is not plainly safe."""
+    try:
+        host = (urlsplit(url).hostname or "").encode("idna").decode()
+    except ValueError:  # no host, or none that DNS could know
+        return Html("")
+    if not host or not url.lower().startswith(("https://", "http://")):
+        return Html("")
+    label = Html(f"Open the page at <strong>{escape(host)}</strong> in a new tab")
+    anchor = link(url, label)
+    return anchor if anchor != label else Html("")
+
+
+def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:
+    if form.errors:
+        form.reveal_errors(focus=True)
+    else:
+        _settle(answer, Answer("accept", form.value))
+
+
+def _settle(answer: "Future[Answer]", answer_now: Answer) -> None:
+    with suppress(InvalidStateError):  # a double click
+        answer.set_result(answer_now)

@@ -1,0 +1,74 @@
+"""The widgets of one form: made with a shared layout and shared styles, closed together."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from ipywidgets import Layout, Widget
+
+from toolbench.widgets.frontend import front_end
+
+
+@cache
+def _style_of(kind: Any) -> Any:
+    """The kind of Style that widgets of this *kind* have, if they have one."""
+    trait = kind.class_traits().get("style")
+    return None if trait is None else trait.klass
+
+
+@cache
+def _keys_of(kind: Any) -> list[str]:
+    """The names of the traits a widget sends; each one would look them up itself."""
+    return list(kind.class_traits(sync=True))
+
+
+class Pool:
+    """Makes widgets that share one Layout and one Style of each kind.
+
+    A widget costs the front end one model for itself, one for its Layout and one for
+    its Style. Sharing the last two is what makes a form light; the looks come from
+    CSS classes.
+    """
+
+    def __init__(self) -> None:
+        front_end.load()
+        self._shared: dict[type[Widget], Widget] = {}
+        self._live: dict[int, Widget] = {}
+
+    def __len__(self) -> int:
+        return len(self._live) + len(self._shared)
+
+    def make(self, kind: Any, *classes: str, **state: Any) -> Any:
+        """Return a new widget of this *kind*, with these CSS *classes* and *state*."""
+        style = _style_of(kind)
+        if style is not None:
+            state["style"] = self._one(style)
+        layout, keys = self._one(Layout), _keys_of(kind)
+        widget = kind(keys=keys, layout=layout, _dom_classes=classes, **state)
+        self._live[id(widget)] = widget
+        return widget
+
+    def adopt(self, widget: Widget) -> None:
+        """Close *widget*, made elsewhere, together with the others."""
+        names = ("layout", "style")
+        for part in (widget, *(getattr(widget, name, None) for name in names)):
+            if isinstance(part, Widget):
+                self._live[id(part)] = part
+
+    def drop(self, widgets: Iterable[Widget]) -> None:
+        """Close these *widgets* now; the shared layout and styles stay."""
+        for widget in widgets:
+            if self._live.pop(id(widget), None) is not None:
+                widget.close()
+
+    def close(self) -> None:
+        """Close every widget, then the layout and the styles they shared."""
+        self.drop(list(self._live.values()))
+        for shared in self._shared.values():
+            shared.close()
+        self._shared.clear()
+
+    def _one(self, kind: Any) -> Widget:
+        if kind not in self._shared:
+            self._shared[kind] = kind(keys=_keys_of(kind))
+        return self._shared[kind]

@@ -1,0 +1,78 @@
+"""Panes side by side: a list, what is picked of it, and what there is to know beside it.
+
+From 900 pixels of room on they stand beside each other, and the list is as high as they are; with
+less room they stand below each other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html
+from toolbench.display.html.css import LINE
+from toolbench.widgets.kit.message_style import STYLE as MESSAGE_STYLE
+from toolbench.widgets.kit.parts import STYLE as PARTS_STYLE
+from toolbench.widgets.kit.parts import Parts
+
+
+class Panes:
+    """Three places; the third is only there while something is in it."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the places, with nothing in them."""
+        self._list = parts.column(kind="toolbench-pane-list")
+        self._main = parts.column(kind="toolbench-pane-main")
+        self._aside = parts.column(kind="toolbench-pane-aside")
+        self.widget = parts.make(
+            w.HBox, "toolbench-panes", children=(self._list, self._main, self._aside)
+        )
+
+    def fill(
+        self,
+        *,
+        lists: Sequence[Any] | None = None,
+        main: Sequence[Any] | None = None,
+        aside: Sequence[Any] | None = None,
+    ) -> None:
+        """Put widgets into the places that are named; what is there already is not sent again."""
+        for place, children in (
+            (self._list, lists),
+            (self._main, main),
+            (self._aside, aside),
+        ):
+            if children is not None and place.children != tuple(children):
+                place.children = tuple(children)
+
+
+STYLE = Html(f"""{PARTS_STYLE}{MESSAGE_STYLE}<style>
+.toolbench-workbench {{ container-type: inline-size; width: 100%; overflow: visible; }}
+.toolbench-panes {{ width: 100%; overflow: visible; flex-flow: column; align-items: stretch; gap: 10px; }}
+.toolbench-panes > .toolbench-box {{ min-width: 0; }}
+.toolbench-panes > .toolbench-box:not(:has(*)) {{ display: none; }}
+.toolbench-picker .toolbench-search {{ width: auto; margin: 4px 8px; flex-flow: column; align-items: stretch; }}
+.toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
+ overflow: hidden; clip-path: inset(50%); }}
+.toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; }}
+.toolbench-picker .toolbench-list {{ flex-flow: column; align-items: stretch; }}
+.toolbench-picker .toolbench-list > select {{ flex: none; max-width: none; width: 100%; }}
+.toolbench-live .toolbench-picker :is(.toolbench-list, .toolbench-narrow) {{ display: none; }}
+.toolbench-text:has(> * > [hidden]:only-child) {{ display: none; }}
+.toolbench-pane-list {{ border: {LINE}; border-radius: 8px; }}
+.toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 4px 0 0; }}
+.toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{ padding: 2px 7px; font-size: 12px; }}
+.toolbench-panes .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar > .lm-TabBar-content {{ flex-wrap: wrap;
+ min-width: 0; }}
+.toolbench-pane-list .toolbench-text {{ margin-left: 8px; margin-right: 8px; }}
+@container (min-width: 900px) {{
+ .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: 18em minmax(0, 1fr); gap: 12px; min-height: 36em; }}
+ .toolbench-workbench .toolbench-panes:has(> .toolbench-pane-aside > *) {{
+  grid-template-columns: 18em minmax(0, 1fr) minmax(0, 22em); }}
+ .toolbench-panes > .toolbench-pane-list {{ min-height: 36em; max-height: 72em; }}
+ .toolbench-pane-list :is(.toolbench-grows, .toolbench-tabs, .widget-tab-contents, .toolbench-box, .toolbench-picker) {{
+  flex: 1 1 auto; min-height: 0; display: flex; flex-direction: column; }}
+ .toolbench-pane-list .toolbench-hidden {{ display: none; }}
+ .toolbench-pane-list .lm-mod-hidden {{ display: none; }}
+}}
+</style>""")
+"""The first child of what holds panes."""

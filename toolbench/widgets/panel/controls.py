@@ -1,0 +1,128 @@
+"""The buttons that start and stop the runs of a panel, and the notice of why none began."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html, escape
+from toolbench.errors import ended
+from toolbench.widgets.fields import notes
+from toolbench.widgets.form.form import WrongField
+from toolbench.widgets.kit.debounce import QUIET, Quiet
+from toolbench.widgets.kit.parts import SUBMIT, Parts, show_if
+
+_LINKS = 5  # fields named beside Run
+
+
+class RunControls:
+    """Run, Cancel and Send anyway. A click counts once, and after the last keys."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        start: Callable[[bool], bool],
+        cancel: Callable[[], object],
+    ) -> None:
+        """Make the buttons.
+
+        Args:
+            parts: Makes the widgets.
+            start: Starts a run, and tells whether one began; it is told whether the server is
+                to judge the arguments.
+            cancel: Stops the run.
+        """
+        self._parts, self._start = parts, start
+        self._quiet = Quiet()
+        self._begun = -QUIET
+        self._run = parts.button("Run", look="primary", kind=SUBMIT)
+        self._cancel = parts.button("Cancel")
+        self._anyway = parts.button(
+            "Send anyway", tip="Send it as it is: the server will judge it"
+        )
+        self._run.on_click(lambda _: self._click(unchecked=False))
+        self._anyway.on_click(lambda _: self._click(unchecked=True))
+        self._cancel.on_click(lambda _: cancel())
+        self.buttons = [self._run, self._cancel]
+        self.notice = parts.make(w.HBox, "toolbench-refusal")
+        self._refused: tuple[str, list[str]] | None = None
+
+    def settle(self, *, is_busy: bool, can_run: bool) -> None:
+        """Let those buttons be pressed that do something now."""
+        self._run.disabled = is_busy or not can_run
+        self._cancel.disabled = not is_busy
+        show_if(self._cancel, is_shown=is_busy)
+
+    def refuse(
+        self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool
+    ) -> None:
+        """Say beside Run why nothing was run.
+
+        Args:
+            reason: Why, without a full stop.
+            fields: What is to be mended; each becomes a link to it.
+            judged_elsewhere: Whether a server can judge: then one may send it anyway.
+        """
+        if (reason, [field.name for field in fields]) == self._refused:
+            return
+        self._clear()
+        self._refused = reason, [field.name for field in fields]
+        first_fields = fields[:_LINKS]
+        rest = len(fields) - len(first_fields)
+        text = f"{reason}:" if first_fields else ended(reason)
+        anyway = [self._anyway] if judged_elsewhere else []
+        self.notice.children = [
+            self._parts.html(
+                Html(f'<span class="toolbench-wrong">{escape(text)}</span>')
+            ),
+            *map(self._link, first_fields),
+            *([self._parts.html(escape(f"and {rest} more"))] if rest else []),
+            *anyway,
+        ]
+
+    def _link(self, field: WrongField) -> w.Widget:
+        link = self._parts.button(
+            notes.label(field.name), tip="Go to", kind="toolbench-link"
+        )
+        link.on_click(lambda _: field.focus())
+        return link
+
+    def _clear(self) -> None:
+        removed = [part for part in self.notice.children if part is not self._anyway]
+        self.notice.children = ()
+        self._parts.drop(removed)
+        self._refused = None
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether it is said why nothing was run."""
+        return bool(self.notice.children)
+
+    def accept(self) -> None:
+        """Take back what `refuse` said."""
+        if self.is_refusing:
+            self._clear()
+
+    def edited(self) -> None:
+        """Note that something was typed: a click waits until that is all here."""
+        self._quiet.edited()
+
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Do what a click asks for, once the last keys are here."""
+        self._quiet.then(act)
+
+    def expect_click(self) -> None:
+        """Count the next click, however soon: who answers in between does not click twice."""
+        self._begun = -QUIET
+
+    def _click(self, *, unchecked: bool) -> None:
+        self.when_quiet(partial(self._start_once, unchecked=unchecked))
+
+    def _start_once(self, *, unchecked: bool) -> None:
+        if monotonic() - self._begun < QUIET:
+            return  # the second half of a double click, after a quick run
+        before = self._begun
+        self._begun = monotonic()  # first: a run may ask, and be answered, at once
+        if not self._start(unchecked):
+            self._begun = before

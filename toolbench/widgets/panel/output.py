@@ -1,0 +1,154 @@
+"""The output of a run while it grows: what was sent once is not sent again."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from time import monotonic
+from typing import Any
+
+from rich.text import Text
+
+from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.escape import Html
+from toolbench.display.render import to_html
+from toolbench.runs.output.output import Chunk, Output
+from toolbench.widgets.kit.parts import Parts
+from toolbench.wording import counted
+
+SEALED = 1_000  # characters after which a piece ends with its line
+LIVE = 20_000  # characters shown in pieces; of more, the end while it runs
+REST = 60_000  # characters shown of the rest, head and tail, when it is over
+_WINDOW = 1_500  # characters shown of the end, while it runs
+_SWIFT = 3.0  # seconds in which every tick is shown
+_PACE = 0.25  # seconds between two later ones
+_STYLES = {"stderr": "red", "log": "dim"}
+
+Piece = tuple[Chunk, ...]
+
+
+class LogView:
+    """Shows an output in pieces of about a screenful; only the last one is ever sent again."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Show nothing at first."""
+        self._parts = parts
+        self._pieces: list[Piece] = []
+        self._widgets: list[Any] = []
+        self._begun = self._drawn_at = monotonic()
+        self._lines = parts.column()
+        self.widget = parts.column(self._lines, kind="toolbench-log")
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._lines.children = ()
+        self._parts.drop(self._widgets)
+        self._pieces, self._widgets = [], []
+        self._begun = monotonic()
+
+    def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
+        """Bring the view up to date; while the output grows, not at every call.
+
+        Args:
+            output: What there is so far.
+            over: Whether that is all.
+            limit: Characters to show of what is beyond the first pieces, if it is over.
+        """
+        now = monotonic()
+        late = now - self._begun > _SWIFT
+        if not over and late and now - self._drawn_at < _PACE:
+            return
+        self._drawn_at = now
+        pieces, rest = divided(output.chunks())
+        if rest:
+            pieces.append(rest if over else _window(rest))
+        for index, piece in enumerate(pieces):
+            self._put(index, piece, limit)
+        self._drop_beyond(len(pieces))
+        if self._lines.children != tuple(self._widgets):
+            self._lines.children = self._widgets
+
+    def _put(self, index: int, piece: Piece, limit: int) -> None:
+        if index == len(self._pieces):
+            self._pieces.append(piece)
+            focus = (
+                None if index else True
+            )  # what scrolls must be reached by the keyboard
+            html = _html(piece, limit)
+            self._widgets.append(self._parts.html(html, tabbable=focus))
+        elif self._pieces[index] != piece or limit > REST:
+            self._pieces[index] = piece
+            self._widgets[index].value = _html(piece, limit)
+
+    def _drop_beyond(self, count: int) -> None:
+        """Drop the pieces there were once: a display that lost its markup leaves some."""
+        self._parts.drop(self._widgets[count:])
+        del self._pieces[count:], self._widgets[count:]
+
+
+def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
+    """Cut *chunks* into pieces that end with a line, and the rest beyond `LIVE` characters.
+
+    A piece that is complete stays the same, whatever comes after it.
+    """
+    pieces: list[Piece] = []
+    piece: list[Chunk] = []
+    size = total = 0
+    for number, chunk in enumerate(_of_lines(chunks)):
+        if total >= LIVE and not piece:
+            return pieces, tuple(_of_lines(chunks))[number:]
+        if chunk.html and piece:
+            pieces.append(tuple(piece))
+            piece, size = [], 0
+        piece.append(chunk)
+        size, total = size + len(chunk.text), total + len(chunk.text)
+        if chunk.html or (size >= SEALED and chunk.text.endswith("\n")):
+            pieces.append(tuple(piece))
+            piece, size = [], 0
+    return [*pieces, tuple(piece)] if piece else pieces, ()
+
+
+def _of_lines(chunks: list[Chunk]) -> Iterator[Chunk]:
+    for chunk in chunks:
+        if chunk.html:
+            yield chunk
+        else:
+            for line in chunk.text.splitlines(keepends=True):
+                yield Chunk(chunk.stream, line)
+
+
+def _window(rest: Piece) -> Piece:
+    text = "".join(chunk.text for chunk in rest)
+    window = text[-_WINDOW:]
+    if len(window) == len(text):
+        return rest
+    note = f"… {counted(len(text) - len(window), 'character')} before this …\n"
+    return (Chunk("log", note), Chunk("stdout", window))
+
+
+def _html(piece: Piece, limit: int) -> Html:
+    parts: list[str] = []
+    for is_rich, group in groupby(piece, lambda chunk: bool(chunk.html)):
+        chunks = list(group)
+        parts += map(_shown, chunks) if is_rich else [_printed(chunks, limit)]
+    return Html("".join(parts))
+
+
+def _shown(chunk: Chunk) -> str:
+    return f'<div class="toolbench-shown">{chunk.html}</div>'
+
+
+def _printed(chunks: list[Chunk], limit: int) -> str:
+    texts = (
+        _styled(stream, "".join(chunk.text for chunk in group))
+        for stream, group in groupby(chunks, lambda chunk: chunk.stream)
+    )
+    markup = to_html(Text.assemble(*texts), limit=limit)
+    body = markup[markup.index(">") + 1 :]  # the style sheet says what the tag said
+    first_newline = "\n" if body.startswith("\n") else ""  # HTML drops a first newline
+    return f'<pre class="toolbench-out">{first_newline}{body}'
+
+
+def _styled(stream: str, text: str) -> Text:
+    styled = from_ansi(text)
+    if stream in _STYLES:
+        styled.stylize_before(_STYLES[stream])
+    return styled

@@ -1,0 +1,161 @@
+"""What a panel shows of its run: state, progress, output, and the result twice."""
+
+from typing import NamedTuple
+
+import ipywidgets as w
+
+from toolbench.core.content import TextContent
+from toolbench.display.ansi.ansi import from_ansi
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.observations import LIMIT, read_by_model, result_html
+from toolbench.display.page import notice
+from toolbench.display.render import to_html
+from toolbench.display.tables import LATER
+from toolbench.runs.output.output import LIMIT as KEPT
+from toolbench.runs.run import ENDED, Run
+from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
+from toolbench.widgets.panel.output import LIVE, REST, LogView
+from toolbench.widgets.panel.run_state import state_badge
+
+EVERYTHING = 5_000_000  # characters shown when a person asks for all
+STUCK = (
+    "The run was told to stop, but its code is in a call that cannot be broken off, such as "
+    "time.sleep or a long computation in C. It ends when that call returns, and is added to "
+    "the history then. You can run the tool again now."
+)
+_BAR = ("toolbench-bar",)
+_TENTHS = 10.0  # seconds shown with a decimal; later ones are whole
+
+
+class _Rendered(NamedTuple):
+    """A result as it is shown, and whether something of it was left out."""
+
+    run: Run
+    html: Html
+    is_more: bool = False
+
+
+class RunReport:
+    """Follows one run at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the widgets, with nothing to show."""
+        self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
+        self._state = parts.html()
+        self._clock = parts.html()
+        self._log = LogView(parts)
+        self._result = parts.html()
+        self._more = parts.button("Show everything")
+        self._more.on_click(lambda _: self._show_everything())
+        self._more._dom_classes = (*self._more._dom_classes, HIDDEN)
+        self._run: Run | None = None
+        self._rendered: _Rendered | None = None
+        self._last_state: tuple[int, bool] | None = None
+        self._is_old = False
+        self.status = [self._bar, self._state, self._clock]
+        """What belongs beside the buttons."""
+        self.widget = parts.column(self._log.widget, self._result, self._more)
+
+    def begin(self, run: Run) -> None:
+        """Follow *run* from now on."""
+        self._run, self._last_state, self._is_old = run, None, False
+        self._log.clear()
+        self._result.value = ""
+        show_if(self._more, is_shown=False)
+        self.show(run)
+
+    def render(self, run: Run) -> None:
+        """Prepare the result of *run*, which is over.
+
+        The tool's own `visualize` works here: in the thread of the run, where it stops
+        no one else. A result that cannot be shown says so: the panel waits for it.
+        """
+        try:
+            rendered = _Rendered(run, _result_html(run, LIMIT), _is_more(run))
+        except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
+            failed = f"The result cannot be shown: {type(error).__name__}."
+            rendered = _Rendered(run, notice(failed, "danger"))
+        if run is self._run:  # a run that was given up may end after the next one
+            self._rendered = rendered
+
+    def show(self, run: Run) -> bool:
+        """Show *run* as it is now, and tell whether that is all: only what changed is sent."""
+        rendered = self._rendered
+        over = rendered is not None and rendered.run is run
+        put(self._state, _state_html(run))
+        put(self._clock, _clock_html(run, is_old=self._is_old))
+        version = run.version, over
+        if version == self._last_state and over:
+            return True
+        self._last_state = version
+        self._show_progress(run)
+        self._log.show(run.output, over=over)
+        if run.is_stuck and not over:
+            put(self._result, notice(STUCK, "warning"))
+        if over and rendered is not None:
+            self._result.value = rendered.html
+            show_if(self._more, is_shown=rendered.is_more)
+        return over
+
+    def outdate(self) -> None:
+        """Say of the run, if there is one, that its tool was another one."""
+        if self._run is not None:
+            self._is_old = True
+            put(self._clock, _clock_html(self._run, is_old=True))
+
+    def _show_progress(self, run: Run) -> None:
+        share = run.progress_state.share
+        moving = share is not None and run.state not in ENDED
+        if moving:
+            self._bar.value = share
+        show_if(self._bar, is_shown=moving)
+
+    def _show_everything(self) -> None:
+        if self._run is not None:
+            self._log.show(self._run.output, over=True, limit=KEPT)
+            self._result.value = _result_html(self._run, EVERYTHING)
+            show_if(self._more, is_shown=False)
+
+
+def _result_html(run: Run, limit: int) -> Html:
+    outcome = run.secrets.redactor.value(run.outcome)
+    action = run.secrets.redactor.value(run.action)
+    result = result_html(outcome, action, limit=limit, later=LATER)
+    return Html(result + _details(run))
+
+
+def _state_html(run: Run) -> Html:
+    badge_html = state_badge(run.state)
+    return Html(f'<span role="status" aria-live="polite">{badge_html}</span>')
+
+
+def _clock_html(run: Run, *, is_old: bool) -> Html:
+    seconds = run.seconds
+    exact = seconds < _TENTHS or run.state in ENDED
+    words = [f"{seconds:.1f} s" if exact else f"{seconds:.0f} s"]
+    if run.state in ENDED:
+        words += [run.decision] if run.decision and run.state == "denied" else []
+        words += [run.reason] if run.reason.startswith("timed out") else []
+    else:
+        words += [run.progress_state.said]
+    words += ["result from the previous version"] if is_old else []
+    text = " · ".join(filter(None, words))
+    return Html(f'<span style="{REMARK}">{escape(text)}</span>')
+
+
+def _is_more(run: Run) -> bool:
+    """Whether something of the output or the result was left out."""
+    blocks = read_by_model(run.outcome)
+    size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
+    return size > LIMIT or len(run.output.text) > LIVE + REST
+
+
+def _details(run: Run) -> str:
+    """The traceback, one click away: the model never sees it."""
+    if not run.traceback:
+        return ""
+    return (
+        '<details style="margin-top:6px"><summary style="cursor:pointer">Traceback'
+        f"</summary>{to_html(from_ansi(run.traceback))}</details>"
+    )

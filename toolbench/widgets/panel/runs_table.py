@@ -1,0 +1,53 @@
+"""The earlier runs of a tool as a table; the page's module makes its rows open."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import CELL, LINE, TABLE
+from toolbench.display.page import short
+from toolbench.plain import clip
+from toolbench.runs.history.record import RunRecord
+from toolbench.widgets.panel.run_state import state_badge
+
+_HEADS = ("Time", "State", "Arguments", "Duration", "Source")
+_LONGEST = 60  # characters of one argument
+
+
+def runs_table(records: Sequence[RunRecord]) -> Html:
+    """Return *records* as a table, a row each; times are those of this machine's zone."""
+    heads = "".join(f'<th scope="col" style="{_cell(h)}">{h}</th>' for h in _HEADS)
+    rows = "".join(_row(index, record) for index, record in enumerate(records))
+    return Html(
+        f'<div {NO_MATHS} style="overflow:auto;max-height:16em" role="group" '
+        f'aria-label="Runs" tabindex="0"><table data-toolbench-runs style="{TABLE};width:100%">'
+        f'<thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(index: int, record: RunRecord) -> str:
+    begun = record.started.astimezone()
+    time = f'<time datetime="{record.started.isoformat()}">{begun:%H:%M:%S}</time>'
+    cells = (
+        time,
+        state_badge(record.state),
+        short(arguments_text(record.arguments)),
+        escape(f"{record.worked:.2f} s"),
+        short(record.source),
+    )
+    row = zip(_HEADS, cells, strict=True)
+    body = "".join(f'<td style="{_cell(head)}">{cell}</td>' for head, cell in row)
+    return f'<tr data-toolbench-run="{index}">{body}</tr>'
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return *arguments* on one line: `city = 'Paris', days = 3`."""
+    pairs = (f"{name} = {clip(value, _LONGEST)}" for name, value in arguments.items())
+    return " ".join(", ".join(pairs).split())
+
+
+def _cell(head: str) -> str:
+    if head == "Duration":
+        return f"{CELL};text-align:right;white-space:nowrap"
+    return f"{CELL};overflow-wrap:anywhere" if head == "Arguments" else CELL

@@ -1,0 +1,210 @@
+"""A call as text to paste elsewhere: Python, a cell, a pytest, what each provider's model sends."""
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from json import dumps
+from pprint import pformat
+from typing import Any
+
+from toolbench.core.registry import default_registry
+from toolbench.core.tool import ToolDefinition
+from toolbench.llm.payloads import PAYLOADS
+from toolbench.llm.providers import Provider
+from toolbench.redaction import MARK
+from toolbench.widgets.kit.cell_source import code_of
+from toolbench.widgets.panel.provider_formats import LABELS
+
+AnyTool = ToolDefinition[Any, Any]
+_MAIN = "__main__"
+_FUTURE = re.compile(r"^from __future__ .*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """How Python code gets at a tool."""
+
+    expression: str
+    imports: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    code: str = ""
+    """What defines it, where nothing can be imported."""
+    block: str = ""
+    """The `with` line inside which it can be used."""
+
+
+def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as Python, for the notebook that shows the tool."""
+    handle = _in_this_notebook(tool)
+    if handle is None:
+        line = f"{shlex.quote(tool.name)} {dumps(dict(arguments))}"
+        call = f"get_ipython().run_line_magic('tool', {line!r})"
+        return f"{_note(arguments)}observation = {call}\nprint(observation.text)"
+    call = f"run_tool({handle.expression}, {_literal(arguments)})"
+    return "\n".join(
+        [
+            *(*handle.imports, "from toolbench import run_tool", "", *handle.setup),
+            f"{_note(arguments)}observation = {call}",
+            "print(observation.text)",
+        ]
+    )
+
+
+def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as a %%tool cell."""
+    body = dumps(dict(arguments), indent=2, ensure_ascii=False)
+    return f"%%tool {shlex.quote(tool.name)}\n{body}"
+
+
+def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as a test that the tool still answers."""
+    handle = _in_a_file(tool)
+    depth = 8 if handle.block else 4
+    call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
+    body = [
+        *handle.setup,
+        *_note(arguments).splitlines(),
+        *([handle.block, f"    {call}"] if handle.block else [call]),
+        "assert not observation.is_error, observation.text",
+    ]
+    lines = [
+        *_FUTURE.findall(handle.code),
+        *handle.imports,
+        "from toolbench import run_tool",
+        *([_FUTURE.sub("", handle.code).rstrip()] if handle.code else []),
+        *("", "", f"def test_{_word(tool.name)}():"),
+        *(f"    {line}" for line in body),
+    ]
+    return "\n".join(lines)
+
+
+def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
+    """Return the call as a model of *provider* sends it, as JSON text."""
+    return dumps(PAYLOADS[provider](tool, arguments), indent=2, ensure_ascii=False)
+
+
+SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
+    "Python": as_python,
+    "%%tool cell": as_cell,
+    "pytest": as_pytest,
+    **{f"{label} call": partial(as_payload, name) for name, label in LABELS.items()},
+}
+"""What writes each kind, by its name; the first three run as they are."""
+
+
+def _in_this_notebook(tool: AnyTool) -> Handle | None:
+    """Return how a cell gets at *tool*, or None where only a magic does."""
+    for name, value in _variables(_MAIN):
+        if value is tool:
+            return Handle(name)
+        if type(value).__name__ == "MCPClient" and tool in list(value):
+            return Handle(f"{name}[{tool.name!r}]")
+    return _from_a_module(tool) or _from_the_registry(tool)
+
+
+def _in_a_file(tool: AnyTool) -> Handle:
+    """Return how a file of its own gets at *tool*."""
+    handle = _from_a_module(tool)
+    if handle is not None:
+        return handle
+    if tool.source != "native":
+        return _of_a_server(tool)
+    names = [name for name, value in _variables(_MAIN) if value is tool]
+    name = names[0] if names else _word(tool.name)
+    if code := code_of(name):
+        return Handle(name, code=code)
+    note = "  # a file with the cell that defines it"
+    return Handle(name, (f"from my_tools import {name}{note}",))
+
+
+def _of_a_server(tool: AnyTool) -> Handle:
+    """Return how a file connects the server of *tool*: as it is connected now."""
+    from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
+    from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
+
+    name = tool.source.partition(":")[2]
+    expression = f"client[{getattr(tool, 'remote_name', tool.name)!r}]"
+    imports = ("from toolbench.mcp import create_mcp_tools",)
+    block = "with create_mcp_tools(SERVERS) as client:"
+    session = connected.session(name)
+    if session is not None:
+        written = write_config([session])
+        if not written.left_out:
+            needed = [f"# set {v} first: a secret" for v in written.variables]
+            config = f"SERVERS = {pformat(written.config, sort_dicts=False, width=76)}"
+            code = "\n".join(["", *needed, config])
+            return Handle(expression, imports, code=code, block=block)
+        server = session.entry.server
+        variables = (n for n, value in _variables(_MAIN) if value is server)
+        variable = next(variables, "")
+        if code := code_of(variable):
+            config = f"SERVERS = {{'mcpServers': {{{name!r}: {variable}}}}}"
+            return Handle(expression, imports, code=f"{code}\n{config}", block=block)
+    note = f"SERVERS = 'mcp.json'  # of %mcp save, with the server {name!r}"
+    return Handle(expression, imports, code=note, block=block)
+
+
+def _from_a_module(tool: AnyTool) -> Handle | None:
+    module = tool.action_type.__module__
+    if module != _MAIN:
+        for name, value in _variables(module):
+            if value is tool:
+                return Handle(name, (f"from {module} import {name}",))
+    kind = type(tool)
+    if kind is not ToolDefinition and "create" in vars(kind) and _is_importable(kind):
+        return Handle(
+            "tool",
+            (
+                f"from {_package(kind)} import {kind.__name__}",
+                "from toolbench import ConversationState",
+            ),
+            (f"[tool] = {kind.__name__}.create(ConversationState())",),
+        )
+    return None
+
+
+def _from_the_registry(tool: AnyTool) -> Handle | None:
+    is_there = tool.name in default_registry
+    if is_there and default_registry.recipe(tool.name) is tool:
+        return Handle(repr(tool.name))
+    return None
+
+
+def _variables(module: str) -> Iterator[tuple[str, Any]]:
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    for name, value in list(names.items()):
+        if name.isidentifier() and not name.startswith("_"):
+            yield name, value
+
+
+def _is_importable(kind: type) -> bool:
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ != _MAIN and getattr(module, kind.__name__, None) is kind
+
+
+def _package(kind: type) -> str:
+    """The shortest module that has *kind*: a package shows what its modules define."""
+    parts = kind.__module__.split(".")
+    for length in range(1, len(parts)):
+        name = ".".join(parts[:length])
+        if vars(sys.modules[name]).get(kind.__name__) is kind:
+            return name
+    return kind.__module__
+
+
+def _word(name: str) -> str:
+    word = "".join(c if c.isalnum() else "_" for c in name)
+    return word if word.isidentifier() else f"tool_{word}"
+
+
+def _literal(arguments: Mapping[str, Any], indent: int = 0) -> str:
+    text = pformat(dict(arguments), sort_dicts=False, width=76)
+    return text.replace("\n", "\n" + " " * indent)
+
+
+def _note(arguments: Mapping[str, Any]) -> str:
+    hidden = MARK in dumps(arguments, ensure_ascii=False, default=str)
+    return f"# {MARK} stands for a secret\n" if hidden else ""

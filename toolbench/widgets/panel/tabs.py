@@ -1,0 +1,70 @@
+"""The tabs of a panel: the form, its JSON, and views that are built when they are first looked at."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.panel.views import VIEWS, Panel, View
+
+TABS = ("Form", "JSON", *VIEWS)
+_CALL = ("Form", "JSON")  # where the call is written down, and its result shown
+
+
+class PanelTabs:
+    """What there is to look at of one tool."""
+
+    def __init__(
+        self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
+    ) -> None:
+        """Make the tabs of *panel*, empty; they are built under its *lock*."""
+        self._panel, self._lock = panel, lock
+        self._form: SchemaForm | None = None
+        self._views: dict[str, View] = {}
+        boxes = [parts.column() for _ in TABS]
+        self.widget = parts.make(w.Tab, "toolbench-tabs", children=boxes, titles=TABS)
+        self.widget.observe(lambda _: self._open(), "selected_index")
+
+    def show(self, form: SchemaForm) -> None:
+        """Show *form*, and build the other tabs anew when they are looked at."""
+        self._form = form
+        self.close()
+        for tab in self.widget.children[1:]:
+            tab.children = ()
+        self.widget.children[0].children = [form.widget]
+        self.to_form()
+
+    def to_form(self) -> None:
+        """Turn to the form."""
+        self.widget.selected_index = 0
+
+    @property
+    def is_at_call(self) -> bool:
+        """Whether the call is looked at, as a form or as JSON."""
+        return TABS[self.widget.selected_index or 0] in _CALL
+
+    def refresh_history(self) -> None:
+        """Show a new run among the earlier ones, if they are shown."""
+        if "History" in self._views:
+            self._views["History"].refresh()
+
+    def close(self) -> None:
+        """Close the views."""
+        for view in self._views.values():
+            view.close()
+        self._views.clear()
+
+    def _open(self) -> None:
+        """Build the tab that is looked at; read again what may have changed."""
+        index = self.widget.selected_index or 0
+        name, box = TABS[index], self.widget.children[index]
+        with self._lock:
+            if name == "JSON" and not box.children and self._form is not None:
+                box.children = [self._form.json_widget]
+            elif name in VIEWS and name not in self._views:
+                view = self._views[name] = VIEWS[name](self._panel)
+                box.children = [view.widget]
+            elif name in self._views:
+                self._views[name].refresh()

@@ -1,0 +1,184 @@
+"""The tabs of a panel beside the form: what a model is given, the call as text, earlier runs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from json import dumps
+from typing import Any, Protocol
+
+import ipywidgets as w
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.json_tree import json_html
+from toolbench.display.objects import call_html
+from toolbench.display.page import notice
+from toolbench.display.sizes import estimate_tokens
+from toolbench.runs.history.history import history
+from toolbench.runs.history.record import RunRecord
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.panel.provider_formats import LABELS, changes_of, schema_of
+from toolbench.widgets.panel.runs_table import runs_table
+from toolbench.widgets.panel.snippets import SNIPPETS
+from toolbench.wording import counted
+
+_MAX_RUNS = 50  # runs
+
+
+class Panel(Protocol):
+    """What a view is part of."""
+
+    @property
+    def tool(self) -> ToolDefinition[Any, Any]:
+        """The tool."""
+
+    @property
+    def form(self) -> SchemaForm:
+        """Its form."""
+
+    def put_back(self, arguments: Mapping[str, Any]) -> None:
+        """Fill the form."""
+
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Do what a click asks for, once the last keys are here."""
+
+
+class View(ABC):
+    """What a tab shows; made when it is first looked at."""
+
+    widget: Any
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self._parts = Parts()
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Show what there is now."""
+
+    def close(self) -> None:
+        """Close every widget of the view."""
+        self._parts.close()
+
+
+class SchemaView(View):
+    """What a model is given, in each provider's format, and what had to change for it."""
+
+    def __init__(self, panel: Panel) -> None:
+        """Show the first format."""
+        super().__init__(panel)
+        parts = self._parts
+        labels = [(label, name) for name, label in LABELS.items()]
+        self._format = parts.chooser("Format", labels)
+        self._html = parts.html()
+        self._format.observe(lambda _: self.refresh(), "value")
+        self.widget = parts.column(self._format, self._html)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write the schema in the chosen format."""
+        tool, name = self._panel.tool, self._format.value
+        try:
+            format_schema, changes = schema_of(tool, name), changes_of(tool, name)
+        except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
+            message = f"This format failed: {type(error).__name__}: {error}"
+            self._html.value = notice(message, "danger")
+            return
+        size = estimate_tokens(dumps(format_schema, ensure_ascii=False, default=str))
+        cost = f'<div style="{REMARK};margin:4px 0">≈ {counted(size, "token")}</div>'
+        notes = "".join(f"<li>{escape(change)}</li>" for change in changes)
+        notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>' * bool(
+            notes
+        )
+        self._html.value = Html(f"{cost}{notes}{json_html(format_schema)}")
+
+
+class CodeView(View):
+    """The call the form describes, as text to copy; secrets are hidden in it."""
+
+    def __init__(self, panel: Panel) -> None:
+        """Show the call as Python."""
+        super().__init__(panel)
+        parts = self._parts
+        self._kind = parts.chooser("Copy as", list(SNIPPETS))
+        self._text = parts.make(w.Textarea, "toolbench-code", description="Code")
+        self._kind.observe(lambda _: self.refresh(), "value")
+        self.widget = parts.column(self._kind, self._text)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write the call anew."""
+        write = SNIPPETS[self._kind.value]
+        try:
+            self._text.value = write(self._panel.tool, self._panel.form.masked)
+        except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
+            self._text.value = f"This kind failed: {type(error).__name__}: {error}"
+
+
+class HistoryView(View):
+    """The earlier runs of the tool; any of them can be looked at and put back in the form.
+
+    A row of the table that is clicked chooses from the list, which is hidden where the page has
+    our module; elsewhere one chooses from the list itself.
+    """
+
+    def __init__(self, panel: Panel) -> None:
+        """Show the newest run."""
+        super().__init__(panel)
+        parts = self._parts
+        self._runs = parts.chooser("Run", [])
+        self._back = parts.button("Put back in the form")
+        self._table = parts.html()
+        self._html = parts.html()
+        self._runs.observe(lambda _: self._show(), "value")
+        self._back.on_click(lambda _: panel.when_quiet(self._fill))
+        choice = parts.row(self._runs, self._back)
+        self.widget = parts.column(
+            self._table, choice, self._html, kind="toolbench-runs"
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the history again, newest first."""
+        name = self._panel.tool.name
+        records = [r for r in reversed(list(history())) if r.tool == name][:_MAX_RUNS]
+        options = [(_label(record), record.id) for record in records]
+        if self._runs.options != tuple(options):
+            self._table.value = runs_table(records) if records else ""
+            self._runs.options = options
+            self._runs.index = 0 if options else None  # the newest
+        self._show()
+
+    @property
+    def _record(self) -> RunRecord | None:
+        number = self._runs.value
+        return None if number is None else history().find(number)
+
+    def _show(self) -> None:
+        record = self._record
+        self._back.disabled = record is None
+        if record is None:
+            self._html.value = notice("No runs yet.", "neutral")
+            return
+        when = f"{record.started.astimezone():%H:%M:%S}, from {record.source}"
+        remark = ", ".join(filter(None, (when, record.decision)))
+        self._html.value = call_html(
+            record.tool, record.arguments, record.observation, remark=remark
+        )
+
+    def _fill(self) -> None:
+        if self._record is not None:
+            self._panel.put_back(self._record.known_arguments)
+
+
+def _label(record: RunRecord) -> str:
+    return f"{record.id}: {record.state}, {record.seconds:.2f} s"
+
+
+VIEWS: dict[str, type[View]] = {
+    "Schema": SchemaView,
+    "Code": CodeView,
+    "History": HistoryView,
+}
+"""The views by the titles of their tabs; each is made from a panel alone."""

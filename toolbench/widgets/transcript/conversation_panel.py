@@ -1,0 +1,241 @@
+"""A conversation to step through: its rows, the calls that wait, and the buttons of the loop."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import RLock, Thread
+from time import monotonic
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.agent.events import ActionEvent
+from toolbench.agent.transcript import bundle, head_html
+from toolbench.core.state import Conversation
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import fold, notice
+from toolbench.llm.models.person import PersonModel, ask_for_answer
+from toolbench.llm.models.protocol import Chunk
+from toolbench.plain import sentence
+from toolbench.runs.questions import Answer, Question
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.parts import STYLE, Parts, put
+from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.transcript.person_desk import PersonDesk
+from toolbench.widgets.transcript.transcript_rows import Rows
+from toolbench.widgets.transcript.waiting_call import WaitingCall
+
+_EVERY = 0.5  # seconds from one drawing of text that is coming to the next
+_TAIL = 2_000  # characters of that text
+
+
+class ConversationPanel(w.VBox):
+    """The transcript of a conversation, live; each call can be looked at before it runs.
+
+    The model and the tools work in a thread of their own, one at a time. Callbacks may come on
+    any thread.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        """Show *conversation*, which has an agent; nothing is asked until a button says so."""
+        loop: Any = conversation.loop  # the agent's own
+        self._conversation, self._loop = conversation, loop
+        self._lock = RLock()
+        self._parts = parts = Parts()
+        self._keepsake = Keepsake()
+        self._thread: Thread | None = None
+        self._is_stopping = False
+        self._coming, self._due = "", 0.0
+        self._state = -1, False
+        self._calls: dict[int, WaitingCall] = {}
+        self._head = parts.html()
+        self._rows = Rows(loop, parts)
+        self._stream, self._problem, self._foot = (parts.html() for _ in range(3))
+        self._waiting = parts.column()
+        self._question = QuestionBox(parts)
+        self._desk = PersonDesk(parts)
+        self._step = self._button(
+            "Step", self.step, "Ask the model once; its calls wait"
+        )
+        self._run = self._button(
+            "Run to the end", self.run, "Ask and run, without a stop"
+        )
+        self._stop = self._button(
+            "Stop", self.stop, "Stop the request and the tools that run, at once"
+        )
+        super().__init__(
+            [
+                *(parts.html(STYLE), self._head, parts.row(*self._buttons)),
+                *(self._rows.widget, self._stream, self._problem, self._waiting),
+                *(self._question.widget, self._desk.widget, self._foot),
+            ],
+            _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-transcript"),
+        )
+        self.refresh()
+
+    @property
+    def _buttons(self) -> list[w.Button]:
+        return [self._step, self._run, self._stop]
+
+    def _button(self, label: str, act: Callable[[], object], tip: str) -> w.Button:
+        button: w.Button = self._parts.button(label, tip=tip)
+        button.on_click(lambda _: act())
+        return button
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the model or a tool is at work."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
+    # --- what the buttons do ------------------------------------------------------------
+
+    def step(self) -> None:
+        """Run the calls that wait, and ask the model once; what it calls then waits."""
+        self._work(self._one_step)
+
+    def run(self) -> None:
+        """Go on until there is a reason to stop; no call waits."""
+        self._work(self._conversation.run)
+
+    def stop(self) -> None:
+        """Stop at once: the request, and the tools that run."""
+        self._is_stopping = True
+        self._conversation.interrupt()
+
+    def _one_step(self) -> None:
+        self._conversation.run_pending()
+        self._ask()
+
+    def _ask(self) -> None:
+        if not (self._is_stopping or self._conversation.pending):
+            self._conversation.ask()
+
+    def decide(self, act: Callable[[], object]) -> None:
+        """Do *act* with a call that waits; once none does, the model is asked again."""
+
+        def job() -> None:
+            act()
+            self._ask()
+
+        self._work(job)
+
+    def _work(self, job: Callable[[], object]) -> None:
+        with self._lock:
+            if self.is_busy:
+                return
+            self._is_stopping = False
+            put(self._problem, Html(""))
+            self._thread = Thread(
+                target=self._carry_out, args=(job,), name="toolbench-chat", daemon=True
+            )
+            self._thread.start()
+        ticker.watch(self._tick)
+
+    def _carry_out(self, job: Callable[[], object]) -> None:
+        try:
+            with self._here():
+                job()
+        except Exception as error:  # noqa: BLE001 - nobody sees what a thread raises
+            put(self._problem, notice(sentence(error), "danger"))
+
+    @contextmanager
+    def _here(self) -> Iterator[None]:
+        """Have all that is asked meanwhile be asked in this panel."""
+        loop, model = self._loop, self._loop.agent.llm
+        with ExitStack() as undo:
+            undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
+            loop.calls.asker = self._ask_person
+            undo.callback(setattr, loop.requests, "on_chunk", loop.requests.on_chunk)
+            loop.requests.on_chunk = self._came
+            if isinstance(model, PersonModel) and model.answerer is ask_for_answer:
+                undo.callback(setattr, model, "answerer", model.answerer)
+                model.answerer = self._desk
+            yield
+
+    def _ask_person(self, question: Question) -> Answer:
+        return self._question.ask(question, lambda: self._is_stopping)
+
+    def _came(self, chunk: Chunk) -> None:
+        if chunk.kind == "text":
+            self._coming = (self._coming + chunk.text)[-_TAIL:]
+        elif chunk.kind == "retry":
+            self._coming = f"{chunk.text}\n"
+
+    # --- what it shows -------------------------------------------------------------------
+
+    def _tick(self) -> bool:
+        """Show what is new; tell whether to come back."""
+        if self.comm is None:
+            return False
+        is_over = not self.is_busy
+        self.refresh()
+        if is_over:
+            self._keepsake.renew(bundle(self._loop)["text/html"])
+        return not is_over
+
+    def refresh(self) -> None:
+        """Show the conversation as it is now: only what changed is sent."""
+        with self._lock:
+            is_busy = self.is_busy
+            for button in (self._step, self._run):
+                button.disabled = is_busy
+            self._stop.disabled = not is_busy
+            self._show_stream()
+            events = self._loop.log.after(0)
+            state = len(events), is_busy
+            if state == self._state:
+                return
+            self._state = state
+            self._coming = ""
+            put(self._head, head_html(self._loop))
+            waiting = () if is_busy else self._conversation.pending
+            self._rows.show(events, {call.id for call in waiting})
+            self._show_waiting(waiting)
+            if not is_busy:
+                self._show_foot()
+
+    def _show_stream(self) -> None:
+        if not self._coming:
+            put(self._stream, Html(""))
+        elif monotonic() >= self._due:
+            self._due = monotonic() + _EVERY
+            text = self._loop.redactor.text(self._coming)
+            style = "white-space:pre-wrap;overflow-wrap:anywhere"
+            put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
+
+    def _show_waiting(self, pending: Sequence[ActionEvent]) -> None:
+        calls = {call.id: call for call in pending}
+        old = [self._calls.pop(id_) for id_ in [*self._calls] if id_ not in calls]
+        for id_, call in calls.items():
+            if id_ not in self._calls:
+                self._calls[id_] = WaitingCall(call, self._conversation, self.decide)
+        self._waiting.children = [self._calls[id_].widget for id_ in calls]
+        for widget in old:
+            widget.close()
+
+    def _show_foot(self) -> None:
+        request = self._conversation.next_request
+        title = f"What the model is sent next: {request.summary}"
+        content = self._loop.known_secrets.html(request.to_html())
+        put(self._foot, fold(title, Html(content)))
+
+    # --- as a widget -----------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop what is at work, and close all widgets."""
+        if self.is_busy:
+            self.stop()
+        with self._lock:
+            for call in self._calls.values():
+                call.close()
+            self._rows.close()
+            self._parts.close()
+        if self.comm is not None:
+            self.layout.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        static = bundle(self._loop)
+        self._keepsake.show(static["text/html"])
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}

@@ -1,0 +1,127 @@
+"""You are the model: what it is sent, its tools, and the answer that you give for it."""
+
+import json
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.agent.context.sent_requests import SentRequest
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.page import notice
+from toolbench.llm.models import Answer
+from toolbench.llm.models.person import PersonRequest
+from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.parts import Parts
+
+_LOOK = 0.05  # seconds between looks whether the request is to stop
+_TEXT_ONLY = "no tool: text alone"
+_LIMIT = 50_000  # characters of the messages
+
+
+class PersonDesk:
+    """Where a person answers for the model of a conversation."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the place; it is empty until the model is asked."""
+        self.widget = parts.column(kind="toolbench-question")
+
+    def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
+        """Show *request*, and wait for the answer; one that is cancelled waits no more."""
+        answer: Future[Answer] = Future()
+        desk = _Asked(request, answer)
+        self.widget.children = desk.widgets
+        try:
+            while not cancel.cancelled:
+                with suppress(TimeoutError):
+                    return answer.result(timeout=_LOOK)
+        finally:
+            self.widget.children = ()
+            desk.close()
+        return request.answer("")
+
+
+class _Asked:
+    """One request, and the fields for its answer."""
+
+    def __init__(self, request: PersonRequest, answer: "Future[Answer]") -> None:
+        self._request, self._answer = request, answer
+        self._parts = parts = Parts()
+        self._quiet = Quiet()
+        self._form: SchemaForm | None = None
+        names = request.tool_names
+        self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *names])
+        self._tool.observe(lambda change: self._choose(change["new"]), "value")
+        self._text = parts.make(
+            w.Textarea, "toolbench-prose", description="What you say"
+        )
+        self._text.observe(lambda _: self._quiet.edited(), "value")
+        self._fields, self._wrong = parts.column(), parts.row()
+        send = parts.button("Answer for the model", look="primary")
+        send.on_click(lambda _: self._quiet.then(self._send))
+        self.widgets = [
+            parts.html(_request_html(request)),
+            *([self._tool] if names else []),
+            *(self._fields, self._text, self._wrong, parts.row(send)),
+        ]
+
+    def close(self) -> None:
+        if self._form is not None:
+            self._form.close()
+        self._parts.close()
+
+    def _choose(self, name: str) -> None:
+        old, self._form = self._form, None
+        if name != _TEXT_ONLY:
+            self._form = SchemaForm(dict(self._request.schema(name)))
+            self._form.observe(lambda _: self._quiet.edited())
+        self._fields.children = () if self._form is None else (self._form.widget,)
+        if old is not None:
+            old.close()
+
+    def _send(self) -> None:
+        form, text = self._form, self._text.value
+        if form is None:
+            if text.strip():
+                self._settle(self._request.answer(text))
+            else:
+                self._refuse("Choose a tool, or write what the model says.")
+        elif form.errors or form.blocked:
+            form.reveal_errors(focus=True)
+        else:
+            call = (self._tool.value, form.value)
+            self._settle(self._request.answer(text, [call]))
+
+    def _refuse(self, sentence: str) -> None:
+        self._wrong.children = (self._parts.html(notice(sentence, "warning")),)
+
+    def _settle(self, answer: Answer) -> None:
+        with suppress(InvalidStateError):  # a double click
+            self._answer.set_result(answer)
+
+
+def _request_html(request: PersonRequest) -> Html:
+    """All that a model is sent, nothing more: the messages to read, the rest folded."""
+    messages = "".join(_message_html(message) for message in request.messages)
+    sent = SentRequest(request.messages, request.tools, "you", request.provider)
+    return Html(
+        f'<div role="group" aria-label="What the model is sent"><div style="{REMARK}">You are the '
+        f"model. This is all that it is sent: {escape(sent.summary)}.</div>"
+        f'<div tabindex="0" style="max-height:22em;overflow:auto">{messages}</div>'
+        f"{sent.to_html()}</div>"
+    )
+
+
+def _message_html(message: Any) -> Html:
+    content = message.get("content")
+    is_plain = isinstance(content, str) and not message.get("tool_calls")
+    rest = {key: value for key, value in message.items() if key != "role"}
+    text = content if is_plain else json.dumps(rest, ensure_ascii=False, default=str)
+    return Html(
+        f'<div {NO_MATHS} style="white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0">'
+        f"<strong>{escape(str(message.get('role')))}</strong> {escape(text[:_LIMIT])}</div>"
+    )

@@ -1,0 +1,151 @@
+"""A call that waits for a person: run it, edit it, answer it by hand, refuse it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.agent.events import ActionEvent
+from toolbench.core.schema import Observation
+from toolbench.core.state import Conversation
+from toolbench.display.escape import Html
+from toolbench.display.html.css import CODE_FONT, REMARK
+from toolbench.display.html.markdown import markdown_html
+from toolbench.display.page import badge, notice, short
+from toolbench.plain import clip, same_json
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.parts import Parts
+
+_BRIEF = 160  # characters of the arguments
+
+
+Decide = Callable[[Callable[[], object]], object]
+"""Does what a person decided, in a thread of its own."""
+
+
+class WaitingCall:
+    """One call, its buttons, and below them what the last button asked for."""
+
+    def __init__(
+        self, call: ActionEvent, conversation: Conversation, decide: Decide
+    ) -> None:
+        """Show *call*, which waits in *conversation*, and have *decide* do what the person wants."""
+        self.call, self._conversation, self._decide = call, conversation, decide
+        self._parts = parts = Parts()
+        self._form: SchemaForm | None = None
+        self._quiet = Quiet()
+        self._name = call.tool_name
+        self._run = self._button("Run", self._run_it, look="primary")
+        buttons = [
+            self._run,
+            self._button("Edit", self._edit),
+            self._button("Answer by hand", self._ask_for_answer),
+            self._button("Refuse", self._ask_for_reason),
+        ]
+        self._body = parts.column()
+        error = call.tool_call.error
+        wrong = [] if error is None else [parts.html(notice(str(error), "danger"))]
+        head = parts.html(_head_html(call))
+        self.widget = parts.column(
+            head, *wrong, parts.row(*buttons), self._body, kind="toolbench-question"
+        )
+        self.widget.add_class("toolbench-waiting")
+
+    def close(self) -> None:
+        """Close all its widgets."""
+        if self._form is not None:
+            self._form.close()
+        self._parts.close()
+
+    def _button(
+        self, label: str, act: Callable[[], object], *, look: str = ""
+    ) -> w.Button:
+        button: w.Button = self._parts.button(label, look=look)
+        button.tooltip = f"{label}: {self._name}"
+        button.on_click(lambda _: self._quiet.then(act))
+        return button
+
+    # --- run and edit -------------------------------------------------------------------
+
+    def _run_it(self) -> None:
+        form, arguments = self._form, None
+        if form is not None:
+            if form.errors or form.blocked:
+                form.reveal_errors(focus=True)
+                return
+            if not same_json(form.value, self.call.tool_call.arguments):
+                arguments = form.value
+
+        def run() -> None:
+            if arguments is not None:
+                self._conversation.edit_pending(self.call.id, arguments)
+            self._conversation.run_pending(self.call.id)
+
+        self._decide(run)
+
+    def _edit(self) -> None:
+        tool = self.call.tool_call.tool
+        if tool is None:
+            text = f"There is no tool called {self._name}: answer by hand, or refuse."
+            self._show(self._parts.html(notice(text, "warning")))
+            return
+        if self._form is None:
+            arguments = dict(self.call.tool_call.arguments)
+            self._form = SchemaForm(
+                tool.input_schema, arguments, validate=tool.problems
+            )
+            self._form.observe(lambda _: self._quiet.edited())
+            self._run.description = "Run with these arguments"
+        self._show(self._form.widget)
+
+    # --- answer and refuse --------------------------------------------------------------
+
+    def _ask_for_answer(self) -> None:
+        text = self._typed(
+            w.Textarea, f"What {self._name} would have said", "toolbench-prose"
+        )
+        is_error = self._parts.make(
+            w.Checkbox, "toolbench-remember", description="It failed", indent=False
+        )
+
+        def send() -> None:
+            observation = Observation.from_text(text.value, is_error=is_error.value)
+            answer = self._conversation.answer_pending
+            self._decide(lambda: answer(self.call.id, observation))
+
+        self._show(
+            text, self._parts.row(self._button("Give this answer", send), is_error)
+        )
+
+    def _ask_for_reason(self) -> None:
+        text = self._typed(w.Text, "Why not", "toolbench-field")
+
+        def send() -> None:
+            reason = text.value.strip()
+            words = f"The person refused the call{f': {reason}' if reason else '.'}"
+            refuse = self._conversation.reject_pending
+            self._decide(lambda: refuse(words, self.call.id))
+
+        self._show(self._parts.row(text, self._button("Refuse it", send)))
+
+    def _typed(self, kind: Any, label: str, look: str) -> Any:
+        field = self._parts.make(kind, look, description=label)
+        field.observe(lambda _: self._quiet.edited(), "value")
+        return field
+
+    def _show(self, *widgets: w.Widget) -> None:
+        self._body.children = widgets
+
+
+def _head_html(call: ActionEvent) -> Html:
+    line = ", ".join(
+        f"{name}={clip(value, _BRIEF)}" for name, value in call.shown_arguments.items()
+    )
+    risk = call.tool_call.security_risk
+    rated = badge(f"rated {risk.value}", "warning") if risk is not None else ""
+    thought = markdown_html(call.thought) if call.thought else ""
+    return Html(
+        f"{thought}<div>{badge('waits for you', 'warning')}{rated}<code>{short(call.tool_name)}</code> "
+        f'<span style="{CODE_FONT};{REMARK}">{short(line, _BRIEF)}</span></div>'
+    )
