@@ -36,7 +36,8 @@ def fail() -> str:
 
 
 @pytest.fixture
-def shell():
+def shell(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with new_shell() as shell:
         shell.run_line_magic("load_ext", "toolbench")
         shell.run_cell(TOOLS).raise_error()

@@ -4,12 +4,13 @@ import json
 
 import pytest
 from IPython.core.error import UsageError
+from test_widgets.tooling import shown
 
 from toolbench import register_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import BodyError
-from toolbench.llm.failures import FunctionCallNotExistsError
-from toolbench.widgets.ticker import ticker
+from toolbench.llm.calls.call_errors import FunctionCallNotExistsError
+from toolbench.widgets.kit.ticker import ticker
 
 GOOD = {"id": "c1", "function": {"name": "add", "arguments": '{"a": "2", "b": 3,}'}}
 UNKNOWN = {"id": "c2", "function": {"name": "ad", "arguments": "{}"}}
@@ -69,23 +70,23 @@ class TestCalls:
         """Once a call ran, the answer to its model stands there; before, that there is none."""
         view = cell(shell, MESSAGE)
         panel = view.panels[0]
-        assert "Nothing, until" in panel._answer.value
+        assert "Nothing, until" in shown(panel)
         panel.run()
         assert panel._run.done.wait(20)
         assert ticker.wait_idle(20)
-        assert "c1" in panel._answer.value
-        assert "Nothing, until" not in panel._answer.value
+        assert "c1" in shown(panel)
+        assert "Nothing, until" not in shown(panel)
         assert '"content": "5"' in text(view)
 
     def test_can_be_mended_and_run(self, shell):
         """A call that did not fit is put right in its form; then its model gets the result."""
         panel = cell(shell, MESSAGE).panels[1]
-        assert "is required" in panel._answer.value
+        assert "is required" in shown(panel)
         panel.form.value = {"name": "Ada"}
         panel.run()
         assert panel._run.done.wait(20)
         assert ticker.wait_idle(20)
-        assert "Hello Ada" in panel._answer.value
+        assert "Hello Ada" in shown(panel)
 
     def test_are_kept(self, shell):
         """-o VAR keeps the calls as Python objects."""
@@ -132,7 +133,7 @@ class TestCalls:
         message = {"role": "assistant", "content": bad, "tool_calls": [call]}
         view = cell(shell, json.dumps(message))
         assert "<img" not in markup(view)
-        assert "<img" not in view._shown[0].value
+        assert "<img" not in view._answers[0].value
 
     def test_may_be_none(self, shell):
         """A message without a call is said to be one."""

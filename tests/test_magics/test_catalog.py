@@ -1,9 +1,13 @@
 import pytest
 from IPython.core.error import UsageError
 
+from toolbench import run_tool
 from toolbench.core.registry import ToolRegistry
 from toolbench.errors import ToolNotFoundError
 from toolbench.magics.catalog import Catalog
+from toolbench.mcp import create_mcp_tools
+from toolbench.runs.parallel import run_tools
+from toolbench.testing import FakeMCPServer
 
 
 @pytest.fixture
@@ -22,6 +26,38 @@ class TestFind:
         """A name nobody knows leads to the list."""
         with pytest.raises(ToolNotFoundError, match="%tools lists them all"):
             empty.find("nope")
+
+
+class TestRunTool:
+    def test_finds_by_name_what_the_magic_finds(self, shell):
+        """`%tool add` and `run_tool("add")` mean the same tool, registered or not."""
+        assert run_tool("add", a=1, b=2).text == "3"
+        shell.run_cell(
+            "@tool\ndef triple(n: int) -> int:\n    'Triple.'\n    return 3 * n"
+        )
+        assert run_tool("triple", n=2).text == "6"
+        assert run_tools([("triple", {"n": 3})])[0].text == "9"
+
+    def test_finds_only_registered_tools_once_the_extension_is_out(self, shell):
+        """Without a notebook there is only the registry."""
+        shell.extension_manager.unload_extension("toolbench")
+        try:
+            with pytest.raises(ToolNotFoundError, match="is registered"):
+                run_tool("add", a=1, b=2)
+        finally:
+            shell.extension_manager.load_extension("toolbench")
+
+
+class TestFullName:
+    def test_finds_a_server_s_tool(self):
+        """`server_tool` is a name of it, whether another server has a tool of that name or not."""
+        server = FakeMCPServer("shop")
+        server.answer("find", "a hat")
+        with create_mcp_tools(server) as client:
+            catalog = Catalog({}, lambda: client, ToolRegistry())
+            assert catalog.find("shop_find").name == "find"
+            assert client["shop_find"].name == "find"
+            assert catalog.find("find") is not None
 
 
 class TestTools:

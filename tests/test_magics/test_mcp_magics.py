@@ -39,6 +39,20 @@ class TestServers:
         with pytest.raises(ToolNotFoundError):
             shell.run_line_magic("tool", f"convert_time {arguments}")
 
+    def test_are_saved_to_be_connected_again(self, shell, mcp, tmp_path, capsys):
+        """The file of `save` connects the same servers, and says who cannot be in it."""
+        shell.user_ns["library"] = FastMCP("library")
+        mcp(CONNECT)
+        mcp("connect books library")
+        file = tmp_path / "mcp.json"
+        mcp(f"save {shlex.quote(str(file))}")
+        text = capsys.readouterr().out
+        assert "It has 1 server." in text
+        assert "in this session only: books" in text
+        mcp("disconnect --all")
+        mcp(f"connect --config {shlex.quote(str(file))}")
+        assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
+
     def test_use_the_kernels_own_python(self, mcp):
         """`python` is the kernel's: a server installed beside toolbench is found."""
         assert len(mcp(CONNECT)) == 2
@@ -158,6 +172,12 @@ class TestLooks:
         assert any("cannot be called" in note.lower() for note in listed.notes)
         assert all(note in unwrapped(listed) for note in map(unwrapped, listed.notes))
 
+    def test_servers_with_the_tools_that_cannot_be_called(self, mcp):
+        """Who lists servers, or looks at one, learns that tools of it are missing."""
+        mcp(connecting(misbehaving("missing-schema")))
+        (row,) = mcp("list").rows
+        assert row[-1] == "1 tool cannot be called: %mcp tools one says why"
+
     def test_tools_with_what_went_wrong(self, mcp):
         """A list that breaks off says so."""
         listed = mcp(connecting(misbehaving("bad-cursor")))
@@ -232,6 +252,17 @@ class TestMistakes:
             ("explore nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect", UsageError, "Say which server, or --all"),
+            ("disconnect x --all", UsageError, "Which: x, or --all?"),
+            ("list -- python", UsageError, "Only %mcp connect takes a command"),
+            ("connect x --config f.json", UsageError, "from the file: no name."),
+            ("connect --config f --mode auto", UsageError, "from the file: no --mode."),
+            ("connect --config f -- cat", UsageError, "from the file: no --."),
+            ("connect x http://x --only y", UsageError, "add --config FILE"),
+            (
+                "connect x http://x --env A=1",
+                UsageError,
+                "a URL or an object takes none",
+            ),
         ],
     )
     def test_on_the_line(self, mcp, line, kind, said):

@@ -182,7 +182,7 @@ class TestRun:
         """A destructive tool asks, unless --yes says it need not."""
         monkeypatch.setattr("builtins.input", lambda prompt: "n")
         with pytest.raises(
-            ToolFailedError, match="erase was not run: the person said no"
+            ToolFailedError, match="erase was not run: the person declined"
         ):
             line(shell, "%tool erase path=x")
         assert line(shell, "%tool erase path=x --yes").text == "erased x"
@@ -229,6 +229,7 @@ class TestMistakes:
         ],
     )
     def test_on_the_line(self, shell, text, kind, said):
+        """What is not understood, or would be ignored, is one sentence."""
         with pytest.raises(kind) as caught:
             line(shell, text)
         assert said in str(caught.value)
@@ -271,7 +272,7 @@ class TestRedefinition:
         assert line(shell, "%tool add a=1").text == "new"
         assert [r[0] for r in line(shell, "%tools add").rows] == ["add"]
 
-    def test_by_classes(self, shell):
+    def test_by_classes(self, shell, registered):
         source = """
 from toolbench import Action, Observation, ToolDefinition
 class EchoAction(Action):
@@ -288,6 +289,7 @@ from toolbench import register_tool
 register_tool("echo_registered", EchoTool)
 echo = EchoTool.create()[0]
 """
+        registered("echo_registered")
         for mark in ("!", "?"):
             shell.run_cell(source % mark).raise_error()
             assert line(shell, "%tool echo text=hi").text == f"hi{mark}"
@@ -384,6 +386,6 @@ class TestHistory:
         """%tool_history shows the runs; --rerun N runs one again."""
         line(shell, "%tool add a=1")
         row = line(shell, "%tool_history").rows[-1]
-        assert row[1:3] == ("add", "ok")
+        assert row[1:3] == ("add", "succeeded")
         assert line(shell, f"%tool_history --rerun {row[0]}").text == "2"
         assert len(line(shell, "%tool_history --json")) == 2

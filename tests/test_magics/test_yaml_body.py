@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbench.errors import BodyError
-from toolbench.magics.yaml_body import read_yaml
+from toolbench.magics.arguments.yaml_body import read_yaml
 
 SCHEMA = {
     "properties": {

@@ -5,10 +5,10 @@ from typing import Any
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 
 from toolbench.llm.calls import parse_tool_calls
-from toolbench.magics.arguments import fill_in
+from toolbench.magics.arguments.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
-from toolbench.widgets.formats import FORMATS
+from toolbench.widgets.panel.provider_formats import FORMATS
 from toolbench.widgets.tool_calls import CallsView
 
 
@@ -53,15 +53,15 @@ class CallMagics(Magics):
     @cell_magic
     def tool_call(self, line: str, cell: str) -> CallsView | None:
         """Show the calls."""
-        wanted = parsed(TOOL_CALL, line)
-        if wanted is None:
+        options = parsed(TOOL_CALL, line)
+        if options is None:
             return None
         message = fill_in(cell.strip(), self._namespace)
         calls = parse_tool_calls(
-            message, self.catalog.tools(), provider=wanted.provider
+            message, self.catalog.tools(), provider=options.provider
         )
-        if wanted.out:
-            self._namespace[wanted.out] = calls
+        if options.out:
+            self._namespace[options.out] = calls
         return CallsView(calls)
 
 

@@ -12,8 +12,8 @@ from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
-from toolbench.llm.matching import meant_by
-from toolbench.tools.names import STEMS
+from toolbench.llm.calls.tool_lookup import meant_by
+from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -42,7 +42,7 @@ class Entry:
         return _SENTENCE_END.split(line, maxsplit=1)[0]
 
 
-class _Made(NamedTuple):
+class _MadeTools(NamedTuple):
     tools: Sequence[AnyTool]
     recipe: Registered
 
@@ -60,16 +60,16 @@ class Catalog:
         self._namespace = namespace
         self._client = client
         self._registry = registry
-        self._made: dict[str, _Made] = {}
+        self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
         """Return the tools whose name or source contains, or matches, what is given."""
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for entry in self._all():
-            found.setdefault(entry.name, entry)
+            entries.setdefault(entry.name, entry)
         return [
             entry
-            for entry in found.values()
+            for entry in entries.values()
             if matches(entry.name, pattern) and matches(entry.source, source)
         ]
 
@@ -87,15 +87,15 @@ class Catalog:
 
         Where *pattern* is the name of one of them, it means that one alone.
         """
-        made: dict[str, AnyTool] = {}
+        tools: dict[str, AnyTool] = {}
         entries = self.entries(pattern, source)
         for entry in [e for e in entries if e.name == pattern] or entries:
             try:
-                made[entry.name] = entry.make()
+                tools[entry.name] = entry.make()
             except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
                 reason = f"{type(error).__name__}: {error}"
                 warn(f"{entry.name} is left out: {reason}", stacklevel=3)
-        return made
+        return tools
 
     def find(self, name: str) -> AnyTool:
         """Return the tool called *name*; an older name of a runtime tool will do.
@@ -103,7 +103,11 @@ class Catalog:
         Raises:
             ToolNotFoundError: If there is none; names the nearest.
         """
-        entry = self._entry(name) or self._entry(meant_by(name, self.names()))
+        entry = (
+            self._entry(name)
+            or self._by_full_name(name)
+            or self._entry(meant_by(name, self.names()))
+        )
         if entry is not None:
             return entry.make()
         msg = f"There is no tool called {name!r}.{_way_to(name, self.names())}"
@@ -111,8 +115,15 @@ class Catalog:
 
     def close(self) -> None:
         """Close the tools that were made here from the registry."""
-        for name in list(self._made):
+        for name in list(self._tools_by_name):
             self._forget(name)
+
+    def _by_full_name(self, name: str) -> Entry | None:
+        """The tool of a server by `server_tool`, which it has whatever the others are called."""
+        for tool in self._client() or ():
+            if name == f"{tool.server}_{tool.remote_name}":
+                return _entry(tool, tool.source)
+        return None
 
     def _entry(self, name: str | None) -> Entry | None:
         return next((entry for entry in self._all() if entry.name == name), None)
@@ -140,19 +151,21 @@ class Catalog:
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return recipe.latest()
-        made = self._made.get(name)
-        if made is None or made.recipe is not recipe or made.tools[0].is_stale:
+        entry = self._tools_by_name.get(name)
+        if entry is None or entry.recipe is not recipe or entry.tools[0].is_stale:
             self._forget(name)
-            made = _Made(self._registry.resolve(name, ConversationState()), recipe)
-            if not made.tools:
+            entry = _MadeTools(
+                self._registry.resolve(name, ConversationState()), recipe
+            )
+            if not entry.tools:
                 msg = f"{name!r} makes no tools here."
                 raise ToolNotFoundError(msg)
-            self._made[name] = made
-        return made.tools[0]
+            self._tools_by_name[name] = entry
+        return entry.tools[0]
 
     def _forget(self, name: str) -> None:
-        made = self._made.pop(name, None)
-        for tool in made.tools if made else ():
+        entry = self._tools_by_name.pop(name, None)
+        for tool in entry.tools if entry else ():
             if tool.executor is not None:
                 tool.executor.close()
 

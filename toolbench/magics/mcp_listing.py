@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from toolbench.magics.listing import Listing
+from toolbench.llm.lint import cost_of
+from toolbench.magics.table import Listing
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.mcp.discover import DiscoveredServer
+    from toolbench.mcp.config.discovery import DiscoveredServer
     from toolbench.mcp.session import MCPServerSession
 
 _NO_SERVERS = (
@@ -16,11 +18,11 @@ _NO_SERVERS = (
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers: the state of each, and why it is in it."""
+    """List servers: the state of each, why it is in it, and if tools of it cannot be called."""
     return Listing(
         ("server", "status", "protocol", "tools", "note"),
         [
-            (s.name, s.status, s.protocol_version or "", len(s.tools), s.error or "")
+            (s.name, s.status, s.protocol_version or "", len(s.tools), _note(s))
             for s in sessions
         ],
         _NO_SERVERS,
@@ -31,19 +33,29 @@ def tools(session: "MCPServerSession") -> Listing:
     """List the tools of a server, then those that cannot be called, each with its reason."""
     disabled = [
         f"Cannot be called: {tool.name!r}: {tool.reason}"
-        for tool in session.disabled_tools
+        for tool in session.tools.disabled
     ]
     return Listing(
         (f"tool of {session.name}", "what it does"),
         [(t.name, _first_line(t.description)) for t in session.tools],
         _nothing(session, "tools"),
-        notes=[*disabled, *session.problems],
+        notes=[*disabled, *([] if session.error else session.problems)],
     )
+
+
+def summary(session: "MCPServerSession") -> str:
+    """Return the tools of a server in numbers: how many, undeclared ones, what offering them costs."""
+    offered = list(session.tools)
+    undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
+    parts = [counted(len(offered), "tool")]
+    parts += [f"{undeclared:,} undeclared"] if undeclared else []
+    parts += [str(cost_of(offered))] if offered else []
+    return ", ".join(parts)
 
 
 def resources(session: "MCPServerSession") -> Listing:
     """List the resources of a server, then its templates."""
-    if session.status != "connected":
+    if not session.is_connected:
         return _not_there(session)
     return Listing(
         ("resource", "name", "type"),
@@ -51,7 +63,7 @@ def resources(session: "MCPServerSession") -> Listing:
             *((r.uri, r.title or r.name, r.mime_type) for r in session.resources),
             *(
                 (t.uri_template, t.title or t.name, t.mime_type or "template")
-                for t in session.templates
+                for t in session.resources.templates
             ),
         ],
         _nothing(session, "resources"),
@@ -59,8 +71,8 @@ def resources(session: "MCPServerSession") -> Listing:
 
 
 def prompts(session: "MCPServerSession") -> Listing:
-    """List the prompts of a server, and what each is told."""
-    if session.status != "connected":
+    """List the prompts of a server, and the arguments of each."""
+    if not session.is_connected:
         return _not_there(session)
     return Listing(
         ("prompt", "arguments", "what it does"),
@@ -107,12 +119,20 @@ LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
 """The sub-commands that look at one server: what each shows, in words, and how."""
 
 
+def _note(session: "MCPServerSession") -> str:
+    disabled = session.tools.disabled
+    if session.error or not disabled:
+        return session.error or ""
+    what = counted(len(disabled), "tool")
+    return f"{what} cannot be called: %mcp tools {session.name} says why"
+
+
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
 def _nothing(session: "MCPServerSession", what: str) -> str:
-    if session.status != "connected":
+    if not session.is_connected or (what == "tools" and session.error):
         return _why(session)
     return f"{session.name} has no {what}."
 

@@ -4,9 +4,10 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import islice
+from json import dumps
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -15,17 +16,22 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.errors import ToolNotFoundError
-from toolbench.magics import mcp_listing
-from toolbench.magics.listing import Listing
+from toolbench.magics import mcp_listing, over_time
+from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.mcp_listing import LOOKS
+from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split
+from toolbench.magics.table import Listing
+from toolbench.magics.written_files import WrittenFiles
+from toolbench.runs.progress.connecting_stages import connecting_stages
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.session import MCPServerSession
 
 MODES = ("auto", "legacy")
-CONNECT_OPTIONS = ("--config", "--only", "--mode", "--env")
+CONNECT_OPTIONS = ("--config", "--only", "--mode", "--env", "--record", "--replay")
 _IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
@@ -38,11 +44,15 @@ def _parser() -> LineParser:
             "%mcp connect docs https://example.com/mcp",
             "%mcp connect notes server       where `server` is a FastMCP object here",
             "%mcp connect --config mcp.json --only time,docs",
+            "%mcp connect time --record time.jsonl -- python -m mcp_server_time",
+            "%mcp connect time --replay time.jsonl",
             "%mcp explore time",
         ),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    explore = commands.add_parser("explore", help="see and try all they offer")
+    explore = commands.add_parser(
+        "explore", help="browse and try tools, resources and prompts"
+    )
     explore.add_argument("name", nargs="?")
     connect = commands.add_parser(
         "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
@@ -60,6 +70,12 @@ def _parser() -> LineParser:
         metavar="NAME[=VALUE]",
         help="an environment variable for the command; without a value, as it is here",
     )
+    connect.add_argument(
+        "--record", metavar="FILE", help="write down all that goes back and forth"
+    )
+    connect.add_argument(
+        "--replay", metavar="FILE", help="answer from a recording; nothing is started"
+    )
     commands.add_parser("list", help="the servers")
     for name, (about, _) in LOOKS.items():
         commands.add_parser(name, help=about).add_argument("name")
@@ -69,13 +85,21 @@ def _parser() -> LineParser:
     disconnect = commands.add_parser("disconnect", help="stop a server, or --all")
     disconnect.add_argument("name", nargs="?")
     disconnect.add_argument("--all", action="store_true")
+    review = commands.add_parser(
+        "review", help="should I use it? its tools, tokens, risks, and what lint says"
+    )
+    review.add_argument("name")
+    save = commands.add_parser("save", help="write how the servers are reached")
+    save.add_argument("file", nargs="?", default="mcp.json")
+    save.add_argument("--yes", action="store_true", help="overwrite the file")
+    over_time.add_parsers(commands)
     commands.add_parser("discover", help="servers other programs are configured with")
     return parser
 
 
 COMMANDS = (
     *("explore", "connect", "list", *LOOKS),
-    *("reconnect", "disconnect", "discover"),
+    *("reconnect", "disconnect", "review", "save", *over_time.COMMANDS, "discover"),
 )
 MCP = _parser()
 
@@ -90,28 +114,36 @@ class MCPMagics(Magics):
         self._names: dict[str, Any] = shell.user_ns
         self._client = client
         self._warming: Thread | None = None
+        self._files = WrittenFiles()
 
     @no_var_expand
     @line_magic
+    @hides_secrets
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
         options, words = apart(split(head))
         _check_target(words, self._names)
         try:
-            wanted = MCP.parse_args([*words[:1], *options, *words[1:]])
+            parsed_line = MCP.parse_args([*words[:1], *options, *words[1:]])
         except HelpWanted as text:
             print(text)  # noqa: T201 - in the cell that asked
             return None
+        command = split(tail) if dashes else None
+        check_mcp(parsed_line, command)
         self._warm()
-        if wanted.command == "connect":
-            shown = self._connect(wanted, split(tail) if dashes else [])
-        elif wanted.command in LOOKS:
-            shown = LOOKS[wanted.command][1](self._server(wanted.name))
+        if parsed_line.command == "connect":
+            view = self._connect(parsed_line, command or [])
+        elif parsed_line.command in over_time.COMMANDS:
+            if model := getattr(parsed_line, "model", None):
+                parsed_line.model = self._names.get(model, model)
+            view = over_time.COMMANDS[parsed_line.command](parsed_line, self._server)
+        elif parsed_line.command in LOOKS:
+            view = LOOKS[parsed_line.command][1](self._server(parsed_line.name))
         else:
-            shown = getattr(self, f"_{wanted.command or 'explore'}")(wanted)
+            view = getattr(self, f"_{parsed_line.command or 'explore'}")(parsed_line)
         refresh_explorers()
-        return shown
+        return view
 
     def _warm(self) -> None:
         """Load FastMCP, from the first command on, while the person goes on typing."""
@@ -127,9 +159,9 @@ class MCPMagics(Magics):
             raise ToolNotFoundError(msg)
         return client.server(name)
 
-    def _explore(self, wanted: Any) -> Any:
+    def _explore(self, options: Any) -> Any:
         client = self._client()
-        name = getattr(wanted, "name", None)
+        name = getattr(options, "name", None)
         if name is not None:
             self._server(name)
         if not hasattr(self.shell, "kernel"):  # a terminal shows no widgets
@@ -140,36 +172,74 @@ class MCPMagics(Magics):
 
         return Explorer(client, name)
 
-    def _connect(self, wanted: Any, command: list[str]) -> Listing:
+    def _connect(self, options: Any, command: list[str]) -> Listing:
         client = self._client()
         if self._warming is not None:  # two threads must not load it at once
             self._warming.join()
-        if wanted.config:
-            only = wanted.only.split(",") if wanted.only else None
-            client.add(wanted.config, only=only)
+        if options.config:
+            only = options.only.split(",") if options.only else None
+            added = client.add(options.config, only=only, record=options.record)
+            listing = mcp_listing.servers(client.servers.values())
+            notes = [
+                f"{session.name}: {note}"
+                for session in added
+                for note in self._trust_notes(session)
+            ]
+            return listing.noted(notes)
+        if options.replay and not options.name:
+            client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
-        entry = _entry(wanted, command, self._names)
-        return mcp_listing.tools(client.connect(wanted.name, entry, mode=wanted.mode))
+        entry = None if options.replay else _entry(options, command, self._names)
+        with connecting_stages(options.name, lambda: client.servers.get(options.name)):
+            session = client.connect(
+                options.name,
+                entry,
+                mode=options.mode,
+                record=options.record,
+                replay=options.replay,
+            )
+        return self._listing(session)
 
-    def _list(self, wanted: Any) -> Listing:
+    def _listing(self, session: "MCPServerSession") -> Listing:
+        """The tools of a server that was connected just now, and what to know of them."""
+        notes = [*self._trust_notes(session), mcp_listing.summary(session)]
+        return mcp_listing.tools(session).noted(notes)
+
+    def _trust_notes(self, session: "MCPServerSession") -> list[str]:
+        tools = self._client().tools
+        others = [tool.remote_name for tool in tools if tool.server != session.name]
+        return over_time.trust_notes(session, others)
+
+    def _list(self, options: Any) -> Listing:
         return mcp_listing.servers(self._client().servers.values())
 
-    def _reconnect(self, wanted: Any) -> Listing:
-        session = self._server(wanted.name)
-        session.reconnect(mode=wanted.mode)
-        return mcp_listing.tools(session)
+    def _reconnect(self, options: Any) -> Listing:
+        session = self._server(options.name)
+        with connecting_stages(options.name, lambda: session):
+            session.reconnect(mode=options.mode)
+        return self._listing(session)
 
-    def _disconnect(self, wanted: Any) -> None:
+    def _disconnect(self, options: Any) -> None:
         client = self._client()
-        if not wanted.all and not wanted.name:
+        if not options.all and not options.name:
             msg = "Say which server, or --all."
             raise UsageError(msg)
-        for name in list(client.servers) if wanted.all else [wanted.name]:
+        for name in list(client.servers) if options.all else [options.name]:
             self._server(name)
             client.disconnect(name)
 
-    def _discover(self, wanted: Any) -> Listing:
-        from toolbench.mcp.discover import discover  # noqa: PLC0415 - as above
+    def _review(self, options: Any) -> Any:
+        from toolbench.mcp.review import review_of  # noqa: PLC0415 - as above
+
+        return review_of(self._server(options.name))
+
+    def _save(self, options: Any) -> None:
+        text, notes = saved_config(self._client().servers.values())
+        sentence = self._files.write(options.file, text, overwrite=options.yes)
+        print("\n".join([sentence, *notes]))  # noqa: T201 - in the cell that asked
+
+    def _discover(self, options: Any) -> Listing:
+        from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - as above
 
         return mcp_listing.found(discover())
 
@@ -220,21 +290,23 @@ def _bare(word: str) -> str:
     return word.removeprefix("${").removesuffix("}")
 
 
-def _entry(wanted: Any, command: list[str], names: dict[str, Any]) -> Any:
+def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
     """What `connect` connects to: a command, a URL, or an object that serves."""
-    if not wanted.name:
+    if not options.name:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
-    if command and wanted.target is None:
-        given = (word.partition("=") for word in wanted.env or ())
+    if command and options.target is None:
+        variables = (word.partition("=") for word in options.env or ())
         env = {
             name: value if equals else f"${{env:{name}}}"
-            for name, equals, value in given
+            for name, equals, value in variables
         }
         return {"command": _own_program(command[0]), "args": command[1:], "env": env}
-    if wanted.target and not command:
-        return names.get(_bare(wanted.target), wanted.target)
-    msg = f"Where is {wanted.name!r}? Give a URL, or -- and the command that starts it."
+    if options.target and not command:
+        return names.get(_bare(options.target), options.target)
+    msg = (
+        f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
+    )
     raise UsageError(msg)
 
 
@@ -268,6 +340,22 @@ def _is_server(value: Any) -> bool:
     with suppress(Exception):  # a metaclass may do anything
         return any(base.__name__ in _CLASSES for base in kind.__mro__)
     return False
+
+
+def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
+    """Return the configuration of *sessions* as a text, and what is to be sentence of it."""
+    from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - as above
+
+    written = write_config(sessions)
+    servers = counted(len(written.config["mcpServers"]), "server")
+    notes = [f"It has {servers}. %mcp connect --config FILE connects them again."]
+    if written.variables:
+        names = ", ".join(written.variables)
+        notes.append(f"Secrets are not in it. Set before you use it: {names}.")
+    if written.left_out:
+        names = ", ".join(written.left_out)
+        notes.append(f"Left out, as it exists in this session only: {names}.")
+    return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 
 def refresh_explorers() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from IPython.core.error import UsageError
 
 
-class HelpWanted(Exception):  # noqa: N818 - no error: somebody asked for help
+class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
     """Raised by `--help`, in place of what argparse does: print, and exit."""
 
 
@@ -59,8 +59,8 @@ def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
     """Return what *line* says; None after help was asked for and printed."""
     try:
         return parser.parse_line(line)
-    except HelpWanted as wanted:
-        print(wanted)  # noqa: T201 - in the cell that asked
+    except HelpWanted as help_text:
+        print(help_text)  # noqa: T201 - in the cell that asked
         return None
 
 

@@ -1,5 +1,6 @@
 """%tools, %tool, %%tool and %tool_history."""
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -14,17 +15,33 @@ from IPython.core.magic import (
 )
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import BodyError, ToolbenchError, ToolFailedError
-from toolbench.magics.arguments import FORMS, fill_in, from_text, from_words
+from toolbench.errors import (
+    BodyError,
+    ToolbenchError,
+    ToolFailedError,
+    ToolStoppedError,
+)
+from toolbench.magics.arguments.call_arguments import (
+    FORMS,
+    fill_in,
+    from_text,
+    from_words,
+)
+from toolbench.magics.arguments.inline_json import cut_json, quote_json
+from toolbench.magics.arguments.line_secrets import hides_secrets
+from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matches
-from toolbench.magics.inline import cut_json, quote_json
-from toolbench.magics.linting import LintReport
-from toolbench.magics.listing import Listing
-from toolbench.magics.parsers import LineParser, parsed, seconds, variable
-from toolbench.runs.engine import perform, run_here
-from toolbench.runs.history import history
-from toolbench.widgets.formats import FORMATS, schema_of
-from toolbench.widgets.panel import ToolPanel
+from toolbench.magics.lint_report import LintReport
+from toolbench.magics.option_checks import check_history, check_tool
+from toolbench.magics.parsers import LineParser, parsed, seconds
+from toolbench.magics.table import Listing
+from toolbench.magics.written_files import WrittenFiles
+from toolbench.runs.engine import perform
+from toolbench.runs.history.history import history
+from toolbench.runs.history.state_words import state_words
+from toolbench.runs.run import run_here
+from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.widgets.panel.provider_formats import FORMATS, schema_of
 
 
 def _tools_parser() -> LineParser:
@@ -57,7 +74,9 @@ def _tool_parser() -> LineParser:
             "%tool split_bill total=84 people=4 -o bill",
             '%tool order dishes=["soup", "bread"] note="no salt"',
             '%tool order {"dishes": ["soup"], "guest": "${guest}"}',
+            "%tool split_bill total=80..90 people=[2,4] --sweep",
             "%tool split_bill --schema openai",
+            "%tool split_bill --schema openai -o split_bill.json",
         ),
     )
     parser.add_argument("name", nargs="?", help="the tool")
@@ -80,15 +99,24 @@ def _tool_parser() -> LineParser:
         "-o",
         "--out",
         metavar="VAR",
-        type=variable,
-        help="keep the observation in VAR",
+        help="keep the observation in VAR; with --schema, write JSON text to the file VAR; one "
+        "that holds something else stays as it is",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="only check the arguments"
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask before running")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="do not ask before running; with --schema -o, overwrite the file",
+    )
     parser.add_argument(
         "--bg", action="store_true", help="run in the background, in a panel"
+    )
+    parser.add_argument(
+        "--sweep",
+        action="store_true",
+        help="call it with every combination: x=1..5, x=0..1..0.25, y=[a,b]",
     )
     parser.add_argument(
         "--timeout",
@@ -105,12 +133,13 @@ def _history_parser() -> LineParser:
         description="Show the last runs, or repeat one.",
         examples=("%tool_history 5", "%tool_history --rerun 12"),
     )
-    parser.add_argument("count", nargs="?", type=int, default=20, help="how many")
+    parser.add_argument("count", nargs="?", type=int, help="how many, 20 by default")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--rerun", type=int, metavar="N", help="run number N again")
     return parser
 
 
+_LAST = 20  # runs that are shown unless a line says how many
 TOOLS, TOOL, HISTORY = _tools_parser(), _tool_parser(), _history_parser()
 
 
@@ -123,137 +152,171 @@ class ToolMagics(Magics):
         super().__init__(shell)
         self.catalog = catalog
         self._namespace = shell.user_ns
+        self._files = WrittenFiles()
 
     @line_magic
     def tools(self, line: str) -> Listing | LintReport | None:
         """List tools."""
-        wanted = parsed(TOOLS, line)
-        if wanted is None:
+        options = parsed(TOOLS, line)
+        if options is None:
             return None
-        if wanted.source:
-            self._check_source(wanted.source)
-        if wanted.lint:
+        if options.source:
+            self._check_source(options.source)
+        if options.lint:
             return LintReport(
-                self.catalog.tools(wanted.pattern, wanted.source).values()
+                self.catalog.tools(options.pattern, options.source).values()
             )
-        found = self.catalog.entries(wanted.pattern, wanted.source)
+        entries = self.catalog.entries(options.pattern, options.source)
         nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
-        if wanted.pattern or wanted.source:
+        if options.pattern or options.source:
             nothing = f"No tool matches {line.strip()!r}. %tools lists them all."
         return Listing(
             ("tool", "from", "what it does"),
-            [(entry.name, entry.source, entry.summary) for entry in found],
+            [(entry.name, entry.source, entry.summary) for entry in entries],
             nothing,
         )
 
     @no_var_expand
     @line_cell_magic
+    @hides_secrets
     def tool(self, line: str, cell: str | None = None) -> Any:
         """Open or run a tool."""
         words, literal = cut_json(quote_json(line))
-        wanted = parsed(TOOL, words)
-        if wanted is None:
+        options = parsed(TOOL, words)
+        if options is None:
             return None
-        if not wanted.name:
+        if not options.name:
             msg = "Which tool? %tool NAME opens one; %tools lists them all."
             raise UsageError(msg)
-        tool = self.catalog.find(wanted.name)
-        if wanted.schema:
-            return schema_of(tool, wanted.schema)
-        arguments = self._arguments(tool, wanted, literal, cell)
+        tool = self.catalog.find(options.name)
+        check_tool(options, literal, cell)
+        if options.schema:
+            schema = schema_of(tool, options.schema)
+            return self._write(schema, options) if options.out else schema
+        if options.sweep:
+            return self._sweep(tool, options)
+        arguments = self._arguments(tool, options, literal, cell)
         if arguments is None:
-            return ToolPanel(tool)
-        return self._run(tool, arguments, wanted)
+            return ToolPanel(tool, timeout=options.timeout)
+        return self._run(tool, arguments, options)
 
     @line_magic
     def tool_history(self, line: str) -> Any:
         """Show runs."""
-        wanted = parsed(HISTORY, line)
-        if wanted is None:
+        options = parsed(HISTORY, line)
+        if options is None:
             return None
-        if wanted.rerun is not None:
-            return perform(_record(wanted.rerun).again("magic"))
-        last = history()[max(len(history()) - wanted.count, 0) :]
-        if wanted.json:
+        check_history(options)
+        if options.rerun is not None:
+            return perform(_record(options.rerun).again("magic"))
+        count = _LAST if options.count is None else options.count
+        last = history()[max(len(history()) - count, 0) :]
+        if options.json:
             return [record.to_dict() for record in last]
         return Listing(
             ("run", "tool", "state", "seconds", "from", "arguments"),
             [
-                (r.id, r.tool, r.state, f"{r.seconds:.3f}", r.source, dict(r.arguments))
+                (
+                    r.id,
+                    r.tool,
+                    state_words(r.state),
+                    f"{r.seconds:.3f}",
+                    r.source,
+                    dict(r.arguments),
+                )
                 for r in last
             ],
             "No runs yet.",
         )
 
-    def _check_source(self, wanted: str) -> None:
+    def _check_source(self, kind: str) -> None:
         sources = self.catalog.sources()
-        if not any(matches(source, wanted) for source in sources):
-            msg = (
-                f"No tools come from {wanted!r}: --source takes {' or '.join(sources)}."
-            )
+        if not any(matches(source, kind) for source in sources):
+            msg = f"No tools come from {kind!r}: --source takes {' or '.join(sources)}."
             raise UsageError(msg)
 
     def _arguments(
         self,
         tool: ToolDefinition[Any, Any],
-        wanted: Namespace,
+        options: Namespace,
         literal: str | None,
         cell: str | None,
     ) -> dict[str, Any] | None:
         """The arguments of the call; None where the line asks for the panel."""
         namespace: Mapping[str, Any] = self._namespace
-        schema = tool.input_schema
-        given = from_words(wanted.arguments, schema)
+        arguments = from_words(options.arguments, tool.input_node)
         if cell is not None:
-            _add(given, from_text(cell, wanted.format, namespace, schema))
+            schema = tool.input_schema
+            _add(arguments, from_text(cell, options.format, namespace, schema))
         elif literal is not None:
-            _add(given, from_text(literal, "json", namespace, schema))
-        elif not (given or wanted.dry_run or wanted.bg) and not _takes_nothing(wanted):
+            _add(arguments, from_text(literal, "json", namespace, tool.input_schema))
+        elif not (arguments or options.dry_run or options.bg) and not _takes_nothing(
+            options
+        ):
             return None
-        filled: dict[str, Any] = fill_in(given, namespace)
+        filled: dict[str, Any] = fill_in(arguments, namespace)
         return filled
+
+    def _sweep(self, tool: ToolDefinition[Any, Any], options: Namespace) -> Any:
+        from toolbench.evals import sweep  # noqa: PLC0415 - only for a sweep
+
+        grid = fill_in(
+            grid_from_words(options.arguments, tool.input_node), self._namespace
+        )
+        report = sweep(tool, grid, confirm=not options.yes)
+        if not options.out:
+            return report
+        self._namespace[options.out] = report
+        return None
+
+    def _write(self, schema: dict[str, Any], options: Namespace) -> None:
+        text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        outcome = self._files.write(options.out, text, overwrite=options.yes)
+        print(outcome)  # noqa: T201 - in the cell that asked
 
     def _run(
         self,
         tool: ToolDefinition[Any, Any],
         arguments: dict[str, Any],
-        wanted: Namespace,
+        options: Namespace,
     ) -> Any:
-        if wanted.dry_run:
+        if options.dry_run:
             return tool.action_from_arguments(arguments)
         if tool.executor is None:
             msg = f"{tool.name} has no executor: there is nothing to run."
             raise ToolbenchError(msg)
-        if wanted.bg:
-            panel = ToolPanel(tool, arguments, timeout=wanted.timeout)
-            panel.run(confirm=not wanted.yes)
+        if options.bg:
+            panel = ToolPanel(tool, arguments, timeout=options.timeout)
+            panel.run(confirm=not options.yes)
             return panel
         run = run_here(tool, arguments, "magic")
-        observation = perform(run, confirm=not wanted.yes, timeout=wanted.timeout)
-        if wanted.out:
-            self._namespace[wanted.out] = observation
-        shown = run.confidence.hide(observation)  # it is saved with the notebook
+        observation = perform(run, confirm=not options.yes, timeout=options.timeout)
+        if options.out:
+            self._namespace[options.out] = observation
+        redactor = run.secrets.redactor  # for what is saved with the notebook
+        masked = redactor.value(observation) if redactor.secrets else observation
         if observation.is_error:
-            raise ToolFailedError(tool.name, shown)
-        return None if wanted.out else shown
+            kind = ToolFailedError if run.state == "error" else ToolStoppedError
+            raise kind(tool.name, masked)
+        return None if options.out else masked
 
 
-def _takes_nothing(wanted: Namespace) -> bool:
+def _takes_nothing(options: Namespace) -> bool:
     """Whether the line asks for a run although it gives no arguments."""
-    return bool(wanted.out or wanted.yes)
+    return bool(options.out or options.yes)
 
 
-def _add(given: dict[str, Any], others: dict[str, Any]) -> None:
-    """Put *others* to those *given* on the line.
+def _add(values: dict[str, Any], others: dict[str, Any]) -> None:
+    """Put *others* to those *values* on the line.
 
     Raises:
         BodyError: If one is given twice.
     """
     for name in others:
-        if name in given:
+        if name in values:
             msg = f"{name!r} is given twice: as a word of the line, and in the object."
             raise BodyError(msg)
-    given |= others
+    values |= others
 
 
 def _record(number: int) -> Any:

@@ -12,22 +12,27 @@ from IPython.core.completer import (
     context_matcher,
 )
 
-from toolbench.magics.alternatives import Alternatives
-from toolbench.magics.arguments import FORMS, looks_like_json
-from toolbench.magics.body_completion import offer_in_json, offer_in_yaml, offered
+from toolbench.jsonschema.view import read
+from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
+from toolbench.magics.arguments.inline_json import open_json
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.inline import open_json
+from toolbench.magics.completion.body_completion import (
+    offer_in_json,
+    offer_in_yaml,
+    offered,
+)
 from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
-from toolbench.widgets.formats import FORMATS
+from toolbench.widgets.panel.provider_formats import FORMATS
 
 IDENTIFIER = "toolbench.matcher"
 _OPTIONS = (
-    *("--schema", "--format", "--out", "--dry-run", "--yes", "--bg"),
+    *("--schema", "--format", "--out", "--dry-run", "--yes", "--bg", "--sweep"),
     "--timeout",
 )
 _OTHER_OPTIONS = {
     "tools": ("--source", "--lint"),
     "tool_call": ("--provider", "--out"),
+    "chat": ("--model", "--tools", "--new"),
     "tool_history": ("--json", "--rerun"),
 }
 _VALUE = re.compile(
@@ -43,12 +48,16 @@ _PATTERN = re.compile(
 )
 _NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
 _SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
-_OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history)\s(?:.*\s)?(-\S*)$")
+_OTHER = re.compile(
+    r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history|chat)\s(?:.*\s)?(-\S*)$"
+)
+_MODEL = re.compile(r"(?:^%model\s+|%%chat\s.*--model[ =])(\S*)$")
+_CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:\S*,)?([^\s,]*)$")
 _COMMAND = re.compile(r"%mcp\s+(\w*)$")
 _CONNECT = re.compile(r"%mcp\s+connect\s+(?!(?:.*\s)?--\s)(?:(.*)\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S+)([^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"\s(?:-f|--format)[ =]?(\w+)")
-_GIVEN = re.compile(r"(?<!\S)([\w.-]+)=")
+_KEYWORD = re.compile(r"(?<!\S)([\w.-]+)=")
 
 
 def matcher_for(
@@ -56,6 +65,7 @@ def matcher_for(
     servers: Callable[[], Iterable[str]],
     commands: Iterable[str],
     targets: Callable[[], Iterable[str]],
+    models: Callable[[], Iterable[str]] = tuple,
 ) -> Any:
     """Return IPython's matcher for our magics.
 
@@ -64,21 +74,24 @@ def matcher_for(
         servers: Gives the names of the connected servers.
         commands: The sub-commands of %mcp.
         targets: Gives the objects of the notebook that `%mcp connect` could connect to.
+        models: Gives the names of the models.
     """
     subcommands = tuple(commands)
     server = re.compile(rf"%mcp\s+(?:{'|'.join(subcommands)})\s+(\S*)$")
     rules: tuple[tuple[re.Pattern[str], Callable[[Any], SimpleMatcherResult]], ...] = (
-        (_NAME, lambda said: _offer(catalog.names(), said[1], "tool")),
-        (_SCHEMA, lambda said: _offer(FORMATS, said[1], "format")),
-        (_SOURCE, lambda said: _offer(catalog.sources(), said[1], "source")),
-        (_OTHER, lambda said: _offer(_OTHER_OPTIONS[said[1]], said[2], "option")),
-        (_PATTERN, lambda said: _offer(catalog.names(), said[1], "tool")),
-        (_FORM, lambda said: _offer(FORMS, said[1], "format")),
-        (_NEW, lambda said: _nothing()),
-        (_CALL, lambda said: _call(catalog, *said.groups())),
-        (_COMMAND, lambda said: _offer(subcommands, said[1], "command")),
-        (_CONNECT, lambda said: _connect(targets, said[1] or "", said[2])),
-        (server, lambda said: _offer(servers(), said[1], "server")),
+        (_NAME, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (_SCHEMA, lambda hit: _offer(FORMATS, hit[1], "format")),
+        (_SOURCE, lambda hit: _offer(catalog.sources(), hit[1], "source")),
+        (_OTHER, lambda hit: _offer(_OTHER_OPTIONS[hit[1]], hit[2], "option")),
+        (_PATTERN, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (_FORM, lambda hit: _offer(FORMS, hit[1], "format")),
+        (_NEW, lambda hit: _nothing()),
+        (_CALL, lambda hit: _call(catalog, *hit.groups())),
+        (_COMMAND, lambda hit: _offer(subcommands, hit[1], "command")),
+        (_CONNECT, lambda hit: _connect(targets, hit[1] or "", hit[2])),
+        (_MODEL, lambda hit: _offer(models(), hit[1], "model")),
+        (_CHAT_TOOLS, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (server, lambda hit: _offer(servers(), hit[1], "server")),
     )
 
     @context_matcher(identifier=IDENTIFIER, priority=1000)
@@ -88,20 +101,20 @@ def matcher_for(
         above = context.full_text.split("\n")[: context.cursor_line]
         if body := _BODY.match("\n".join([*above, line])):
             return _body(catalog, body, rest)
-        said = _OBJECT.search(line)
-        if said and (text := open_json(said[2])) is not None:
-            offered = offer_in_json(_schema(catalog, said[1]), text, rest)
+        hit = _OBJECT.search(line)
+        if hit and (text := open_json(hit[2])) is not None:
+            offered = offer_in_json(_schema(catalog, hit[1]), text, rest)
             return offered or _nothing()
-        if said := _VALUE.search(line):
-            return _value(catalog, said, rest)
-        found = ((offer, pattern.search(line)) for pattern, offer in rules)
-        return next((offer(said) for offer, said in found if said), _nothing())
+        if hit := _VALUE.search(line):
+            return _value(catalog, hit, rest)
+        offers = ((offer, pattern.search(line)) for pattern, offer in rules)
+        return next((offer(hit) for offer, hit in offers if hit), _nothing())
 
     return match
 
 
-def _body(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResult:
-    tool, head, text = said.groups()
+def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
+    tool, head, text = match.groups()
     form = _BODY_FORM.search(head)
     if form and form[1] == "py":
         return _nothing()
@@ -113,8 +126,8 @@ def _body(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResu
 def _call(catalog: Catalog, tool: str, before: str, word: str) -> SimpleMatcherResult:
     if word.startswith("-"):
         return _offer(_OPTIONS, word, "option")
-    given = set(_GIVEN.findall(before))
-    names = (n for n in Alternatives.of(_schema(catalog, tool)).names if n not in given)
+    present = set(_KEYWORD.findall(before))
+    names = (n for n in read(_schema(catalog, tool)).names if n not in present)
     return _offer([f"{name}=" for name in names], word, "param")
 
 
@@ -122,20 +135,20 @@ def _nothing() -> SimpleMatcherResult:
     return {"completions": [], "suppress": False}
 
 
-def _value(catalog: Catalog, said: re.Match[str], rest: str) -> SimpleMatcherResult:
+def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
     """Offer values as words of the line: quoted as it was begun, or where they have to be.
 
     Where an editor has closed the quotation already, at the beginning of *rest*, it stays so.
     """
-    tool, argument, quote, typed = said.groups()
+    tool, argument, quote, typed = match.groups()
     is_closed = bool(quote) and rest.startswith(quote)
-    found = [
+    values = [
         text.removesuffix(quote) if is_closed else text
         for value in _values(catalog, tool, argument)
         if value.startswith(typed) and "\n" not in value  # which would end the line
         if (text := _quoted(value, quote)).startswith(quote) or not is_closed
     ]
-    return offered(found, quote + typed, "value")
+    return offered(values, quote + typed, "value")
 
 
 def _quoted(value: str, quote: str) -> str:
@@ -154,8 +167,8 @@ def _connect(
         return _offer(MODES, word, "mode")
     if word.startswith("-"):
         return _offer(CONNECT_OPTIONS, word, "option")
-    _, named = apart(["connect", *before])
-    return _offer(targets() if len(named) == 2 else (), word, "instance")
+    _, positional = apart(["connect", *before])
+    return _offer(targets() if len(positional) == 2 else (), word, "instance")
 
 
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
@@ -166,7 +179,7 @@ def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
 
 
 def _values(catalog: Catalog, tool: str, argument: str) -> list[str]:
-    choices = Alternatives.of(_schema(catalog, tool)).at(argument).choices
+    choices = read(_schema(catalog, tool)).at(argument).choices
     return [v if isinstance(v, str) else dumps(v) for v in choices]
 
 

@@ -10,9 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.listing_table import listing_html
 from toolbench.display.render import bundle
-from toolbench.display.sizes import counted
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
+from toolbench.wording import counted
 
 _ORDER: tuple[Severity, ...] = ("error", "warning", "hint")
 _LOOKS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "hint": "blue"}
@@ -24,8 +26,8 @@ class LintReport:
     def __init__(self, tools: Iterable[ToolDefinition[Any, Any]]) -> None:
         """Look at *tools*, each alone and all together."""
         looked_at = list(tools)
-        found = lint_tools(looked_at)
-        self.findings = sorted(found, key=lambda f: _ORDER.index(f.severity))
+        findings = lint_tools(looked_at)
+        self.findings = sorted(findings, key=lambda f: _ORDER.index(f.severity))
         self.cost = cost_of(looked_at)
         """What it costs to offer the tools once, in every request."""
         self._count = len(looked_at)
@@ -45,29 +47,41 @@ class LintReport:
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not self.findings:
             return bundle(Text(self._summary))
-        return bundle(Group(Text(self._summary), self._table()))
+        text = bundle(Group(Text(self._summary), self._table()))["text/plain"]
+        return {"text/plain": text, "text/html": self._html()}
+
+    def _html(self) -> Html:
+        rows = [
+            (f.tool, f.severity, f.where, f"{f.message} {f.fix}", f.rule)
+            for f in self.findings
+        ]
+        columns = ("tool", "severity", "where", "issue and fix", "rule")
+        summary = escape(self._summary)
+        return Html(f"<div>{summary}</div>{listing_html(columns, rows)}")
 
     @property
     def _summary(self) -> str:
-        times = Counter(found.severity for found in self.findings)
+        times = Counter(summary.severity for summary in self.findings)
         kinds = [counted(times[kind], kind) for kind in _ORDER if times[kind]]
-        found = ", ".join(kinds) or "Nothing to remark"
+        summary = ", ".join(kinds) or "Nothing to remark"
         tools = counted(self._count, "tool")
-        return f"{found} in {tools}. Offering them costs {self.cost} in every request."
+        return (
+            f"{summary} in {tools}. Offering them costs {self.cost} in every request."
+        )
 
     def _table(self) -> Table:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         table.add_column(no_wrap=True)
         table.add_column("tool", overflow="fold", max_width=26)
         table.add_column("where", overflow="fold", max_width=20)
-        table.add_column("what a model stumbles over, and what to do", ratio=1)
+        table.add_column("issue and fix", ratio=1)
         table.add_column("rule", no_wrap=True)
-        for found in self.findings:
+        for finding in self.findings:
             table.add_row(
-                Text(found.severity, _LOOKS[found.severity]),
-                Text(found.tool),
-                Text(found.where),
-                Text(f"{found.message} {found.fix}"),
-                Text(found.rule),
+                Text(finding.severity, _LOOKS[finding.severity]),
+                Text(finding.tool),
+                Text(finding.where),
+                Text(f"{finding.message} {finding.fix}"),
+                Text(finding.rule),
             )
         return table

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError, did_you_mean
-from toolbench.magics.alternatives import Alternatives
-from toolbench.magics.yaml_body import read_yaml
+from toolbench.jsonschema.normal import Node
+from toolbench.magics.arguments.yaml_body import read_yaml
 
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
@@ -20,13 +20,12 @@ _NOTHING = object()
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-def from_words(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Read `key=value` words: a value is JSON where it can be, but text where *schema* says so.
+def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
+    """Read `key=value` words: a value is JSON where it can be, but text where that is *accepted*.
 
     Raises:
         UsageError: If a word has no `=`, or names an argument once more.
     """
-    wanted = Alternatives.of(schema)
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -36,13 +35,13 @@ def from_words(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any
         if name in arguments:
             msg = f"{name!r} is given twice."
             raise UsageError(msg)
-        arguments[name] = _value(text, wanted.at(name))
+        arguments[name] = _value(text, accepted.at(name))
     return arguments
 
 
-def _value(text: str, wanted: Alternatives) -> Any:
-    if wanted.are_text:
-        return None if text == "null" and wanted.take_null else text
+def _value(text: str, node: Node) -> Any:
+    if node.is_text:
+        return None if text == "null" and node.takes_null else text
     try:
         return json.loads(text)
     except ValueError:

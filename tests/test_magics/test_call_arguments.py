@@ -2,14 +2,15 @@ import pytest
 from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError
-from toolbench.magics.arguments import from_text, from_words
+from toolbench.jsonschema.view import read
+from toolbench.magics.arguments.call_arguments import from_text, from_words
 
 
 class TestWords:
     def test_give_an_argument_once(self):
         """The second of two would win in silence."""
         with pytest.raises(UsageError, match=r"'a' is given twice\."):
-            from_words(["a=1", "b=1", "a=2"], {})
+            from_words(["a=1", "b=1", "a=2"], read({}))
 
     @pytest.mark.parametrize("body", ["a: 1", '{"a": 1}'])
     def test_give_no_argument_of_the_body(self, shell, body):
@@ -25,7 +26,7 @@ class TestWords:
             "$defs": {"K": {"enum": ["7", "8"]}},
             "properties": {"k": {"$ref": "#/$defs/K"}},
         }
-        assert from_words(["k=7", "n=7"], schema) == {"k": "7", "n": 7}
+        assert from_words(["k=7", "n=7"], read(schema)) == {"k": "7", "n": 7}
 
 
 class TestPython:

@@ -8,7 +8,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from toolbench.display.html.listing_table import listing_html
 from toolbench.display.render import bundle
+from toolbench.plain import str_of
 
 
 class Listing:
@@ -28,6 +30,12 @@ class Listing:
         self._empty = empty
         self.notes = tuple(notes)
 
+    def noted(self, notes: Sequence[str]) -> "Listing":
+        """Return the listing with more *notes* below."""
+        return Listing(
+            self.columns, self.rows, self._empty, notes=[*self.notes, *notes]
+        )
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -40,11 +48,15 @@ class Listing:
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not self.rows:
             return bundle("\n".join([self._empty, *self.notes]))
+        html = listing_html(self.columns, self.rows, self.notes)
+        return {"text/plain": bundle(self._text)["text/plain"], "text/html": html}
+
+    @property
+    def _text(self) -> Any:
+        """The table for a terminal and a saved file."""
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(Text(column))
         for row in self.rows:
-            table.add_row(*(Text(str(cell)) for cell in row))
-        if not self.notes:
-            return bundle(table)
-        return bundle(Group(table, *map(Text, self.notes)))
+            table.add_row(*(Text(str_of(cell)) for cell in row))
+        return Group(table, *map(Text, self.notes)) if self.notes else table

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbench.magics.body_places import place_in_json, place_in_yaml
+from toolbench.magics.completion.cursor import place_in_json, place_in_yaml
 
 OBJECTS = st.dictionaries(
     st.text(),
@@ -50,7 +50,7 @@ class TestJSON:
         """The names of this object, not of those around it or in it."""
         place = place_in_json('{"a": 1, "b": {"c": {"d": 1}, "\\u0065": 2, "')
         assert place.path == ("b",)
-        assert place.given == {"c", "e"}
+        assert place.present == {"c", "e"}
 
     @given(OBJECTS, st.integers(0, 200))
     def test_takes_the_beginning_of_any_object(self, value, cut):
@@ -80,4 +80,4 @@ class TestYAML:
 
     def test_knows_what_is_given(self):
         """The names of the lines above."""
-        assert place_in_yaml('a: 1\n"b": 2\n  c: 3\n').given == {"a", "b"}
+        assert place_in_yaml('a: 1\n"b": 2\n  c: 3\n').present == {"a", "b"}

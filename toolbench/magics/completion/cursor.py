@@ -9,7 +9,7 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*("?)')
 _BARE = re.compile(r'[^\s"{}\[\],:]+')
 _NAME = re.compile(r"""(?P<typed>(["']?)[\w.-]*)$""")
 _VALUE = re.compile(r"""(["']?)(?P<name>[\w.-]+)\1:\s+(?P<typed>.*)$""")
-_GIVEN = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
+_KEY_AT_START = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Place:
     """Where in the arguments: of the object for a name, of the value itself for that."""
     typed: str
     """With the quote it begins with, if any."""
-    given: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
     """The names this object has already."""
 
 
@@ -31,7 +31,7 @@ class _Open:
 
     is_object: bool
     key: str | int
-    given: set[str] = field(default_factory=set)
+    present: set[str] = field(default_factory=set)
 
 
 class _JSON:
@@ -62,7 +62,7 @@ class _JSON:
         if self.wants == "name":
             name = _text_of(text)
             self.open[-1].key = name
-            self.open[-1].given.add(name)
+            self.open[-1].present.add(name)
         self.wants = "nothing"
 
     def place(self, typed: str) -> Place | None:
@@ -71,7 +71,7 @@ class _JSON:
             return None
         path = tuple(each.key for each in self.open)
         if self.wants == "name":
-            return Place("name", path[:-1], typed, frozenset(self.open[-1].given))
+            return Place("name", path[:-1], typed, frozenset(self.open[-1].present))
         return Place("value", path, typed)
 
 
@@ -97,11 +97,11 @@ def place_in_yaml(text: str) -> Place | None:
     Lines that are indented are left alone.
     """
     line = text.rpartition("\n")[2]
-    given = frozenset(name for _, name in _GIVEN.findall(text))
-    if said := _NAME.match(line):
-        return Place("name", (), said["typed"], given)
-    if said := _VALUE.match(line):
-        return Place("value", (said["name"],), said["typed"])
+    names = frozenset(name for _, name in _KEY_AT_START.findall(text))
+    if match := _NAME.match(line):
+        return Place("name", (), match["typed"], names)
+    if match := _VALUE.match(line):
+        return Place("value", (match["name"],), match["typed"])
     return None
 
 

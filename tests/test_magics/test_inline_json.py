@@ -1,7 +1,9 @@
+import re
+
 import pytest
 from IPython.core.error import UsageError
 
-from toolbench.magics.inline import open_json, quote_json
+from toolbench.magics.arguments.inline_json import open_json, quote_json
 
 
 class TestQuoting:
@@ -10,11 +12,12 @@ class TestQuoting:
         [
             (
                 'f start={"name":"x" "lat":1}',
-                "The value of start is not JSON: Expecting ',' delimiter, at '\"lat\":1}'.",
+                "The value of start is not JSON: Expecting ',' delimiter, at '\"lat\":1}'\\.",
             ),
             (
                 "f a=1 tags=[1, ] b=2",
-                "The value of tags is not JSON: Expecting value, at '] b=2'.",
+                # Python 3.13 says that the comma is the last thing, at another place
+                r"The value of tags is not JSON: .*, at '(, )?\] b=2'\.",
             ),
         ],
     )
@@ -22,7 +25,7 @@ class TestQuoting:
         """JSON that goes on after a blank is no word of the line."""
         with pytest.raises(UsageError) as caught:
             quote_json(line)
-        assert str(caught.value) == said
+        assert re.fullmatch(said, str(caught.value))
 
     @pytest.mark.parametrize(
         "line",

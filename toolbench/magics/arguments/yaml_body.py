@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 
 from toolbench.errors import BodyError
-from toolbench.magics.alternatives import Alternatives
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.view import read
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER_STARTS = "-+.0123456789"
@@ -57,28 +58,28 @@ def read_yaml(text: str, schema: Any) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        _keep_text(node, Alternatives.of(schema))
+        _keep_text(node, read(schema))
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         msg = f"The body is not YAML: {_reason(error)}. JSON starts with {{."
         raise BodyError(msg) from None
 
 
-def _keep_text(whole: yaml.Node, wanted: Alternatives) -> None:
-    """Make those plain scalars text that *wanted* wants as such, and every name."""
-    todo, seen = [(whole, wanted)], set[int]()
+def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
+    """Make those plain scalars text that *schema_node* wants as such, and every name."""
+    todo, visited = [(whole, schema_node)], set[int]()
     while todo:
-        node, wanted = todo.pop()
-        if id(node) in seen:  # an alias
+        node, schema_node = todo.pop()
+        if id(node) in visited:  # an alias
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         if not isinstance(node, yaml.ScalarNode):
-            todo += [(part, wanted.at(key)) for key, part in _parts(node)]
+            todo += [(part, schema_node.at(key)) for key, part in _parts(node)]
         elif (
             node.style is None
             and node.value
-            and wanted.are_text
-            and not (node.tag == f"{_TAG}null" and wanted.take_null)
+            and schema_node.is_text
+            and not (node.tag == f"{_TAG}null" and schema_node.takes_null)
         ):
             node.tag = f"{_TAG}str"
 
@@ -96,8 +97,8 @@ def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
 
 def _reason(error: Exception) -> str:
     """What is wrong and where, without PyYAML's picture of the line."""
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or error
-    reason = " ".join(str(said).split())
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+    reason = " ".join(str(problem).split())
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return reason

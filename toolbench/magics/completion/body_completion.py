@@ -7,9 +7,9 @@ from typing import Any
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult
 
 from toolbench.errors import BodyError
-from toolbench.magics.alternatives import Alternatives
-from toolbench.magics.body_places import Place, place_in_json, place_in_yaml
-from toolbench.magics.yaml_body import read_yaml
+from toolbench.jsonschema.view import read
+from toolbench.magics.arguments.yaml_body import read_yaml
+from toolbench.magics.completion.cursor import Place, place_in_json, place_in_yaml
 
 
 def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
@@ -36,21 +36,21 @@ def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult | No
 def _offer(
     place: Place, schema: Any, rest: str, write: Callable[[Any, str], str]
 ) -> SimpleMatcherResult:
-    here = Alternatives.of(schema).below(place.path)
+    here = read(schema).at(*place.path)
     quote = place.typed[:1] if place.typed[:1] in ('"', "'") else ""
     is_closed = bool(quote) and rest.startswith(quote)  # by an editor, as it was begun
     if place.kind == "name":
-        words = [name for name in here.names if name not in place.given]
+        words = [name for name in here.names if name not in place.present]
         kind, end = "param", "" if is_closed else ": "
     else:
         words, kind, end = here.choices, "value", ""
-    found = []
+    offers = []
     for word in words:
         text = write(word, quote)
         if text.startswith(place.typed) or text.lstrip("\"'").startswith(place.typed):
             text = text.removesuffix(quote) if is_closed else text
-            found.append(text + end)
-    return offered(found, place.typed, kind)
+            offers.append(text + end)
+    return offered(offers, place.typed, kind)
 
 
 def offered(texts: list[str], typed: str, kind: str) -> SimpleMatcherResult:

@@ -1,0 +1,184 @@
+"""%model and %%chat: a model uses the tools of the notebook."""
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.error import UsageError
+
+from toolbench import Conversation, history
+
+MODELS = """
+from toolbench.llm.models import ScriptedModel
+def scripted(*more):
+    function = {"name": "add", "arguments": '{"a": 2, "b": 3}'}
+    call = {"id": "c1", "type": "function", "function": function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return ScriptedModel([message, "It is **5**.", *more])
+"""
+
+
+STREAM = """
+from toolbench.llm.models import Answer
+from toolbench.llm.models.protocol import Chunk
+class Streaming:
+    name, provider = "streaming", "openai"
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        for n in range(10_000):
+            on_chunk(Chunk("text", "word " * 20))
+        return Answer({"role": "assistant", "content": "word " * 200_000}, "stop")
+model_that_streams = Streaming()
+"""
+
+
+@pytest.fixture
+def chat(shell):
+    """Runs a cell of %%chat, and returns what it shows, as text and as HTML."""
+    shell.run_cell(MODELS).raise_error()
+
+    def run(line, cell="What is 2 + 3?"):
+        before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+        try:
+            assert shell.run_cell_magic("chat", line, cell) is None
+            [shown] = shell.display_pub.outputs
+        finally:
+            shell.display_pub = before
+        return shown["data"]["text/plain"], shown["data"]["text/html"]
+
+    return run
+
+
+def model(shell, line):
+    return shell.run_line_magic("model", line)
+
+
+class TestModel:
+    def test_names_what_answers(self, shell, chat):
+        """An expression of the notebook, or a URL; the list shows both."""
+        model(shell, "mine scripted()")
+        model(shell, "small http://localhost:1/v1#tiny")
+        rows = list(model(shell, ""))
+        assert [(row[0], row[2]) for row in rows] == [
+            ("mine", "openai"),
+            ("small", "openai"),
+        ]
+        assert model(shell, "mine").name == "scripted"
+
+    def test_of_no_name_says_what_is_missing(self, shell):
+        """A name that stands for nothing yet is a line of help."""
+        with pytest.raises(UsageError, match="What is mine"):
+            model(shell, "mine")
+        assert "No models yet" in repr(model(shell, ""))
+
+
+class TestChat:
+    def test_shows_message_call_and_answer(self, shell, chat):
+        """The transcript is the output of the cell, and the conversation a variable."""
+        model(shell, "mine scripted()")
+        text, html = chat("")
+        assert "What is 2 + 3?" in text and "It is" in text
+        assert "<strong>5</strong>" in html and "<details" in html
+        conversation = shell.user_ns["chat"]
+        assert isinstance(conversation, Conversation)
+        assert [(r.tool, r.source) for r in history()] == [("add", "model")]
+
+    def test_goes_on_in_the_next_cell(self, shell, chat):
+        """The second cell shows what is new."""
+        model(shell, "mine scripted('You are welcome.')")
+        chat("talk --model mine --tools add")
+        text, _ = chat("talk", "Thanks.")
+        assert "You are welcome." in text and "2 + 3" not in text
+        assert len(shell.user_ns["talk"].agent.llm.requests[-1][0]) == 5
+
+    def test_offers_the_tools_that_are_named(self, shell, chat):
+        """Those, and no others; without the option, those of the notebook."""
+        model(shell, "mine scripted()")
+        chat("--tools add,greet")
+        [first, *_] = shell.user_ns["chat"].agent.llm.requests
+        assert [t["function"]["name"] for t in first[1]] == ["add", "greet"]
+        model(shell, "mine scripted()")
+        chat("other")
+        [first, *_] = shell.user_ns["other"].agent.llm.requests
+        assert {"add", "greet", "erase", "fail"} <= {
+            t["function"]["name"] for t in first[1]
+        }
+
+    def test_anew_takes_another_model(self, shell, chat):
+        """Only with --new: a conversation does not change its model in silence."""
+        shell.run_cell("one, two = scripted(), scripted()")
+        chat("--model one")
+        with pytest.raises(UsageError, match="--new"):
+            shell.run_cell_magic("chat", "--model two", "Again.")
+        chat("--model two --new")
+        assert len(shell.user_ns["two"].requests) == 2
+
+    @pytest.mark.parametrize(
+        ("line", "cell", "says"),
+        [
+            ("", "Hello.", "With which model"),
+            ("--model nobody", "Hello.", "no model called 'nobody'"),
+            ("add", "Hello.", "holds something else"),
+            ("--tools", "Hello.", "expected one argument"),
+            ("", " \n", "What do you want to say"),
+        ],
+    )
+    def test_wrong_use_is_one_line(self, shell, line, cell, says):
+        """What is missing, and what to type."""
+        with pytest.raises(UsageError, match=says):
+            shell.run_cell_magic("chat", line, cell)
+
+    def test_a_model_that_fails_is_in_the_transcript(self, shell, chat):
+        """The conversation stays, and can go on."""
+        shell.run_cell("broken = ScriptedModel([])")
+        text, _ = chat("--model broken")
+        assert "script" in text and "stopped, error" in text
+
+
+class TestCompletion:
+    def offered(self, shell, line):
+        shell.run_cell(MODELS)
+        model(shell, "mine scripted()")
+        with provisionalcompleter():
+            return [c.text for c in shell.Completer.completions(line, len(line))]
+
+    @pytest.mark.parametrize(
+        ("line", "offer"),
+        [
+            ("%%chat --", "--model"),
+            ("%%chat --model m", "mine"),
+            ("%%chat talk --tools gr", "greet"),
+            ("%%chat talk --tools add,gr", "greet"),
+            ("%model m", "mine"),
+        ],
+    )
+    def test_knows_models_and_tools(self, shell, line, offer):
+        """Options, the names of models, and each of the tools."""
+        assert any(match.endswith(offer) for match in self.offered(shell, line))
+
+
+class TestLongText:
+    def test_a_megabyte_costs_few_messages_and_little_of_each(self, shell):
+        """What streams in is drawn seldom and by its end; the cell keeps both ends of it."""
+        shell.run_cell(STREAM).raise_error()
+        before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+        shell.kernel = None  # as in a notebook: it is drawn while it comes
+        try:
+            shell.run_cell_magic("chat", "--model model_that_streams", "Write.")
+            outputs = shell.display_pub.outputs
+        finally:
+            shell.display_pub = before
+            del shell.kernel
+        size = sum(len(text) for output in outputs for text in output["data"].values())
+        assert size < 300_000
+        assert "left out" in outputs[-1]["data"]["text/html"]
+        assert len(shell.user_ns["chat"].loop.final_text) == 1_000_000
+
+
+class TestStepping:
+    def test_leaves_the_calls_waiting(self, shell, chat):
+        """Without a page to press buttons in, the model is asked once and nothing runs."""
+        model(shell, "mine scripted()")
+        text, html = chat("--step")
+        assert "waits for you" in html and "What is 2 + 3?" in text
+        conversation = shell.user_ns["chat"]
+        assert len(conversation.pending) == 1 and len(history()) == 0
+        assert conversation.run() == "answered"

@@ -1,0 +1,93 @@
+"""What a line asks for in vain is an error; what it may ask for together works."""
+
+import json
+
+import pytest
+from IPython.core.error import UsageError
+
+from test_magics.test_tool_magics import cell, line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "%tool add --schema openai nonsense > f.json",
+            "'nonsense > f.json' has no meaning there. -o FILE writes it",
+        ),
+        ("%tool add --schema mcp a=1 --yes", "'a=1 --yes' has no"),
+        ('%tool add --schema mcp {"a": 1}', "'{\"a\": 1}' has no"),
+        (
+            "%tool add --schema mcp -o /no/f",
+            "'/no/f' cannot be written",
+        ),
+        ("%tool add a=1 -f yaml", "%tool has none"),
+        ("%tool add a=1 --bg -o x", "leave one out"),
+        ("%tool_history 5 --rerun 1", "--rerun N repeats one run"),
+        ("%tool_history --json --rerun 1", "--rerun N repeats one run"),
+        ("%tools add > f.json", "unrecognized arguments: > f.json"),
+    ],
+)
+def test_nothing_is_ignored(shell, text, said):
+    """What has no meaning on a line is one sentence that names it."""
+    with pytest.raises(UsageError) as caught:
+        line(shell, text)
+    assert said in str(caught.value)
+
+
+def test_a_schema_takes_no_body(shell):
+    """A body beside --schema would be ignored: it is refused."""
+    with pytest.raises(UsageError, match="the body of the cell"):
+        cell(shell, "add --schema mcp", '{"a": 1}')
+
+
+def test_writes_a_schema_to_a_file(shell, tmp_path, capsys):
+    """With -o FILE, --schema writes JSON text: what the line alone shows."""
+    file = tmp_path / "add.json"
+    assert line(shell, f"%tool add --schema openai -o {file}") is None
+    assert json.loads(file.read_text()) == line(shell, "%tool add --schema openai")
+    assert capsys.readouterr().out == f"Wrote {file}.\n"
+
+
+def test_a_panel_keeps_the_time_limit(shell):
+    """`%tool NAME --timeout` opens a panel whose runs are cancelled after so long."""
+    shell.run_cell(
+        "from time import sleep\nfrom toolbench import current_run\n"
+        "@tool\ndef wait() -> str:\n    'Wait.'\n"
+        "    while not current_run().cancelled: sleep(0.01)"
+    ).raise_error()
+    panel = line(shell, "%tool wait --timeout 0.1")
+    run = panel.run()
+    assert run.done.wait(20)
+    assert "timed out after 0.1 s" in run.observation.text
+
+
+class TestFiles:
+    """What a line writes to a file costs nobody the file that was there."""
+
+    SCHEMA = "%tool add --schema openai -o"
+
+    def test_what_somebody_else_wrote_stays(self, shell, tmp_path, capsys):
+        """The sentence says that nothing was written, and how to have it written."""
+        file = tmp_path / "notes.md"
+        file.write_text("my notes")
+        with pytest.raises(UsageError, match=r"nothing was written.*add --yes"):
+            line(shell, f"{self.SCHEMA} {file}")
+        assert file.read_text() == "my notes"
+        line(shell, f"{self.SCHEMA} {file} --yes")
+        assert json.loads(file.read_text()) == line(shell, "%tool add --schema openai")
+        assert capsys.readouterr().out == f"Overwrote {file}.\n"
+
+    def test_a_cell_that_is_run_again_renews_its_own(self, shell, tmp_path, capsys):
+        """Until somebody else changed the file; one with the same text is left alone."""
+        file = tmp_path / "add.json"
+        line(shell, f"{self.SCHEMA} {file}")
+        line(shell, f"{self.SCHEMA} {file}")
+        shell.run_cell("@tool\ndef add(z: int) -> int:\n    'Other.'").raise_error()
+        line(shell, f"{self.SCHEMA} {file}")
+        assert '"z"' in file.read_text()
+        words = [text.split()[0] for text in capsys.readouterr().out.splitlines()]
+        assert words == ["Wrote", str(file), "Overwrote"]
+        file.write_text("edited")
+        with pytest.raises(UsageError, match="nothing was written"):
+            line(shell, f"{self.SCHEMA} {file}")

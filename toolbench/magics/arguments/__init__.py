@@ -1,0 +1,1 @@
+"""The arguments of a call, as they are typed: words, JSON in a line, YAML."""

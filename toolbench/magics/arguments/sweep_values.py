@@ -1,0 +1,71 @@
+"""The values of a sweep on a line: `x=1..5 y=[a,b] z=3`."""
+
+import json
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from toolbench.jsonschema.normal import Node
+from toolbench.magics.arguments.call_arguments import from_words
+
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+_MOST = 1_000_000  # values of one range
+
+
+def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
+    """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
+
+    Both ends of a range belong to it. Items of a list are JSON where they can be, but text where
+    *node* takes text.
+
+    Raises:
+        UsageError: If a word has no `=`, names an argument once more, or is an endless range.
+    """
+    grid: dict[str, Any] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        if name in grid:
+            msg = f"{name!r} stands there twice."
+            raise UsageError(msg)
+        grid[name] = _values(name, text) if "=" in word else None
+        if grid[name] is None:
+            grid[name] = [from_words([word], node)[name]]
+        elif not _RANGE.fullmatch(text):
+            grid[name] = [_item(name, item, node) for item in grid[name]]
+    return grid
+
+
+def _values(name: str, text: str) -> list[Any] | None:
+    """Return the values of a range or a list; None if *text* is one value."""
+    if match := _RANGE.fullmatch(text):
+        return _range(name, *match.groups())
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        items: list[Any] = json.loads(text)
+    except ValueError:
+        items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
+    return items
+
+
+def _item(name: str, item: Any, node: Node) -> Any:
+    """Return an item of a list as its argument takes it."""
+    if not isinstance(item, str):
+        return str(item) if node.at(name).is_text and item is not None else item
+    return from_words([f"{name}={item}"], node)[name]
+
+
+def _range(name: str, first: str, last: str, step: str | None) -> list[Any]:
+    low, high = Decimal(first), Decimal(last)
+    width = Decimal(step) if step else Decimal(1 if high >= low else -1)
+    if not width or (high - low) / width < 0 or (high - low) / width > _MOST:
+        msg = f"{name}={first}..{last}..{step or width} never ends, or has too many values."
+        raise UsageError(msg)
+    count = int((high - low) / width) + 1
+    numbers = [low + width * place for place in range(count)]
+    is_whole = all("." not in text for text in (first, last, step or ""))
+    return [int(n) if is_whole else float(n) for n in numbers]

@@ -1,0 +1,248 @@
+"""%model and %%chat: name models, and let one use the tools of the notebook."""
+
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
+
+from toolbench.core.state import Conversation
+from toolbench.errors import did_you_mean
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.parsers import LineParser, parsed, variable
+from toolbench.magics.table import Listing
+from toolbench.runs.input_prompt import somebody_there
+
+if TYPE_CHECKING:
+    from toolbench.llm.models import Model
+
+_WEB = ("http://", "https://")
+
+
+def _model_parser() -> LineParser:
+    parser = LineParser(
+        "model",
+        description="Name a model for %%chat, or list them: %model NAME EXPR-or-URL. The "
+        "expression is Python of this notebook: a client object, (client, 'model'), a function "
+        "(messages, tools) -> message, a ScriptedModel. A URL speaks OpenAI's protocol.",
+        examples=(
+            "%model small http://localhost:11434/v1#qwen3:4b",
+            "%model gpt (client, 'gpt-5')",
+            "%model",
+        ),
+    )
+    parser.add_argument("name", nargs="?", help="what the model is called here")
+    parser.add_argument(
+        "what", nargs="?", metavar="EXPR-or-URL", help="what answers for it"
+    )
+    return parser
+
+
+def _chat_parser() -> LineParser:
+    parser = LineParser(
+        "chat",
+        mark="%%",
+        description="Say something to a model, which may use the tools of this notebook. The "
+        "body is your message; the cell shows what follows, each call as a row that opens. The "
+        "conversation is kept in the variable NAME, and the next cell goes on with it.",
+        examples=(
+            "%%chat --model small\n  What is 2 + 3?",
+            "%%chat bills --tools split_bill,add --new\n  Split 84 by four.",
+            "%%chat --step\n  Split 84 by four.",
+        ),
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        default="chat",
+        type=variable,
+        help="the variable that holds the conversation; chat if left out",
+    )
+    parser.add_argument(
+        "--model", help="a name that %%model gave, a variable, or a URL"
+    )
+    parser.add_argument(
+        "--tools",
+        metavar="A,B",
+        help="the tools it may use; those that the notebook defines if left out",
+    )
+    parser.add_argument("--new", action="store_true", help="begin anew")
+    parser.add_argument(
+        "--step",
+        action="store_true",
+        help="have each call wait for you: run, edit, refuse it, or answer by hand",
+    )
+    return parser
+
+
+MODEL, CHAT = _model_parser(), _chat_parser()
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model under its name."""
+
+    model: "Model"
+    expression: str
+    """What it was made of, as it was typed."""
+
+
+@magics_class
+class ChatMagics(Magics):
+    """The magics of models and conversations."""
+
+    def __init__(self, shell: Any, catalog: Catalog) -> None:
+        """Offer the tools of *catalog*, for *shell*."""
+        super().__init__(shell)
+        self.catalog = catalog
+        self.models: dict[str, NamedModel] = {}
+        self._evaluate = shell.ev
+        self._namespace = shell.user_ns
+        self._shell = shell
+        self._begun: list[Conversation] = []
+
+    @no_var_expand
+    @line_magic
+    def model(self, line: str) -> Any:
+        """Name a model."""
+        if line.strip() in ("-h", "--help"):
+            parsed(MODEL, line)
+            return None
+        name, _, expression = line.strip().partition(" ")
+        if not name:
+            return self._listing()
+        if not expression.strip():
+            if name not in self.models:
+                msg = f"What is {name}? %model {name} URL, or an expression of Python."
+                raise UsageError(msg)
+            return self.models[name].model
+        model = NamedModel(self._model_of(expression.strip()), expression.strip())
+        self.models[variable(name)] = model
+        return None
+
+    def _listing(self) -> Listing:
+        rows = [
+            (name, model.model.name, model.model.provider)
+            for name, model in self.models.items()
+        ]
+        nothing = (
+            "No models yet. Name one: %model small http://localhost:11434/v1#qwen3:4b"
+        )
+        return Listing(("model", "is", "dialect"), rows, nothing)
+
+    def _model_of(self, expression: str) -> "Model":
+        from toolbench.llm.models import (  # noqa: PLC0415 - only for who has models
+            as_model,
+        )
+
+        is_url = expression.startswith(_WEB)
+        return as_model(expression if is_url else self._evaluate(expression))
+
+    @no_var_expand
+    @cell_magic
+    def chat(self, line: str, cell: str) -> None:
+        """Talk with a model."""
+        options = parsed(CHAT, line)
+        if options is None:
+            return
+        if not cell.strip():
+            msg = "What do you want to say? The body of the cell is your message."
+            raise UsageError(msg)
+        conversation = self._conversation(options)
+        if options.step:
+            self._begin_stepping(conversation, cell.strip("\n"))
+            return
+        from toolbench.widgets.transcript.live import (  # noqa: PLC0415 - brings the agent
+            LiveTranscript,
+        )
+
+        transcript = LiveTranscript(conversation, self.shell)
+        with transcript.drawn():
+            conversation.send_message(cell.strip("\n"))
+            conversation.run()
+
+    def _begin_stepping(self, conversation: Conversation, message: str) -> None:
+        """Ask the model once, and show the panel in which its calls wait."""
+        from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
+            ConversationPanel,
+        )
+
+        conversation.send_message(message)
+        publish = self._shell.display_pub.publish
+        if not hasattr(self.shell, "kernel") or not somebody_there():
+            conversation.ask()  # nobody could press a button
+            publish({**conversation.loop.bundle()})
+            return
+        panel = ConversationPanel(conversation)
+        publish(panel._repr_mimebundle_())
+        panel.step()
+
+    def _conversation(self, options: Namespace) -> Conversation:
+        known = self._namespace.get(options.name)
+        is_ours = isinstance(known, Conversation) and known.agent is not None
+        if known is not None and not is_ours:
+            msg = f"{options.name} holds something else: %%chat another_name"
+            raise UsageError(msg)
+        if is_ours and not options.new:
+            if options.model or options.tools:
+                msg = (
+                    f"{options.name} goes on with its model and its tools: add --new to begin "
+                    "with others."
+                )
+                raise UsageError(msg)
+            conversation: Conversation = known
+            return conversation
+        new = self._new(options)
+        if known is not None:
+            known.close()
+        self._begun.append(new)
+        self._namespace[options.name] = new
+        return new
+
+    def _new(self, options: Namespace) -> Conversation:
+        from toolbench.agent import Agent  # noqa: PLC0415 - only for who talks
+
+        return Conversation(
+            agent=Agent(self._chosen(options.model), self._tools(options.tools))
+        )
+
+    def _chosen(self, name: str | None) -> "Model":
+        if name is None:
+            if not self.models:
+                msg = (
+                    "With which model? Name one: %model small "
+                    "http://localhost:11434/v1#qwen3:4b, then %%chat --model small."
+                )
+                raise UsageError(msg)
+            return next(reversed(self.models.values())).model
+        if name in self.models:
+            return self.models[name].model
+        if name.startswith(_WEB) or name in self._namespace:
+            return self._model_of(name)
+        near = did_you_mean(name, self.models) or " %model lists them."
+        msg = f"There is no model called {name!r}.{near}"
+        raise UsageError(msg)
+
+    def _tools(self, names: str | None) -> Iterable[Any]:
+        if names is None:
+            return self.catalog.tools(source="notebook").values()
+        chosen = [name.strip() for name in names.split(",")]
+        return [self.catalog.find(name) for name in chosen if name]
+
+    def close(self) -> None:
+        """Close the tools of the conversations that were begun here."""
+        begun, self._begun = self._begun, []
+        for conversation in begun:
+            conversation.close()
+
+
+ChatMagics.model.__doc__ = MODEL.help_text()
+ChatMagics.chat.__doc__ = CHAT.help_text()

@@ -1,0 +1,125 @@
+"""Options that say nothing together: what a line asks for in vain is an error, never ignored."""
+
+from argparse import Namespace
+
+from IPython.core.error import UsageError
+
+from toolbench.magics.parsers import variable
+
+
+def check_tool(options: Namespace, literal: str | None, cell: str | None) -> None:
+    """Check the line of `%tool`, its JSON object *literal* and the body of `%%tool`.
+
+    Raises:
+        UsageError: It names what would be ignored.
+    """
+    if options.schema:
+        rest = [*options.arguments, *([literal] if literal else []), *_options(options)]
+        if options.out and "--yes" in rest:
+            rest.remove("--yes")  # to overwrite the file
+        rest += ["the body of the cell"] if cell is not None else []
+        if rest:
+            msg = (
+                f"--schema shows what a model is given and runs nothing: {' '.join(rest)!r} "
+                "has no meaning there. -o FILE writes it to a file."
+            )
+            raise UsageError(msg)
+        return
+    if options.out:
+        variable(options.out)
+    if options.format and cell is None:
+        msg = "-f is the format of the body of %%tool: %tool has none."
+        raise UsageError(msg)
+    if options.sweep:
+        body = ["the body of the cell"] if cell is not None else []
+        rest = [*body, *([literal] if literal else []), *_options(options)]
+        rest = [word for word in rest if word != "--yes"]
+        if rest or not options.arguments:
+            why = (
+                f"{' '.join(rest)!r} has no meaning there" if rest else "none is there"
+            )
+            msg = f"--sweep takes values on its line, as in x=1..5 y=[a,b]: {why}."
+            raise UsageError(msg)
+    if options.bg and options.out:
+        msg = "-o keeps what a run returned, --bg does not wait for it: leave one out."
+        raise UsageError(msg)
+
+
+def _options(options: Namespace) -> list[str]:
+    """The options of a run that stand on the line, as they are written."""
+    written = {
+        "-f": options.format,
+        "--dry-run": options.dry_run,
+        "--yes": options.yes,
+        "--bg": options.bg,
+        "--sweep": options.sweep if options.schema else False,
+        "--timeout": options.timeout,
+    }
+    return [
+        name if value is True else f"{name} {value}"
+        for name, value in written.items()
+        if value
+    ]
+
+
+def check_history(options: Namespace) -> None:
+    """Check the line of `%tool_history`.
+
+    Raises:
+        UsageError: As above.
+    """
+    if options.rerun is not None and (options.json or options.count is not None):
+        msg = "--rerun N repeats one run: a count or --json has no meaning there."
+        raise UsageError(msg)
+
+
+def _check_replay(options: Namespace, command: list[str] | None) -> None:
+    others = {
+        "--record": options.record,
+        "--config": options.config,
+        "--env": options.env,
+        options.target: options.target,
+        "--": command is not None,
+    }
+    ignored = [name for name, value in others.items() if value]
+    if ignored:
+        msg = (
+            "--replay answers from the file and starts nothing: "
+            f"no {' and no '.join(ignored)}."
+        )
+        raise UsageError(msg)
+
+
+def check_mcp(options: Namespace, command: list[str] | None) -> None:
+    """Check the line of `%mcp`; *command* is what stands behind ` -- `.
+
+    Raises:
+        UsageError: As above.
+    """
+    if command is not None and options.command != "connect":
+        msg = f"Only %mcp connect takes a command after --, not %mcp {options.command}."
+        raise UsageError(msg)
+    if options.command == "disconnect" and options.all and options.name:
+        msg = f"Which: {options.name}, or --all? Leave one out."
+        raise UsageError(msg)
+    if options.command != "connect":
+        return
+    if options.replay:
+        _check_replay(options, command)
+    if options.config:
+        one = {"name": options.name, "--mode": options.mode, "--env": options.env}
+        ignored = [name for name, value in one.items() if value]
+        ignored += ["--"] if command is not None else []
+        if ignored:
+            msg = (
+                f"--config takes its servers from the file: no {' and no '.join(ignored)}. "
+                "--only NAME,... takes some of them."
+            )
+            raise UsageError(msg)
+        return
+    if options.only:
+        msg = "--only takes names out of a file: add --config FILE."
+        raise UsageError(msg)
+    if options.env and options.target:
+        msg = "--env is for a command that is started: a URL or an object takes none."
+        raise UsageError(msg)

@@ -1,0 +1,249 @@
+"""%mcp snapshot, diff, record: what a server offers kept in files, compared, made a notebook."""
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.magics.table import Listing
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.mcp.definition import MCPToolDefinition
+    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.snapshots.change import Change
+    from toolbench.mcp.snapshots.snapshot import Snapshot
+
+Server = Callable[[str], "MCPServerSession"]
+_SHOWN_CALLS = 10
+
+
+def add_parsers(commands: Any) -> None:
+    """Add the sub-commands to those of %mcp."""
+    snapshot = commands.add_parser(
+        "snapshot", help="write what a server offers into a file, to compare it later"
+    )
+    snapshot.add_argument("name")
+    snapshot.add_argument("file", nargs="?", help="NAME.snapshot.json without one")
+    diff = commands.add_parser(
+        "diff", help="what a server offers otherwise than before, and what that breaks"
+    )
+    diff.add_argument("name")
+    diff.add_argument(
+        "other", help="what it is compared with: a snapshot, a recording or a server"
+    )
+    diff.add_argument("--lint", action="store_true", help="lint both sides too")
+    diff.add_argument(
+        "--eval",
+        metavar="CASES",
+        help="have --model answer a file of cases on both sides",
+    )
+    diff.add_argument("--model", help="a variable of the notebook, or URL#MODEL")
+    diff.add_argument(
+        "--html", metavar="FILE", help="write it as a page, old and new side by side"
+    )
+    approve = commands.add_parser(
+        "approve", help="call a server again whose tools changed since it was approved"
+    )
+    approve.add_argument("name")
+    record = commands.add_parser("record", help="what was recorded of a server's calls")
+    record.add_argument("name")
+    record.add_argument(
+        "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
+    )
+
+
+def _snapshot(options: Namespace, server: Server) -> None:
+    session = server(options.name)
+    path = session.snapshot().write(options.file or f"{options.name}.snapshot.json")
+    tools = counted(len(session.tools), "tool")
+    print(f"{path}: {tools}. %mcp diff {options.name} {path} compares.")  # noqa: T201 - in the cell that asked
+
+
+def _diff(options: Namespace, server: Server) -> Listing:
+    from toolbench.mcp.snapshots.change import by_severity  # noqa: PLC0415 - the same
+    from toolbench.mcp.snapshots.changes_page import changes_page, write_page  # noqa: PLC0415
+    from toolbench.mcp.snapshots.recorded_calls import check_calls  # noqa: PLC0415 - heavy
+    from toolbench.runs.history.history import history  # noqa: PLC0415 - the same
+
+    if bool(options.eval) != bool(options.model):
+        msg = "Give both: --eval with a file of cases, and --model with what answers them."
+        raise UsageError(msg)
+    session = server(options.name)
+    before, after = _other(options.other, server), session.snapshot()
+    changes = by_severity(before.diff(after))
+    checked = check_calls(after, history(), before=before, server=session.name)
+    notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
+    if options.html:
+        page = changes_page(changes, before=options.other, after=options.name)
+        notes.append(f"As a page: {write_page(page, options.html)}")
+    if options.lint:
+        notes += _lint(before, after)
+    if options.eval:
+        notes += _evals(before, after, options.eval, options.model)
+    return Listing(
+        ("meaning", "where", "what changed"),
+        [(c.severity, c.where, c.text) for c in changes],
+        f"{options.name} offers what {options.other} says.",
+        notes=[_total(changes), *notes] if changes else notes,
+    )
+
+
+def _total(changes: "list[Change]") -> str:
+    from toolbench.mcp.snapshots.change import SEVERITIES  # noqa: PLC0415 - heavy
+
+    counts = {s: sum(c.severity == s for c in changes) for s in SEVERITIES}
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + "."
+
+
+def _other(other: str, server: Server) -> "Snapshot":
+    """Return what a file or a connected server offers.
+
+    Raises:
+        ServerError: If it is neither.
+    """
+    from toolbench.mcp.recording.recording import offer_in  # noqa: PLC0415 - heavy
+
+    path = Path(other).expanduser()
+    if path.is_file():
+        return offer_in(path)
+    try:
+        return server(other).snapshot()
+    except ToolNotFoundError:
+        msg = f"{other!r} is no file, and no server of that name is connected."
+        raise ServerError(msg) from None
+
+
+def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:
+    """Say what lint finds now and did not before, and the other way round."""
+    old, new = _findings(before), _findings(after)
+    return [
+        *(f"Lint, new: {text}" for text in new if text not in old),
+        *(f"Lint, gone: {text}" for text in old if text not in new),
+    ] or ["Lint finds the same on both sides."]
+
+
+def _findings(snapshot: "Snapshot") -> list[str]:
+    from toolbench.llm.lint import lint_tool  # noqa: PLC0415 - heavy
+
+    return [
+        f"{tool.name}: {finding.message}"
+        for tool in _tools(snapshot)
+        for finding in lint_tool(tool)
+    ]
+
+
+def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> list[str]:
+    """Say how a model answers *cases* with the tools of both sides; no tool is called."""
+    from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
+    from toolbench.llm.models import as_model  # noqa: PLC0415 - the same
+
+    source, questions = as_model(model), Cases.read(cases)
+    old, new = (evaluate(source, _tools(side), questions) for side in (before, after))
+    [change] = new.compare(old) or [None]
+    if change is None:
+        return ["Evals: the model gave no answer on one of the sides."]
+    return [
+        f"Evals, {change}",
+        *(f"Evals, worse: {case}" for case in change.worse),
+        *(f"Evals, better: {case}" for case in change.better),
+    ]
+
+
+def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
+    """Return the tools of a side, to be looked at: they call no server."""
+    from toolbench.mcp.definition import MCPToolDefinition  # noqa: PLC0415 - heavy
+    from toolbench.mcp.results import MCPToolObservation  # noqa: PLC0415 - the same
+
+    return [
+        MCPToolDefinition(
+            name=name,
+            description=str(entry.get("description") or ""),
+            observation_type=MCPToolObservation,
+            server="",
+            remote_name=name,
+            schema=entry.get("inputSchema") or {},
+        )
+        for name, entry in snapshot.json["tools"].items()
+    ]
+
+
+def _record(options: Namespace, server: Server) -> Listing | None:
+    from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - heavy
+    from toolbench.mcp.recording.notebook import write_notebook  # noqa: PLC0415
+    from toolbench.mcp.recording.recording import Recording  # noqa: PLC0415
+
+    session = server(options.name)
+    if session.recording is None:
+        msg = (
+            f"Server {options.name!r} is not recorded. "
+            f"%mcp connect {options.name} --record FILE -- COMMAND records it."
+        )
+        raise ServerError(msg)
+    if options.as_notebook:
+        with MCPClient() as client:
+            replay = client.connect(options.name, replay=session.recording)
+            path = write_notebook(replay, options.as_notebook)
+        print(f"{path}: pytest --nbval {path} replays it.")  # noqa: T201 - as above
+        return None
+    calls = Recording.read(session.recording).calls
+    return Listing(
+        (f"call of {options.name}", "arguments", "result"),
+        [
+            (c.tool, dict(c.arguments), "error" if _has_failed(c.result) else "ok")
+            for c in calls
+            if c.server == options.name
+        ],
+        f"No call yet. The recording is {session.recording}.",
+    )
+
+
+def _has_failed(result: Mapping[str, Any] | None) -> bool:
+    return result is None or bool(result.get("isError"))
+
+
+def _approve(options: Namespace, server: Server) -> None:
+    session = server(options.name)
+    if session.trust is None:
+        msg = f"Server {options.name!r} needs no approval: it is no program and no URL."
+        raise ServerError(msg)
+    session.trust.approve()
+    if session.trust.changes:
+        notes = "\n".join(trust_notes(session, []))
+        msg = f"Server {options.name!r} changed again meanwhile.\n{notes}"
+        raise ServerError(msg)
+    tools = counted(len(session.tools), "tool")
+    print(f"{options.name}: {tools} approved as they are now.")  # noqa: T201 - as above
+
+
+def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
+    """Say what a person should know before the first call to *session*.
+
+    Args:
+        session: The server that was just connected.
+        others: The names of the tools of other servers.
+    """
+    trust = session.trust
+    if trust is None:
+        return []
+    notes = [f"Look at {warning}" for warning in trust.warnings(others)]
+    if trust.changes:
+        changes = [f"- {c.severity}: {c.text}" for c in trust.changes]
+        notes += [
+            "It says other things than when it was approved here, so its tools are not called:",
+            *changes,
+            f"If that is well: %mcp approve {session.name}",
+        ]
+    return notes
+
+
+COMMANDS: Mapping[str, Callable[[Namespace, Server], Any]] = {
+    "snapshot": _snapshot,
+    "diff": _diff,
+    "record": _record,
+    "approve": _approve,
+}
+"""The sub-commands, and what each does."""
