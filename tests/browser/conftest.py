@@ -7,8 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
+from browser.chromium import Chromium
 from browser.lab import ClassicPage, Hands, NotebookPage, VoilaPage
 from browser.server import JupyterServer
 from browser.tab import Tab
@@ -16,12 +17,6 @@ from browser.tab import Tab
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 PICTURES = ROOT / "build" / "screenshots"
-FLAGS = [
-    # Nothing but this machine can be reached, with or without a network.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--no-proxy-server",
-    "--disable-gpu",
-]
 ACTION_MILLISECONDS = 20_000
 SHOWN_CHARACTERS = 4_000
 
@@ -54,27 +49,24 @@ def _last_seen(page: Hands, name: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def chromium() -> Iterator[Chromium]:
     """The machine's Chromium; without one the tests fail and say how to get it."""
     command = ["sh", str(ROOT / "scripts/chromium.sh"), "--find"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode:
         pytest.fail(found.stderr.strip(), pytrace=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found.stdout.strip(),
-            args=FLAGS,
-            chromium_sandbox=False,  # root may not use it
-        )
-        yield browser
-        browser.close()
+        chromium = Chromium(playwright, found.stdout.strip())
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Tab]:
+def page(chromium: Chromium) -> Iterator[Tab]:
     """A tab in a context of its own: no cookies, no storage of another test."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 960})
+    context = chromium.browser().new_context(viewport={"width": 1280, "height": 960})
     context.set_default_timeout(ACTION_MILLISECONDS)
+    expect.set_options(timeout=ACTION_MILLISECONDS)
     context.add_init_script(path=HERE / "rig.js")
     yield Tab(context)
     context.close()

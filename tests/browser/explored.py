@@ -30,10 +30,12 @@ class Explored:
         """Go to a tab of the server."""
         self.box.get_by_role("tab", name=title).click()
 
-    def pick(self, label: str, name: str) -> None:
-        """Pick a line of the list called *label*."""
+    def pick(self, label: str, name: str, *, shown: str = "") -> None:
+        """Pick a line of the list called *label*, and wait until *shown*, or *name*, is open."""
         options = self.box.get_by_label(label, exact=True).get_by_role("option")
         options.filter(has_text=name).first.click()
+        main = self.box.locator(".toolbench-pane-main").get_by_text(shown or name)
+        main.locator("visible=true").first.wait_for()
 
     def open_tool(self, name: str) -> None:
         """Pick a tool and wait for its panel: until then, Run is another tool's."""
@@ -54,9 +56,13 @@ class Explored:
         field.press("Tab")
 
     def choose(self, value: str) -> None:
-        """Choose a value in the only list of the question."""
+        """Choose a value in the only list or switch of the question."""
         question = self.box.locator(".toolbench-question")
-        question.get_by_role("combobox").first.select_option(label=value)
+        lists = question.locator("select").locator("visible=true")
+        if lists.count():
+            lists.select_option(value)
+            return
+        question.get_by_text(value, exact=True).locator("visible=true").first.click()
 
     def see(self, text: str) -> Locator:
         """Wait until a text can be seen."""

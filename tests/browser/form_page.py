@@ -30,6 +30,10 @@ class FormPage:
     def field(self, label: str) -> Locator:
         return self.form.get_by_label(label, exact=True)
 
+    def switch(self, name: str, option: str) -> None:
+        """Choose *option* of a switch or of tabs."""
+        self.form.get_by_role("radiogroup", name=name).get_by_label(option).click()
+
     def holds(self, value: Any, *, blocked: bool = False) -> None:
         """Wait until the kernel has this value: key strokes arrive one after the other."""
         told: list[Any] = []
@@ -45,9 +49,13 @@ class FormPage:
             assert told == [value, blocked]
 
     def focused(self) -> str:
-        """The label of what has the cursor."""
+        """The label of what has the cursor; before it that of its group, if it has one."""
         name: str = self.page.evaluate(
-            "() => document.activeElement.labels?.[0]?.textContent"
-            " ?? document.activeElement.textContent"
+            """() => {
+              const active = document.activeElement;
+              const group = active.closest("[role=radiogroup]")?.getAttribute("aria-labelledby");
+              const label = active.labels?.[0]?.textContent ?? active.textContent;
+              return group ? `${document.getElementById(group).textContent}: ${label}` : label;
+            }"""
         )
         return name

@@ -217,6 +217,15 @@ class ClassicPage(Hands):
         poll(probe, until=until, seconds=OPEN_SECONDS)
 
 
+def text_in(field: Locator) -> str:
+    """What is in a text area, or in the editor that the page's module puts in its place."""
+    lines = (
+        "[...e.querySelectorAll('.cm-line')].map(line => line.textContent).join('\\n')"
+    )
+    text: str = field.evaluate(f"e => e.value ?? {lines}")
+    return text
+
+
 def write_notebook(path: Path, *sources: str, kernel: str = "python3") -> None:
     """Write a notebook of these code cells for a Python kernel."""
     kernelspec = {"name": kernel, "display_name": kernel, "language": "python"}

@@ -4,6 +4,7 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.lab import VoilaPage
 
@@ -18,5 +19,5 @@ def test_somebody_uses_it(voila: VoilaPage, nbroot):
     voila.type_into("message", "Wkh wrzhu lv rshq")
     voila.click("Run")
     voila.wait_for_text("The tower is open")
-    assert voila.tab.page.get_by_text("def decipher").count() == 0
+    expect(voila.tab.page.get_by_text("def decipher")).to_have_count(0)
     voila.screenshot("app")

@@ -83,20 +83,20 @@ class TestPanel:
         lab.click("Cancel", within=page.locator(".axe-wait"))
 
         lab.click("Run", within=index)
-        lab.wait_for_text("What the model reads", within=index)
+        lab.wait_for_text("A person and the model read the same", within=index)
         for tab in TABS:
             index.get_by_role("tab", name=tab).click()
             found += check(lab, ".axe-index", f"done, {tab}")
         index.get_by_role("tab", name="Form").click()
         lab.type_into("depth", "much", within=index)
         lab.click("Run", within=index)
-        lab.wait_for_text("needs attention", within=index)
+        lab.wait_for_text("Fix 1 field to run", within=index)
         found += check(lab, ".axe-index", "refused")
 
         lab.click("Run", within=erase)
         lab.wait_for_text("may delete", within=erase)
         found += check(lab, ".axe-erase", "confirm")
-        lab.click("Yes", within=erase)
+        lab.click("Erase x", within=erase)
         lab.wait_for_text("Why?", within=erase)
         lab.click("Accept", within=erase)  # a reason is needed
         found += check(lab, ".axe-erase", "asking")
@@ -110,7 +110,8 @@ class TestPanel:
         found += check(lab, ".axe-bench", "bench")
         # At once: with every key the list is another, and a click waits for the one it found.
         bench.get_by_label("Search", exact=True).fill("index")
-        options = bench.get_by_role("option")
+        tools = bench.get_by_role("listbox", name="Tools")
+        options = tools.get_by_role("option")
         poll(lambda: options.count() == 1, until="the list is short", seconds=10)
         options.click()
         lab.wait_for_text("Nothing is changed", within=bench)

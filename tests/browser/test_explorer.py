@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import expect
+
 from browser.explored import SHOP, Explored, connect, opened, own_errors
 from browser.lab import NotebookPage, write_notebook
 
@@ -52,7 +54,7 @@ class TestAsAValue:
             lab.tab.page.goto("about:blank")
             lab.open(path.name)
             shown.see("Order something; you are asked")
-            assert shown.box.get_by_role("tab").count() == 0
+            expect(shown.box.get_by_role("tab")).to_have_count(0)
             assert "model not found" not in shown.box.inner_text()
             shown.look("explorer-reopened")
         write_notebook(
@@ -63,7 +65,7 @@ class TestAsAValue:
         lab.run_all()
         assert lab.errors() == []
         assert "MCPClient(" in lab.text(3)
-        assert lab.output(3).get_by_label("Servers").count() == 0
+        expect(lab.output(3).get_by_label("Servers")).to_have_count(0)
 
     def by_keyboard(self, shown: Explored) -> None:
         """Server, tab, tool, field, run: Tab, arrows, letters, Enter."""
@@ -73,6 +75,9 @@ class TestAsAValue:
         keys.press("Enter")
         title = shown.box.locator("strong").get_by_text("shop", exact=True)
         title.locator("visible=true").first.wait_for()
+        shown.see(
+            "Order something; you are asked"
+        )  # its first tool is open: all is there
         reach(shown, "tab", "Tools")
         keys.press("ArrowRight")
         keys.press("Enter")
@@ -82,6 +87,8 @@ class TestAsAValue:
         reach(shown, "textbox", "Search")
         keys.type("basket")
         keys.press("Enter")
+        title = shown.box.locator("strong", has_text="basket").locator("visible=true")
+        title.first.wait_for()  # until then, the fields are another tool's
         reach(shown, "textbox", "item")
         keys.type("pear")
         reach(shown, "button", "Run")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from payloads import PAYLOADS
+from playwright.sync_api import expect
 
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
@@ -86,7 +87,9 @@ class TestHostileSchemas:
         lab.run(0)
         for index, (_, elements) in enumerate(hostile, 1):
             show_safely(lab, index, elements, poke=POKE, dangers=DANGERS)
-            assert lab.output(index).locator(".tb-form").count() == 2  # fields and JSON
+            expect(lab.output(index).locator(".tb-form")).to_have_count(
+                2
+            )  # fields and JSON
         lab.screenshot("form-hostile")
         lab.run(len(cells) - 1)
         poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)

@@ -23,6 +23,18 @@ form = SchemaForm({"type": "object", "properties": {
 form.widget
 """
 
+SWITCHES = """
+import json
+from toolbench.widgets.form import SchemaForm
+def kind(tag, **parts):
+    return {"type": "object", "properties": {"tag": {"const": tag}, **parts}, "required": ["tag"]}
+form = SchemaForm({"type": "object", "required": ["deep", "kind"], "properties": {
+    "before": {"type": "string"}, "deep": {"type": "boolean"},
+    "kind": {"oneOf": [kind("cat", lives={"type": "integer"}), kind("dog")]},
+}})
+form.widget
+"""
+
 
 def reach(at: FormPage, name: str) -> None:
     """Press Tab until what is called *name* has the cursor."""
@@ -97,3 +109,23 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     at.holds(
         {"size": "large", "lines": [{"what": "one"}], "prices": {"tea": 3}, "end": "x"}
     )
+
+
+def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
+    """A switch is one stop of the Tab key; arrows choose in it, and the notebook hears none."""
+    at = FormPage(lab, nbroot / "switches.ipynb", SWITCHES, ASK)
+    at.field("before").focus()
+    at.keys.press("Tab")
+    assert at.focused() == "deep: choose"
+    for key, option in [("ArrowRight", "yes"), ("ArrowRight", "no")]:
+        at.keys.press(key)
+        assert at.focused() == f"deep: {option}"
+    at.holds({"deep": False})
+    at.switch("deep", "no")
+    at.keys.press("Tab")
+    assert at.focused() == "kind: choose"
+    at.keys.press("ArrowRight")
+    at.form.get_by_label("lives", exact=True).wait_for()
+    at.keys.press("Tab")
+    at.keys.type("9")
+    at.holds({"deep": False, "kind": {"tag": "cat", "lives": 9}})

@@ -51,13 +51,14 @@ import comm
 import ipywidgets as w
 from IPython.display import HTML, SVG, Markdown, display
 from toolbench import Action, Observation, TextContent, bench, current_run, history, tool
-from toolbench.display.objects import action_bundle, observation_bundle, tool_bundle
+from toolbench.display.objects import action_bundle, tool_bundle
+from toolbench.display.observations import observation_bundle
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
-from toolbench.widgets.panel import ToolPanel, open_panels
-from toolbench.widgets.question import _asking
-from toolbench.widgets.parts import Parts
-from toolbench.widgets.ticker import ticker
+from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.form.question import _asking
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.ticker import ticker
 """
 # Every payload through the panel: name, title, description, argument, default, choice,
 # progress, log, output, display, error, result, and the tabs.
@@ -118,6 +119,7 @@ w.VBox([parts.html(part) for part in markup[some]])
 """
 # A few whole panels, forms and all, each with many payloads in its schema.
 FORM_TOOL = """
+from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.mcp.definition import MCPToolDefinition
 def form_tool(payloads):
     properties = {}
@@ -132,7 +134,8 @@ def form_tool(payloads):
     def execute(action):
         return Observation.from_text("\\n".join(payloads))
     return MCPToolDefinition(name=payloads[1] or "x", description=payloads[2], server=payloads[3],
-                             remote_name="x", schema=schema, executor=execute)
+                             remote_name="x", schema=schema, executor=execute,
+                             annotations=ToolAnnotations(readOnlyHint=True))
 
 """
 FORMS = """
@@ -145,7 +148,7 @@ for start in range(0, len(PAYLOADS) - 10, 25)[some]:
     panels.append(panel)
 for panel in panels:
     for index in (1, 2, 3, 4, 0):
-        panel._tabs.selected_index = index
+        panel._tabs.widget.selected_index = index
     assert panel._run.done.wait(20)
 ticker.wait_idle(20)
 w.VBox(panels)

@@ -53,7 +53,7 @@ def test_a_tool_is_found_filled_in_and_run(lab: NotebookPage, nbroot: Path):
     run = shown.get_by_role("button", name="Run", exact=True)
     tab_to(run)
     keys.press("Enter")
-    yes = shown.get_by_role("button", name="Yes", exact=True)
+    yes = shown.get_by_role("button", name="Erase old.log", exact=True)
     expect(yes).to_be_visible()
     lab.wait_for_text('path = "old.log"', within=shown)
     tab_to(yes)

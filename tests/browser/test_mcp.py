@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import FrameLocator
+from playwright.sync_api import FrameLocator, expect
 from test_mcp.peers import misbehaving
 
 from browser.explored import SHOP, Explored, connect, opened, own_errors
@@ -27,7 +27,8 @@ class TestExplorer:
         """Servers, tools, resources, prompts, log, traffic; a dead one beside a good one."""
         dead = misbehaving("exit-at-start")["args"]
         cells = (
-            connect("shop", str(SHOP)),
+            # With -B it is a server of its own: what is approved here is not for other tests.
+            connect("shop", "-B", str(SHOP)),
             f"try:\n    get_ipython().run_line_magic('mcp', {connect('dead', *dead)[5:]!r})\n"
             "except Exception as error:\n    print(error)",
             "%mcp",
@@ -62,11 +63,19 @@ class TestExplorer:
         shown.open_tool("hire")
         shown.type_into("name", "ann")
         shown.click("Run")
-        shown.see("What the model reads")
+        shown.see("A person and the model read the same")
         shown.see("The list changed: added ann.")
         shown.open_tool("ann")
         shown.see("ann says hello.")
         shown.look("explorer-tools")
+        self.approves(shown)
+
+    def approves(self, shown: Explored) -> None:
+        """Who was hired is new on the server: its tools are called again once that is approved."""
+        shown.tab("Changes")
+        shown.see("the tool is new")
+        shown.click("Approve")
+        shown.see("its tools are called again")
 
     def reads(self, shown: Explored) -> None:
         """A resource, a template with completion, and news of what was subscribed to."""
@@ -83,7 +92,7 @@ class TestExplorer:
         shown.tab("Resources")
         shown.see("Changed on the server: shop://news")
         shown.look("explorer-resources")
-        shown.pick("Resources", "template:")
+        shown.pick("Resources", "template:", shown="template")
         shown.type_into("item", "ap")
         offered = shown.box.locator(
             "datalist option[data-value='apricots'], option[value='apricots']"
@@ -102,20 +111,32 @@ class TestExplorer:
         shown.look("explorer-prompts")
 
     def follows(self, shown: Explored) -> None:
-        """Messages are filtered, opened and copied."""
+        """Messages are filtered, opened, sent again and copied."""
         shown.see("tools/list")
+        messages = shown.box.get_by_role("listbox", name="Messages")
         shown.type_into("Containing", "hired")
-        row = shown.box.locator("details.toolbench-line").last
-        row.locator("summary").click()
-        shown.see("hired")
-        shown.click("Show to copy")
-        area = shown.box.get_by_label("JSON to copy")
-        area.wait_for()
-        assert "hired" in area.input_value()
+        lines = messages.get_by_role("option")
+        # the filter is at work
+        expect(lines.filter(has_not_text="hire")).to_have_count(0)
+        lines.filter(has_text="tools/call hire").click()
+        shown.see("Sent: request")
+        shown.see("Received: response")
         shown.look("explorer-traffic")
-        feed = shown.box.locator(".toolbench-feed").locator("visible=true")
+        shown.click("All as text")
+        text = shown.box.get_by_label("Messages as text")
+        expect(text).to_contain_text("hired")
         style = "e => getComputedStyle(e).overflowY"
-        assert feed.first.evaluate(style) == "auto"  # it scrolls by itself
+        assert messages.evaluate(style) == "auto"  # it scrolls by itself
+        self.stays_open(shown)
+
+    def stays_open(self, shown: Explored) -> None:
+        """The open message is there while others come; a call is repeated in its panel."""
+        shown.click("Repeat")
+        shown.box.get_by_role(
+            "tab", name="Tools", exact=False, selected=True
+        ).wait_for()
+        shown.see("A person and the model read the same")
+        shown.see("Sent: request")
 
 
 class TestRuns:
@@ -142,7 +163,7 @@ class TestRuns:
         shown.choose("large")
         shown.click("Accept")
         shown.see("Really large?")
-        shown.choose("true")
+        shown.choose("yes")
         shown.click("Accept")
         shown.see("ordered: large apple")
         return faults
@@ -183,6 +204,7 @@ class TestRuns:
 
     def reconnects(self, shown: Explored) -> None:
         """The older protocol has questions by URL; then the newer one again."""
+        shown.tab("Server")
         shown.click("Use the older protocol")
         shown.see("older protocol")
         shown.see("MCP 2025-11-25")
@@ -208,7 +230,7 @@ class TestApp:
             shown.open_tool("basket")
             shown.type_into("item", "pear")
             shown.click("Run")
-            shown.see("What the model reads")
+            shown.see("A person and the model read the same")
             shown.click("Preview its app")
             app_in(lab).get_by_text("Basket of toolbench").wait_for()
             app_in(lab).get_by_text("pear: in the basket").wait_for()
@@ -216,7 +238,7 @@ class TestApp:
             shown.look("explorer-app")
             faults = shown.faults("app")
             assert not faults, "\n".join(faults)
-            assert shown.box.get_by_role("option", name="intruder").count() == 0
+            expect(shown.box.get_by_role("option", name="intruder")).to_have_count(0)
 
     def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
         """Whatever it tries, nothing is asked of the network, the page, or the notebook."""

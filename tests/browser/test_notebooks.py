@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from browser.lab import NotebookPage
 
@@ -39,7 +40,7 @@ class TestTour:
         panel = lab.output(cell_of(nbroot, tour, "def split_bill("))
         lab.type_into("total", "84", within=panel)
         lab.click("Run", within=panel)
-        lab.wait_for_text("What the model reads", within=panel)
+        lab.wait_for_text("A person and the model read the same", within=panel)
         lab.wait_for_text("Everybody pays 46.20 euros.", within=panel)
         lab.show(cell_of(nbroot, tour, "def split_bill("))
         lab.screenshot("tour-split-bill")
@@ -47,7 +48,7 @@ class TestTour:
         server = lab.output(cell_of(nbroot, tour, "%tool convert_time"))
         lab.show(cell_of(nbroot, tour, "%tool convert_time"))
         lab.screenshot("tour-mcp")
-        assert server.get_by_role("button", name="Run", exact=True).count() == 1
+        expect(server.get_by_role("button", name="Run", exact=True)).to_have_count(1)
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage, write_notebook
+from browser.lab import NotebookPage, text_in, write_notebook
 from browser.polling import poll
 
 TOOL = """
@@ -77,11 +77,9 @@ bench(index, erase, [ToolDefinition(name=f"tool_{n}", description=f"Does thing {
                                     action_type=Action) for n in range(1000)])
 """
 PICK_FIRST = """output => {
-  const lists = [...output.querySelectorAll(".toolbench-list select")];
-  const seen = lists.find(list => list.offsetParent);
-  seen.selectedIndex = 0;
-  seen.dispatchEvent(new Event("change", {bubbles: true}));
-  return seen.value;
+  const [first] = output.querySelectorAll("[role=option]");
+  first?.click();
+  return first?.querySelector(".toolbench-second").textContent ?? "";
 }"""
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 WIDTHS = (1280, 700)
@@ -121,7 +119,8 @@ def overflowing(lab: NotebookPage, cell: int) -> list[str]:
 
 def open_erase(benched: Locator) -> None:
     """Pick erase once nothing else is left in the list, and wait until it is open."""
-    options = benched.locator(".toolbench-list select:visible option")
+    tools = benched.get_by_role("listbox", name="Tools")
+    options = tools.get_by_role("option")
     poll(lambda: options.count() == 1, until="the list is short", seconds=10)
     options.click()
     benched.locator("p", has_text="Erase a file.").first.wait_for()
@@ -158,10 +157,10 @@ class TestPanel:
         lab.show(PANEL)
         panel.evaluate("o => o.scrollIntoView({block: 'start'})")
         lab.screenshot("panel-running")
-        lab.wait_for_text("What the model reads", within=panel)
-        assert panel.locator("table td", has_text="4711").count() == 1
-        assert panel.locator("img[src^='data:image/png']").count() == 1
-        assert panel.locator("em", has_text="three").count() == 1
+        lab.wait_for_text("A person and the model read the same", within=panel)
+        expect(panel.locator("table td", has_text="4711")).to_have_count(1)
+        expect(panel.locator("img[src^='data:image/png']")).to_have_count(1)
+        expect(panel.locator("em", has_text="three")).to_have_count(1)
         look(lab, PANEL, "panel")
         lab.tab.page.set_viewport_size({"width": 700, "height": 1300})
         poll(lambda: not overflowing(lab, PANEL), until="all of it fits", seconds=10)
@@ -173,7 +172,7 @@ class TestPanel:
         lab.type_into("path", "/etc/motd", within=panel)
         lab.click("Run", within=panel)
         lab.wait_for_text("may delete or overwrite", within=panel)
-        lab.click("Yes", within=panel)
+        lab.click("Erase /etc/motd", within=panel)
         lab.wait_for_text("Why should it go?", within=panel)
         look(lab, ERASING, "question")
         lab.click("Accept", within=panel)  # not yet: a reason is needed
@@ -191,14 +190,14 @@ class TestPanel:
         for tab, text in (
             ("Schema", "tokens"),
             ("Code", "Copy as"),
-            ("History", "from button"),
+            ("History", "Duration"),
         ):
             panel.get_by_role("tab", name=tab).click()
             lab.wait_for_text(text, within=panel)
             look(lab, PANEL, f"tab-{tab.lower()}")
         code = panel.get_by_label("Code")
         panel.get_by_role("tab", name="Code").click()
-        assert "run_tool(index, {'folder': '/srv/data'})" in code.input_value()
+        assert "run_tool(index, {'folder': '/srv/data'})" in text_in(code)
         panel.get_by_role("tab", name="Form").click()
         lab.type_into("folder", "/elsewhere", within=panel)
         panel.get_by_role("tab", name="History").click()
@@ -233,12 +232,12 @@ class TestPanel:
                 "Index every file of a folder.", "Index it, the new way."
             ).removesuffix("index\n"),
         )
-        lab.wait_for_text("defined again", within=panel)
+        lab.wait_for_text("The tool changed", within=panel)
         lab.click("Reload", within=panel)
         lab.wait_for_text("the new way", within=panel)
         assert panel.get_by_label("depth", exact=True).input_value() == "5"
         assert panel.get_by_label("folder", exact=True).input_value() == "/srv/data"
-        assert panel.get_by_text("defined again").count() == 0
+        expect(panel.get_by_text("The tool changed")).to_have_count(0)
 
     def searches(self, lab: NotebookPage) -> None:
         """One of a thousand tools is found by typing."""
@@ -253,17 +252,27 @@ class TestPanel:
             search = benched.get_by_label("Search", exact=True)
             search.fill("")
             search.press_sequentially(word)
-            about = benched.evaluate(PICK_FIRST).partition(" — ")[2]
-            benched.locator("p", has_text=about).first.wait_for()
+            picked = poll(
+                lambda: benched.evaluate(PICK_FIRST), until="one is picked", seconds=10
+            )
+            main = benched.locator(".toolbench-pane-main")
+            main.get_by_text(picked).locator("visible=true").first.wait_for()
         open_erase(benched)  # the last click may have overtaken "eras"
         lab.click("Run", within=benched)
-        lab.wait_for_text("One field needs attention", within=benched)
+        lab.wait_for_text("Fix 1 field to run", within=benched)
 
     def is_read_without_a_kernel(self, lab: NotebookPage, path: Path) -> None:
         """Saved, opened again and not run; converted: tool, arguments and result are there."""
-        seen = ("Index a folder", "/srv/data", "What the model reads", "5526")
-        said = lab.output(PANEL).get_by_text("What the model reads")
-        assert said.locator("visible=true").count() == 1  # what is kept is not seen yet
+        seen = (
+            "Index a folder",
+            "/srv/data",
+            "A person and the model read the same",
+            "5526",
+        )
+        said = lab.output(PANEL).get_by_text("A person and the model read the same")
+        expect(said.locator("visible=true")).to_have_count(
+            1
+        )  # what is kept is not seen yet
         lab.save()
         notebook = nbformat.read(path, as_version=4)
         page, _ = HTMLExporter().from_notebook_node(notebook)
@@ -273,6 +282,6 @@ class TestPanel:
         lab.open(path.name)
         for part in seen:
             lab.wait_for_text(part, within=lab.output(PANEL))
-        assert lab.output(PANEL).get_by_role("button", name="Run").count() == 0
+        expect(lab.output(PANEL).get_by_role("button", name="Run")).to_have_count(0)
         lab.output(PANEL).evaluate("o => o.scrollIntoView({block: 'start'})")
         lab.screenshot("panel-reopened")

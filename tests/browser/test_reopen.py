@@ -1,7 +1,7 @@
 """A notebook that was saved with a panel in it, opened again and not run."""
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from browser.lab import ClassicPage, NotebookPage, write_notebook
 
@@ -25,10 +25,12 @@ def runs(page: NotebookPage | ClassicPage, panel: Locator) -> None:
     page.type_into("text", "deliver", within=panel)
     page.click("Run", within=panel)
     page.wait_for_text("reviled", within=panel)
-    assert panel.get_by_text("Say it backwards.").locator("visible=true").count() == 1
+    expect(
+        panel.get_by_text("Say it backwards.").locator("visible=true")
+    ).to_have_count(1)
     kept = panel.locator(".toolbench-kept").get_by_text("reviled")
     kept.first.wait_for(state="attached")
-    assert kept.locator("visible=true").count() == 0
+    expect(kept.locator("visible=true")).to_have_count(0)
 
 
 def is_read(shown: Locator, called: Locator, run: Locator) -> None:

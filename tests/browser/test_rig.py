@@ -1,8 +1,12 @@
 """The rig itself, on a notebook that needs nothing but ipywidgets."""
 
+from contextlib import suppress
+
 import nbformat
 import pytest
+from playwright.sync_api import Error
 
+from browser.chromium import Chromium
 from browser.lab import NotebookPage, write_notebook
 from browser.tab import Tab
 
@@ -90,6 +94,19 @@ class TestNotebook7:
         assert notebook7.text(1) == "'Grace'\n"
         assert notebook7.tab.foreign_requests == []
         assert notebook7.tab.console_errors == own_errors
+
+
+class TestChromium:
+    def test_that_died_costs_one_test(self, chromium: Chromium):
+        """The next one gets another Chromium."""
+        died = chromium.browser()
+        with suppress(Error):  # its connection is gone
+            died.new_browser_cdp_session().send("Browser.crash")
+        page = chromium.browser().new_context().new_page()
+        page.set_content("<p>alive</p>")
+        assert page.inner_text("p") == "alive"
+        assert chromium.browser() is not died
+        page.context.close()
 
 
 class TestTab:

@@ -55,8 +55,8 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     erasing = panel(page, "erase")
     page.click("Run", within=erasing)
     page.wait_for_text("may delete or overwrite", within=erasing)
-    page.click("No", within=erasing)
-    page.wait_for_text("the person said no", within=erasing)
+    page.click("Keep it", within=erasing)
+    page.wait_for_text("the person declined", within=erasing)
     assert "Erased" not in erasing.inner_text()
 
 

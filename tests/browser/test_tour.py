@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.lab import write_notebook
 from browser.polling import poll
@@ -66,7 +67,7 @@ class TestReport:
         shown = page.page.locator("main").inner_text()
         assert "It ran" in shown
         assert "A form at rest" in shown
-        assert page.page.locator("script").count() == 0
+        expect(page.page.locator("script")).to_have_count(0)
         assert page.foreign_requests == []
         assert page.console_errors == []
         assert checkout.notebook.read_bytes() == before

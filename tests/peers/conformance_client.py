@@ -13,7 +13,7 @@ import urllib.request
 import webbrowser
 
 from toolbench.mcp import MCPClient
-from toolbench.mcp.handlers import FormQuestion, answering
+from toolbench.mcp.elicitation import FormQuestion, answering
 
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
 VERSION = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION")

@@ -6,7 +6,7 @@ import pytest
 
 from peers.conftest import PEERS, SERVERS, entry_of, recorded
 from toolbench.mcp import MCPClient
-from toolbench.mcp.handlers import Answer, FormQuestion, SamplingQuestion, answering
+from toolbench.mcp.elicitation import Answer, FormQuestion, SamplingQuestion, answering
 
 HAD_STATE = {"memory", "sqlite"}  # recorded on what an earlier round had left
 NAMES = [server["name"] for server in recorded()] or [
@@ -52,17 +52,18 @@ class TestPeers:
         """The version is negotiated; a server that the probe kills gets the older protocol."""
         record, session = peer
         assert session.protocol_version == record["protocol"]
-        assert session.mode == record["client_mode"]
+        assert session.connection.mode == record["client_mode"]
 
     def test_list_what_was_recorded(self, peer):
         """Tools, resources, templates and prompts, none of them disabled."""
         record, session = peer
         counts = record["counts"]
         assert len(session.tools) == counts["tools"]
-        assert session.disabled_tools == []
+        assert session.tools.disabled == []
         assert session.problems == []
-        for name in ("resources", "templates", "prompts"):
-            assert len(getattr(session, name)) == counts[name], name
+        assert len(session.resources) == counts["resources"]
+        assert len(session.resources.templates) == counts["templates"]
+        assert len(session.prompts) == counts["prompts"]
 
     def test_export_every_tool(self, peer):
         """Each tool goes to every provider as the server wrote it."""

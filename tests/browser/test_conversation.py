@@ -1,0 +1,169 @@
+"""A model uses the tools of a notebook, and a person looks at each call before it runs."""
+
+from playwright.sync_api import Locator, expect
+
+from browser.axe import THEMES, use_theme, violations
+from browser.lab import NotebookPage, write_notebook
+
+SETUP = '''
+%load_ext toolbench
+import json, threading
+from toolbench import tool
+from toolbench.llm.models import PersonModel, ScriptedModel
+
+@tool(read_only=True)
+def add(a: int, b: int = 1) -> int:
+    """Add two whole numbers and return the sum.
+
+    Args:
+        a: The first number.
+        b: The second number.
+    """
+    return a + b
+
+begun, go_on = threading.Event(), threading.Event()
+
+@tool(read_only=True)
+def dig(depth: int) -> str:
+    """Dig a hole; nothing stops it.
+
+    Args:
+        depth: In metres.
+    """
+    begun.set()
+    while not go_on.is_set():
+        try:
+            go_on.wait(60)
+        except BaseException:
+            pass
+    return "a late hole"
+
+def calls(*pairs):
+    return {"role": "assistant", "content": None, "tool_calls": [
+        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        for n, (name, arguments) in enumerate(pairs)]}
+
+%model mine ScriptedModel([calls(("add", {"a": 2, "b": 3}), ("add", {"a": 9}), ("add", {"a": 7})), "All **done**."])
+%model digger ScriptedModel([calls(("dig", {"depth": 3})), "On."])
+%model you PersonModel()
+'''
+STEP = "%%chat --step --model mine --tools add\nPlease add a few numbers."
+STATE = """
+print([type(e).__name__ for e in chat.events])
+print([r.arguments for r in __import__("toolbench").history()])
+"""
+DIG = "%%chat digging --step --model digger --tools dig\nDig."
+DUG = """
+print([e.reason for e in digging.events if hasattr(e, "reason")], len(digging.pending))
+go_on.set()
+"""
+YOU = "%%chat played --step --model you --tools add\nWhat is 2 + 3?"
+
+
+def alive(lab: NotebookPage, cell: int) -> Locator:
+    """The panel as widgets: the output before it is for when they are gone."""
+    return lab.output(cell).locator(".toolbench-transcript")
+
+
+def press(within: Locator, name: str, nth: int = 0) -> None:
+    within.get_by_role("button", name=name, exact=True).nth(nth).click()
+
+
+def look(lab: NotebookPage, cell: int, state: str) -> list[str]:
+    """What axe-core says of the panel in both themes; a picture of each is left behind."""
+    faults = []
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        alive(lab, cell).scroll_into_view_if_needed()
+        lab.screenshot(f"conversation-{state}-{theme}")
+        part = ".jp-OutputArea-output:has(.toolbench-transcript)"
+        faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
+    use_theme(lab.tab.page, "light")
+    return faults
+
+
+def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
+    """One by one; when none waits, the model is asked again and reads all three answers."""
+    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE)
+    lab.open("stepping.ipynb")
+    lab.run(0)
+    lab.run(1)
+    panel = alive(lab, 1)
+    expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(3)
+    faults = look(lab, 1, "waiting")
+
+    press(panel, "Edit")
+    lab.type_into("a", "40", within=panel)
+    press(panel, "Run with these arguments")
+    expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(2)
+    lab.wait_for_text("edited", within=panel)
+
+    press(panel, "Refuse")
+    lab.type_into("Why not", "Too many.", within=panel)
+    press(panel, "Refuse it")
+    expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(1)
+
+    press(panel, "Answer by hand")
+    lab.type_into("What add would have said", "Eight, roughly.", within=panel)
+    press(panel, "Give this answer")
+    lab.wait_for_text("answered by hand", within=panel)
+    expect(panel.locator("strong", has_text="done")).to_be_visible()
+    press(panel, "Open")
+    expect(panel.get_by_label("a", exact=True)).to_have_value("40")
+    faults += look(lab, 1, "answered")
+    press(panel, "Close")
+
+    lab.run(2)
+    kinds, ran = lab.text(2).splitlines()
+    assert kinds.count("ActionEvent") == 3 and "UserRejectObservation" in kinds
+    assert ran == "[{'a': 40, 'b': 3}]"
+    lab.save()
+    saved = "".join(o["data"]["text/html"] for o in lab.outputs(1) if "data" in o)
+    assert "Eight, roughly." in saved and "Too many." in saved
+    assert faults == []
+    assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
+    """The conversation stops, and the tool that hears nothing is left behind."""
+    write_notebook(nbroot / "stopping.ipynb", SETUP, DIG, DUG)
+    lab.open("stopping.ipynb")
+    lab.run(0)
+    lab.run(1)
+    panel = alive(lab, 1)
+    press(panel, "Run")
+    stop = panel.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_enabled()
+    stop.click()
+    lab.wait_for_text("goes on in the background", within=panel)
+    expect(stop).to_be_disabled()
+    lab.run(2)
+    assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("0")
+    assert "a late hole" not in panel.inner_text()
+    assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):
+    """They see what a model is sent, call a tool by its form, and say the last word."""
+    write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.loop.final_text)")
+    lab.open("played.ipynb")
+    lab.run(0)
+    lab.run(1)
+    panel = alive(lab, 1)
+    lab.wait_for_text("You are the model", within=panel)
+    lab.wait_for_text("Add two whole numbers", within=panel)
+    panel.get_by_label("Tool you call").select_option("add")
+    lab.type_into("a", "2", within=panel)
+    lab.type_into("b", "3", within=panel)
+    faults = look(lab, 1, "person")
+    press(panel, "Answer for the model")
+    lab.wait_for_text("waits for you", within=panel)
+    press(panel, "Run")
+    lab.wait_for_text("You are the model", within=panel)
+    lab.type_into("What you say", "It is 5.", within=panel)
+    press(panel, "Answer for the model")
+    expect(panel.get_by_role("button", name="Step", exact=True)).to_be_enabled()
+    lab.run(2)
+    assert lab.text(2).strip() == "It is 5."
+    assert faults == []
+    assert lab.errors() == [] and lab.tab.console_errors == []

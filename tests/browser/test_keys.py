@@ -1,0 +1,229 @@
+"""Keys pressed in a panel stay in the panel; Ctrl+Enter runs; the focus is where one needs it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from browser.lab import ClassicPage, NotebookPage, write_notebook
+from browser.polling import poll
+
+TOOLS = """
+%load_ext toolbench
+from typing import Literal
+from toolbench import bench, tool
+
+@tool
+def greet(name: str, tone: Literal["kind", "curt"] = "kind", loud: bool = False) -> str:
+    '''Greet somebody.
+
+    Args:
+        name: Who is greeted.
+        tone: How.
+        loud: In capitals.
+    '''
+    return f"Hello {name}."
+
+@tool(destructive=True)
+def erase(path: str) -> str:
+    '''Erase a file.'''
+    return f"Erased {path}."
+
+bench(greet, erase)
+"""
+PANEL = TOOLS.replace("bench(greet, erase)", "greet")
+ERASE = TOOLS.replace("bench(greet, erase)", "erase")
+NEIGHBOUR = "'a cell that must survive'"
+
+# What the front ends bind to cells in command mode, and what moves or deletes.
+KEYS = [
+    "x",
+    "d",
+    "d",
+    "a",
+    "b",
+    "m",
+    "y",
+    "c",
+    "v",
+    "z",
+    "0",
+    "0",
+    "ArrowDown",
+    "ArrowUp",
+]
+KEYS += ["j", "k", "Delete", "Backspace", "Escape", "Shift+Enter", "Alt+Enter"]
+KEYS += ["Control+Backspace", "Shift+ArrowDown", "Enter"]
+
+FOCUSABLE = (
+    "button:enabled, select:enabled, input:enabled, textarea:enabled, [tabindex='0']"
+)
+HERE = "element => element === document.activeElement"
+
+
+def press_on_each(shown: Locator) -> int:
+    """Press every key on every element of *shown* that can have the focus; count them."""
+    places = shown.locator(".toolbench-box").first.locator(FOCUSABLE)
+    pressed = 0
+    for index in range(places.count()):
+        for key in KEYS:
+            place = places.nth(index)
+            if place.count() == 0 or not place.is_visible():
+                break
+            place.focus()
+            if not place.evaluate(HERE):
+                break
+            shown.page.keyboard.press(key)
+            pressed += key == KEYS[0]
+    return pressed
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+def test_no_key_changes_the_notebook(
+    front_end: str, request: pytest.FixtureRequest, nbroot: Path
+):
+    """No letter, arrow, Enter, Escape or Delete in the panel adds, moves or removes a cell."""
+    page: NotebookPage = request.getfixturevalue(front_end)
+    write_notebook(nbroot / f"keys-{front_end}.ipynb", TOOLS, NEIGHBOUR)
+    page.open(f"keys-{front_end}.ipynb")
+    page.run_all()
+    shown = page.output(0)
+    shown.get_by_role("option", name="greet").click()
+    expect(shown.get_by_label("name")).to_be_visible()
+    live(page)
+    before = sources(page)
+    assert press_on_each(shown) >= 6
+    assert sources(page) == before
+
+
+def sources(page: NotebookPage) -> list[str]:
+    cells = page.tab.page.evaluate("rig.cells()")
+    return ["".join(cell["source"]) for cell in cells]
+
+
+def live(page: NotebookPage | ClassicPage) -> None:
+    """Wait until the page has the front-end module."""
+    expect(page.tab.page.locator("html.toolbench-live")).to_have_count(1)
+
+
+def opened(lab: NotebookPage, path: Path, *cells: str) -> Locator:
+    """Run a notebook of *cells* in a page that has the module; return the first output."""
+    write_notebook(path, *cells)
+    lab.open(path.name)
+    lab.run_all()
+    live(lab)
+    return lab.output(0)
+
+
+def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path):
+    """The same holds in nbclassic, whose shortcuts know no attribute."""
+    write_notebook(nbroot / "keys-classic.ipynb", PANEL, NEIGHBOUR)
+    nbclassic.open("keys-classic.ipynb")
+    nbclassic.run_all()
+    page = nbclassic.tab.page
+    live(nbclassic)
+    before = page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())")
+    assert press_on_each(page.locator("body")) >= 4
+    assert (
+        page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())") == before
+    )
+
+
+def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
+    """Arrow-down on a closed drop-down chooses the next value instead of leaving it."""
+    shown = opened(lab, nbroot / "arrows.ipynb", PANEL)
+    tone = shown.get_by_label("tone")
+    tone.focus()
+    before = tone.input_value()
+    lab.tab.page.keyboard.press("ArrowDown")
+    expect(tone).to_be_focused()
+    poll(lambda: tone.input_value() != before, until="the next is chosen", seconds=10)
+
+
+def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):
+    """Ctrl+S in a field or on a button of a panel saves the notebook."""
+    shown = opened(lab, nbroot / "save.ipynb", PANEL)
+    run = shown.get_by_role("button", name="Run", exact=True)
+    dirty = lab.tab.page.locator(".jp-mod-dirty")
+    expect(dirty).not_to_have_count(0)
+    run.focus()
+    lab.tab.page.keyboard.press("x")
+    lab.tab.page.keyboard.press("Control+s")
+    expect(dirty).to_have_count(0)
+
+
+def test_control_enter_runs_and_finds_the_first_wrong_field(
+    lab: NotebookPage, nbroot: Path
+):
+    """Ctrl+Enter runs from any field; if a value is missing, its field gets the focus."""
+    shown = opened(lab, nbroot / "submit.ipynb", PANEL, NEIGHBOUR)
+    keys = lab.tab.page.keyboard
+    shown.get_by_label("tone").focus()
+    keys.press("Control+Enter")
+    name = shown.get_by_label("name")
+    expect(name).to_be_focused()
+    keys.type("Ada")
+    keys.press("Control+Enter")
+    lab.wait_for_text("Hello Ada.", within=shown)
+    assert lab.errors() == []
+
+
+def test_the_focus_stays_in_the_panel_while_it_runs(lab: NotebookPage, nbroot: Path):
+    """Run is disabled while its run goes on; the panel has the focus until Run has it again."""
+    gate = nbroot / "go"
+    wait = f"    while not __import__('os').path.exists({str(gate)!r}): pass\n"
+    waits = PANEL.replace('    return f"Hello', f'{wait}    return f"Hello')
+    shown = opened(lab, nbroot / "stays.ipynb", waits)
+    shown.get_by_label("name").fill("Ada")
+    run = shown.get_by_role("button", name="Run", exact=True)
+    run.focus()
+    run.press("Enter")
+    expect(run).to_be_disabled()
+    expect(shown.locator(".toolbench-panel")).to_be_focused()
+    gate.touch()
+    expect(run).to_be_focused()
+    lab.wait_for_text("Hello Ada.", within=shown)
+
+
+def test_the_focus_returns_after_a_question(lab: NotebookPage, nbroot: Path):
+    """Who answers a question with the keyboard is where they were before it."""
+    shown = opened(lab, nbroot / "question.ipynb", ERASE)
+    path = shown.get_by_label("path")
+    path.fill("old.log")
+    path.press("Control+Enter")
+    no = shown.get_by_role("button", name="Keep it", exact=True)
+    expect(no).to_be_focused()
+    no.press("Enter")
+    expect(no).to_have_count(0)
+    expect(path).to_be_focused()
+
+
+def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
+    """An input is called what its label says; help and errors describe it."""
+    shown = opened(lab, nbroot / "described.ipynb", PANEL)
+    name = shown.get_by_role("textbox", name="name", exact=True)
+    expect(name).to_have_accessible_description("Who is greeted.")
+    expect(name).to_have_attribute("aria-required", "true")
+    expect(name).to_have_attribute("aria-invalid", "false")
+    shown.get_by_role("button", name="Run", exact=True).click()
+    expect(name).to_have_attribute("aria-invalid", "true")
+    name.fill("Ada")
+    expect(name).to_have_attribute("aria-invalid", "false")
+    expect(name).to_have_accessible_description("Who is greeted.")
+
+
+def test_everything_works_without_the_module(lab: NotebookPage, nbroot: Path):
+    """Where the page cannot load anywidget, plain widgets remain: a tool is filled in and run."""
+    lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
+    write_notebook(nbroot / "without.ipynb", PANEL)
+    lab.open("without.ipynb")
+    lab.run_all()
+    shown = lab.output(0)
+    name = shown.get_by_role("textbox", name="name")
+    expect(name).to_have_accessible_name(re.compile("name.*Who is greeted"))
+    name.fill("Ada")
+    lab.click("Run", within=shown)
+    lab.wait_for_text("Hello Ada.", within=shown)
+    expect(lab.tab.page.locator("html.toolbench-live")).to_have_count(0)
+    assert lab.errors() == []

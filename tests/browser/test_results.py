@@ -1,0 +1,284 @@
+"""Results in the page: they have an end, and can be copied, saved, wrapped and looked at closely."""
+
+import json
+import re
+from pathlib import Path
+
+from playwright.sync_api import Locator, expect
+
+from browser.axe import THEMES, use_theme, violations
+from browser.lab import NotebookPage, write_notebook
+
+TOOLS = """
+%load_ext toolbench
+import base64
+from rich.table import Table
+from IPython.display import display
+from toolbench import Observation, tool
+from toolbench.core.content import ImageContent
+from toolbench.widgets.panel import ToolPanel
+
+class Lines(Observation):
+    @property
+    def visualize(self):
+        table = Table("line")
+        table.add_row("<img src=x onerror=alert(1)>")
+        return table
+
+@tool
+def lines() -> Lines:
+    '''Return 400 lines.'''
+    return Lines.from_text("\\n".join(f"line {n} <b>&amp;</b>" for n in range(400)))
+
+@tool
+def weather() -> dict:
+    '''Return JSON.'''
+    return {"city": "Zürich \\"ZRH\\"", "days": [{"high": 31.5, "rain": None}, {"high": 9, "rain": True}], "none": {}}
+
+@tool
+def image() -> ImageContent:
+    '''Return an image.'''
+    return ImageContent(image_urls=["data:image/png;base64," + PIXEL])
+
+PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+for name, shown in (("lines", lines), ("weather", weather), ("image", image)):
+    panel = ToolPanel(shown)
+    panel.add_class("result-" + name)
+    display(panel)
+    panel.run()
+"""
+SAME = "A person and the model read the same"
+READ = "() => navigator.clipboard.readText()"
+
+
+def opened(lab: NotebookPage, path: Path) -> Locator:
+    """Run the notebook and wait until its results are cards with buttons."""
+    lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    write_notebook(path, TOOLS)
+    lab.open(path.name)
+    lab.run_all()
+    page = lab.tab.page
+    expect(page.get_by_role("button", name="Full view")).to_have_count(4)
+    return page.locator("body")
+
+
+def copied(lab: NotebookPage, card: Locator) -> str:
+    """Copy what a card holds."""
+    card.get_by_role("button", name="Copy").click()
+    expect(card.get_by_role("status")).to_have_text("Copied")
+    text: str = lab.tab.page.evaluate(READ)
+    return text
+
+
+def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Path):
+    """It is limited until all is asked for; copied and saved it is complete and exact."""
+    page = opened(lab, nbroot / "results.ipynb")
+    panel = page.locator(".result-lines")
+    body = panel.get_by_role("group", name="What the model reads")
+    card = panel.locator("[data-toolbench-card]").last
+    limited = body.bounding_box()
+    assert limited
+    assert limited["height"] < 24 * 16
+    more = card.get_by_role("button", name="Show all 400 lines")
+    expect(more).to_have_attribute("aria-expanded", "false")
+    lab.show(0)
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        lab.screenshot(f"results-{theme}")
+        assert violations(lab.tab.page, ".result-lines") == []
+    more.click()
+    whole = body.bounding_box()
+    assert whole
+    assert whole["height"] > 10 * limited["height"]
+    card.get_by_role("button", name="Show less").click()
+    expect(more).to_be_visible()
+
+    text = "\n".join(f"line {n} <b>&amp;</b>" for n in range(400))
+    assert copied(lab, card) == text
+    with lab.tab.page.expect_download() as download:
+        card.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "result.txt"
+    assert download.value.path().read_text() == text
+
+    wrap = card.get_by_role("button", name="Wrap")
+    expect(wrap).to_have_attribute("aria-pressed", "true")
+    wrap.click()
+    expect(body.locator("pre")).to_have_css("white-space", "pre")
+    assert lab.tab.console_errors == []
+
+
+def test_a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, nbroot: Path):
+    """The dialog holds the keys; Escape closes it, and the focus is on its button again."""
+    page = opened(lab, nbroot / "full.ipynb")
+    panel = page.locator(".result-lines")
+    button = panel.get_by_role("button", name="Full view").last
+    button.focus()
+    button.press("Enter")
+    dialog = page.get_by_role("dialog", name="What the model reads")
+    expect(dialog.get_by_text("line 399")).to_be_attached()
+    before = lab.tab.page.evaluate("rig.cells().length")
+    lab.tab.page.keyboard.press("x")
+    lab.screenshot("result-full")
+    assert violations(lab.tab.page, "dialog") == []
+    lab.tab.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(button).to_be_focused()
+    expect(panel.get_by_text("line 399")).to_be_attached()
+    assert lab.tab.page.evaluate("rig.cells().length") == before
+
+
+def test_json_is_one_card_that_is_copied_as_json(lab: NotebookPage, nbroot: Path):
+    """What both readers read is shown once; the tree opens as a whole and is copied as JSON."""
+    page = opened(lab, nbroot / "json.ipynb")
+    panel = page.locator(".result-weather")
+    expect(panel.get_by_role("group", name=SAME)).to_be_visible()
+    card = panel.locator("[data-toolbench-card]")
+    expect(card).to_have_count(1)
+    card.get_by_role("button", name="Expand").click()
+    expect(card.get_by_text("rain:").first).to_be_visible()
+    assert json.loads(copied(lab, card)) == {
+        "city": 'Zürich "ZRH"',
+        "days": [{"high": 31.5, "rain": None}, {"high": 9, "rain": True}],
+        "none": {},
+    }
+    lab.tab.page.locator(".result-weather").scroll_into_view_if_needed()
+    assert violations(lab.tab.page, ".result-weather") == []
+    lab.screenshot("result-json")
+
+
+def test_an_image_can_be_enlarged(lab: NotebookPage, nbroot: Path):
+    """Enter on an image shows it large; saving it gives the image itself."""
+    page = opened(lab, nbroot / "image.ipynb")
+    panel = page.locator(".result-image")
+    image = panel.get_by_role("button", name="Enlarge image/png")
+    image.focus()
+    image.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("img")).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+    expect(image).to_be_focused()
+    with lab.tab.page.expect_download() as download:
+        panel.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "result.png"
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_module_a_result_scrolls(lab: NotebookPage, nbroot: Path):
+    """Where the page cannot load anywidget, a card is complete static HTML of the same height."""
+    lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
+    write_notebook(nbroot / "plain.ipynb", TOOLS)
+    lab.open("plain.ipynb")
+    lab.run_all()
+    panel = lab.tab.page.locator(".result-lines")
+    body = panel.get_by_role("group", name="What the model reads")
+    expect(body).to_have_css("overflow-y", "auto")
+    expect(body.get_by_text("line 399")).to_be_attached()
+    box = body.bounding_box()
+    assert box
+    assert box["height"] < 24 * 16
+    body.focus()
+    lab.tab.page.keyboard.press("End")
+    lab.tab.page.wait_for_function(
+        "body => body.scrollTop > 1000", arg=body.element_handle()
+    )
+    expect(panel.get_by_role("button", name="Copy")).to_have_count(0)
+    assert violations(lab.tab.page, ".result-lines") == []
+
+
+CODE = """
+%load_ext toolbench
+from toolbench import tool
+
+@tool
+def note(text: str, tags: dict = {}) -> str:
+    '''Write a note.'''
+    return text
+
+note
+"""
+
+
+def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
+    """What is typed there is in the form, what the form holds is there; Ctrl+Z undoes the text."""
+    write_notebook(nbroot / "editor.ipynb", CODE)
+    lab.open("editor.ipynb")
+    lab.run_all()
+    page, keys = lab.output(0), lab.tab.page.keyboard
+    page.get_by_label("text", exact=True).fill("first")
+    page.get_by_role("tab", name="JSON").click()
+    editor = page.get_by_role("textbox", name="Arguments as JSON")
+    expect(editor).to_have_text(re.compile("first"))
+    expect(editor).to_have_attribute("contenteditable", "true")
+    editor.click()
+    keys.press("Control+A")
+    keys.type('{"text": "second", "tags": {"a": 1}}')
+    page.get_by_role("tab", name="Form").click()
+    expect(page.get_by_label("text", exact=True)).to_have_value("second")
+    page.get_by_role("tab", name="JSON").click()
+    editor.click()
+    keys.press("Control+End")
+    keys.type(" oops")
+    lab.wait_for_text("Not JSON yet", within=page)
+    keys.press("Control+z")
+    expect(page.get_by_text("Not JSON yet")).to_have_count(0)
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        lab.screenshot(f"editor-{theme}")
+        assert violations(lab.tab.page, ".toolbench-panel") == []
+    keys.press("Control+Enter")
+    lab.wait_for_text(SAME, within=page)
+    page.get_by_role("tab", name="Code").click()
+    lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    code = page.locator(".toolbench-code")
+    code.get_by_role("button", name="Copy").click()
+    expect(code.get_by_role("status")).to_have_text("Copied")
+    assert "run_tool(note" in lab.tab.page.evaluate(READ)
+    lab.screenshot("editor-code")
+    assert lab.tab.console_errors == []
+
+
+TABLE = """
+%load_ext toolbench
+import pandas as pd
+from toolbench import tool
+
+@tool
+def books() -> object:
+    '''Return 5,000 rows.'''
+    return pd.DataFrame({"title": [f"<i>{n % 7}</i>" for n in range(5000)], "year": range(5000, 0, -1)})
+
+books
+"""
+
+
+def test_a_large_table_is_virtual_and_sorted_by_its_heads(
+    lab: NotebookPage, nbroot: Path
+):
+    """Of 5,000 rows only those near the window are in the page; all are sorted and copied."""
+    lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    write_notebook(nbroot / "table.ipynb", TABLE)
+    lab.open("table.ipynb")
+    lab.run_all()
+    page = lab.output(0)
+    lab.click("Run", within=page)
+    table = page.get_by_role("table").first
+    expect(table).to_have_attribute("aria-rowcount", "5001")
+    assert table.locator("tr").count() < 200
+    card = page.locator(".toolbench-panel [data-toolbench-card]").first
+    card.get_by_role("button", name="Show all 5,000 rows").click()
+    head = table.get_by_role("columnheader", name="year int")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(table.get_by_role("row").nth(1).get_by_role("cell").last).to_have_text("1")
+    scroller = page.locator(".toolbench-panel .toolbench-scroller")
+    scroller.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    expect(table.get_by_role("cell", name="5000", exact=True)).to_be_visible()
+    assert table.locator("tr").count() < 200
+    lines = copied(lab, card).split("\n")
+    assert len(lines) == 5001
+    assert lines[1].split("\t")[1:] == ["<i>1</i>", "1"]
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        lab.screenshot(f"table-{theme}")
+        assert violations(lab.tab.page, ".toolbench-panel") == []
+    assert lab.tab.console_errors == []

@@ -1,0 +1,31 @@
+"""The public servers recorded, then replayed with their programs out of reach."""
+
+import pytest
+
+from peers.conftest import PEERS, entry_of, recorded
+from peers.test_servers import NAMES, answer
+from toolbench.mcp import MCPClient
+
+
+def seen_of(session, calls):
+    """What a server offers, and what it answers to the sample calls."""
+    results = [session.call(call["tool"], call["arguments"]) for call in calls]
+    return session.snapshot().json, [result.model_dump() for result in results]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_replay_is_what_was_recorded(name, installed, tmp_path, monkeypatch):
+    """Each offers and answers the same once its command is gone."""
+    record = next(server for server in recorded() if server["name"] == name)
+    roots = [] if name == "filesystem" else [f"file://{PEERS}/data"]
+    calls, path = record["sample_calls"], tmp_path / "recording.jsonl"
+    with MCPClient(
+        timeout=60, roots=roots, elicitation_handler=answer, sampling_handler=answer
+    ) as client:
+        live = seen_of(client.connect(name, entry_of(record), record=path), calls)
+    monkeypatch.setenv("PATH", "")
+    with MCPClient(timeout=60, roots=roots) as client:
+        session = client.connect(name, replay=path)
+        assert session.connection.pid is None
+        replayed = seen_of(session, calls)
+    assert replayed == live
