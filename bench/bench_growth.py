@@ -15,8 +15,8 @@ from toolbench.llm.formats import FORMATS
 from toolbench.llm.lint import lint_tools
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.magics.catalog import Catalog
-from toolbench.runs.history import RunHistory
-from toolbench.runs.record import RunRecord
+from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.bench import Bench
 from toolbench.widgets.form import SchemaForm
 
@@ -223,7 +223,7 @@ class TestHistory:
     records = [record(n) for n in range(max(RECORDS))]  # noqa: RUF012 - made once, never changed
 
     def filled(self, count):
-        history = RunHistory(kept=max(RECORDS), room=10**12)
+        history = RunHistory(size=max(RECORDS), room=10**12)
         for each in self.records[:count]:
             history.add(each)
         return history

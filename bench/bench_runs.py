@@ -8,11 +8,10 @@ from measuring import CPU, WALL, Cold
 from wire import Wire
 
 from toolbench import Action, ToolDefinition, history, run_tool, tool
-from toolbench.runs.calls import forget_calls, record_calls
+from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.widgets.bench import bench
+from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.quiet import QUIET
-from toolbench.widgets.ticker import ticker
 
 _ROUNDS = 200
 _RUN = 0.0002  # seconds that a run may cost more than the work
@@ -95,8 +94,8 @@ class TestOverhead:
         panel = ToolPanel(add, {"a": 1})
 
         def click(_):
-            panel._begun = -QUIET  # the second click of a double click would not count
-            panel._clicked()
+            panel._controls.expect_click()  # a double click would not count
+            panel._controls.buttons[0].click()
             assert panel._run.done.wait(20)
 
         ledger.time(

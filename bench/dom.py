@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browser.conftest import FLAGS  # noqa: E402 - the rig of the browser tests
+from browser.chromium import FLAGS  # noqa: E402 - the rig of the browser tests
 from browser.lab import NotebookPage, write_notebook  # noqa: E402
 from browser.server import JupyterServer  # noqa: E402
 from browser.tab import Tab  # noqa: E402

@@ -30,6 +30,7 @@ class Peer:
 
 
 PEERS = {
+    "agents": Peer(("pydantic-ai-slim",), beside_ours=True),
     "forms": Peer(("ipyautoui", "ipywidgets-jsonschema"), beside_ours=True),
     "openhands": Peer(
         ("openhands-sdk==1.58.*", "openhands-tools==1.58.*", "fastmcp<4"),

@@ -18,7 +18,8 @@ from serving import serve
 
 sys.path.insert(1, str(Path(__file__).parents[2]))
 import toolbench.tools.terminal as our_terminal
-from toolbench.core import annotations, executor, schema, tool
+from toolbench.core import executor, schema, tool
+from toolbench.core.definition import declarations
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.tools.glob import GlobTool
 from toolbench.tools.grep import GrepTool
@@ -33,7 +34,7 @@ def core_of(by: By) -> ModuleType:
     if by == "openhands":
         return their_core
     names = ModuleType("toolbench")
-    for part in (annotations, executor, schema, tool):
+    for part in (declarations, executor, schema, tool):
         vars(names).update(vars(part))
     return names
 
