@@ -1,4 +1,5 @@
-# `make` opens the tour (or, without a browser, writes it as a report); `make test` runs every check.
+# `make` opens the tour (or, without a browser, writes it as a report); `make test` runs every check;
+# `make test-more` runs the unit tests on the other Pythons. CI runs both.
 # Nothing is installed outside this folder, but Chromium for the browser tests (scripts/chromium.sh).
 PYTHON ?= python3
 BIN := .venv/bin
@@ -6,7 +7,8 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 # How many tests run at a time. Those of one file stay together: they share kernels and servers.
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -rs -n $(WORKERS) --dist loadfile
+PARALLEL := -n $(WORKERS) --dist loadfile
+TESTS := $(BIN)/python scripts/run_tests.py $(PARALLEL)
 
 .DEFAULT_GOAL := tour
 .PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench constraints clean
@@ -21,7 +23,7 @@ demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
 test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve unit-more   ## on the other Pythons; not in CI yet
+test-more: resolve unit-more   ## on the other Pythons that are promised
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
@@ -43,7 +45,7 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(PYTEST) tests --ignore tests/browser --ignore tests/peers
+	$(TESTS) tests --ignore tests/browser --ignore tests/peers
 
 unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
 	-@sh scripts/chromium.sh
@@ -56,7 +58,7 @@ resolve: .venv/.ready   ## all extras go together, at the lowest and the highest
 	done; done
 
 notebooks: .venv/.ready
-	$(PYTEST) --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
+	$(BIN)/python -m pytest -q -rs $(PARALLEL) --nbval --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
 
 outputs: .venv/.ready  ## run the notebooks and save them with what came out
 	$(BIN)/python scripts/outputs.py notebooks/*.ipynb
@@ -68,11 +70,11 @@ peers: .venv/.ready  ## install the public MCP servers and the conformance suite
 peers-test: .venv/.ready
 	sh scripts/chromium.sh
 	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
-	$(PYTEST) tests/peers
+	$(TESTS) tests/peers
 
 browser: .venv/.ready
 	sh scripts/chromium.sh
-	$(PYTEST) tests/browser
+	$(TESTS) tests/browser
 
 SECONDS ?= 600
 stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end

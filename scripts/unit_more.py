@@ -101,12 +101,10 @@ def uv(*arguments: str) -> None:
 def tested(environment: Path, workers: int) -> int:
     """Run the tests in *environment*, *workers* at a time, and return pytest's exit code."""
     skipped = [word for path in NOT_HERE for word in ("--ignore", path)]
-    cache = ("-o", f"cache_dir={environment / 'cache'}")
     parallel = ("-n", str(workers), "--dist", "loadfile")
-    command = [environment / "bin" / "python", "-m", "pytest", "-q", "-rs", "tests"]
-    return subprocess.run(
-        [*command, *skipped, *parallel, *cache], cwd=ROOT, check=False
-    ).returncode
+    script = ROOT / "scripts" / "run_tests.py"
+    command = [environment / "bin" / "python", script, "tests", *skipped, *parallel]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def arguments() -> argparse.Namespace:

@@ -1,0 +1,99 @@
+"""The script that runs the tests tries what failed again, in CI, and never hides a failure."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "run_tests.py"
+ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""The plugins take seconds to load and are not needed here."""
+TESTS = """
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("number", range({unstable}))
+def test_unstable(number):
+    mark = Path(__file__).with_name(f"ran{{number}}")
+    assert mark.exists() or mark.touch()
+
+
+@pytest.mark.skipif({broken} == 0, reason="none is broken")
+def test_broken():
+    raise AssertionError
+
+
+def test_good():
+    pass
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a copy of the script over tests of which so many are unstable or broken."""
+    copy = tmp_path / "scripts" / SCRIPT.name
+    copy.parent.mkdir()
+    copy.write_text(SCRIPT.read_text())
+
+    def run(*, unstable=0, broken=0, ci="true"):
+        (tmp_path / "test_it.py").write_text(
+            TESTS.format(unstable=unstable, broken=broken)
+        )
+        return subprocess.run(
+            [sys.executable, copy, "test_it.py"],
+            env={**ENVIRONMENT, "CI": ci},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def test_what_passes_runs_once(run):
+    done = run()
+    assert done.returncode == 0
+    assert "Once more" not in done.stdout
+
+
+def test_what_passes_the_second_time_is_named(run):
+    done = run(unstable=2)
+    assert done.returncode == 0, done.stdout
+    assert (
+        "UNSTABLE, to be mended: test_it.py::test_unstable[0], test_it.py::"
+        in done.stdout
+    )
+
+
+def test_what_fails_twice_fails(run):
+    done = run(unstable=1, broken=1)
+    assert done.returncode == 1
+    assert "UNSTABLE" not in done.stdout
+
+
+def test_many_failures_are_no_accident(run):
+    done = run(unstable=4)
+    assert done.returncode == 1
+    assert "Once more" not in done.stdout
+
+
+def test_a_person_sees_every_failure(run):
+    done = run(unstable=1, ci="")
+    assert done.returncode == 1
+    assert "Once more" not in done.stdout
+
+
+def test_no_test_is_no_success():
+    """Nothing that stops pytest itself counts as a test that failed."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "tests/none_here.py"],
+        env={**ENVIRONMENT, "CI": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode not in (0, 1), done.stdout
