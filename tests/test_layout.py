@@ -1,5 +1,7 @@
 """The laws of the folders: a reader guesses the file from the behaviour."""
 
+import ast
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -104,3 +106,43 @@ def test_a_file_is_worth_opening():
         <= SMALL
     }
     assert tiny <= set(TINY)
+
+
+def layers():
+    """Return the layer of every module at the top of the package, counted from above."""
+    text = (ROOT.parent / "pyproject.toml").read_text("utf-8")
+    [contract] = [
+        each
+        for each in tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+        if each["type"] == "layers"
+    ]
+    return {
+        name.strip(" ()"): place
+        for place, line in enumerate(contract["layers"])
+        for name in line.split("|")
+    }
+
+
+def imports(module):
+    """Return what *module* imports of the package anywhere, each by its name at the top."""
+    tree = ast.parse((ROOT / module).with_suffix(".py").read_text("utf-8"))
+    names = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    names += [
+        a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
+    ]
+    return {
+        name.split(".")[1] for name in names if name and name.startswith("toolbench.")
+    }
+
+
+def test_not_even_a_type_comes_from_above():
+    """Imports for type checkers alone, which lint-imports leaves out, point down too."""
+    place = layers()
+    up = {
+        f"{module.as_posix()} imports {name}"
+        for module in modules()
+        if module.parts[0] in place
+        for name in imports(module)
+        if place[name] < place[module.parts[0]]
+    }
+    assert up == set()

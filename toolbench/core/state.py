@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
+from toolbench.core.conversation_parts import (
+    CallEvent,
+    ConversationEvent,
+    ConversationLoop,
+    ModelRequest,
+)
 from toolbench.errors import ToolbenchError
 from toolbench.redaction.secrets import Secrets, SecretValue
 from toolbench.wording import counted
-
-if TYPE_CHECKING:
-    from toolbench.agent.context.sent_requests import SentRequest
-    from toolbench.agent.events import ActionEvent, Event
-    from toolbench.core.conversation_parts import ConversationAgent, ConversationLoop
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,20 @@ class ConversationState:
         )
 
 
+class ConversationAgent(Protocol):
+    """What takes part in a conversation: it brings the loop."""
+
+    def join(
+        self,
+        conversation: "Conversation",
+        callbacks: Sequence[Callable[[Any], object]],
+    ) -> ConversationLoop:
+        """Return the loop for *conversation*."""
+
+    def workspace_of(self, path: str | Path) -> str | None:
+        """Return the working directory of the conversation that was saved at *path*."""
+
+
 class Conversation:
     """What an executor is given beside the action; with an agent, the talk of a model with its tools.
 
@@ -66,10 +81,10 @@ class Conversation:
         self,
         state: ConversationState | None = None,
         *,
-        agent: "ConversationAgent | None" = None,
+        agent: ConversationAgent | None = None,
         workspace: Any = None,
         secrets: Mapping[str, SecretValue] | None = None,
-        callbacks: Iterable[Callable[["Event"], object]] = (),
+        callbacks: Iterable[Callable[[Any], object]] = (),
     ) -> None:
         """Begin a conversation.
 
@@ -99,7 +114,7 @@ class Conversation:
         self._loop = None if agent is None else agent.join(self, tuple(callbacks))
 
     @property
-    def loop(self) -> "ConversationLoop":
+    def loop(self) -> ConversationLoop:
         """What asks the model and runs its calls.
 
         Raises:
@@ -114,7 +129,7 @@ class Conversation:
         return self._loop
 
     @property
-    def events(self) -> "Sequence[Event]":
+    def events(self) -> Sequence[ConversationEvent]:
         """All that happened, oldest first."""
         return self.loop.events
 
@@ -122,7 +137,7 @@ class Conversation:
         """Add a message of the user: a text, or a list of contents. The model is asked by `run`."""
         self.loop.send_message(message)
 
-    def step(self) -> "list[Event]":
+    def step(self) -> Sequence[ConversationEvent]:
         """Have the model answer once, run all its calls, and return what happened."""
         return self.loop.step()
 
@@ -145,7 +160,7 @@ class Conversation:
 
     # --- step by step ------------------------------------------------------------------
 
-    def ask(self) -> "list[Event]":
+    def ask(self) -> Sequence[ConversationEvent]:
         """Have the model answer once; its calls wait until you let them go on.
 
         Then `edit_pending`, `answer_pending` or `reject_pending` one, run them with
@@ -154,11 +169,11 @@ class Conversation:
         return self.loop.ask()
 
     @property
-    def pending(self) -> "Sequence[ActionEvent]":
+    def pending(self) -> Sequence[CallEvent]:
         """The calls that wait, with the arguments they would run with."""
         return self.loop.pending.calls
 
-    def run_pending(self, call: Any = None) -> "list[Event]":
+    def run_pending(self, call: Any = None) -> Sequence[ConversationEvent]:
         """Run the calls that wait, and ask the model nothing yet.
 
         Args:
@@ -202,7 +217,7 @@ class Conversation:
         with self.loop.changing() as pending:
             pending.refuse(call, reason)
 
-    def fork(self, event: "Event | int | None" = None) -> Self:
+    def fork(self, event: ConversationEvent | int | None = None) -> Self:
         """Return a conversation of its own that begins like this one, to go on otherwise.
 
         Args:
@@ -226,12 +241,12 @@ class Conversation:
         return self.loop.result(name)
 
     @property
-    def requests(self) -> "Sequence[SentRequest]":
+    def requests(self) -> Sequence[ModelRequest]:
         """What the model was sent, request by request; secrets are hidden."""
         return self.loop.sent
 
     @property
-    def next_request(self) -> "SentRequest":
+    def next_request(self) -> ModelRequest:
         """What the model would be sent now."""
         return self.loop.next_request
 
@@ -239,7 +254,7 @@ class Conversation:
         """Have the older part of the conversation summarised before the next request."""
         self.loop.condense()
 
-    def undo(self) -> "list[Event]":
+    def undo(self) -> Sequence[ConversationEvent]:
         """Take back what the last step changed in files, where its tools can; the model is told."""
         return self.loop.undo()
 
@@ -255,7 +270,7 @@ class Conversation:
     def load(
         cls,
         path: str | Path,
-        agent: "ConversationAgent",
+        agent: ConversationAgent,
         *,
         state: ConversationState | None = None,
         **options: Any,

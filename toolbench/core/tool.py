@@ -277,7 +277,7 @@ class ToolDefinition(
         try:
             self.action_from_arguments(dict(arguments))
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
-            return misfits(self, error, arguments)
+            return misfits(self.secrecy, error, arguments)
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
@@ -326,7 +326,7 @@ class ToolDefinition(
             return arguments
         if isinstance(arguments, Mapping):
             return self.action_from_arguments(arguments)
-        raise no_action(self, arguments)
+        raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
         """Return the action for *arguments* even if they do not fit, where that is possible.

@@ -83,7 +83,7 @@ def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Ac
     """
     if isinstance(call, Mapping | Action):
         return call
-    raise no_action(tool, call)
+    raise no_action(tool.name, tool.action_type, call)
 
 
 def execute(run: Run) -> Observation:

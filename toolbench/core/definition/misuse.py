@@ -1,20 +1,19 @@
 """The errors of calling a tool with something that is no action of it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError, Problem, indefinite
-
-if TYPE_CHECKING:
-    from toolbench.core.tool import ToolDefinition
+from toolbench.redaction.detection.secrecy import Secrecy
 
 
-def no_action(tool: "ToolDefinition[Any, Any]", argument: Any) -> TypeError:
-    """Return the error of calling *tool* with *argument*, which it does not take."""
-    name, class_name = type(argument).__name__, tool.action_type.__name__
-    takes = f"{tool.name} takes {indefinite(class_name)} or a dict of its arguments"
+def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:
+    """Return the error of calling a tool with *argument*, which it does not take."""
+    name, class_name = type(argument).__name__, action_type.__name__
+    takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
     if argument is ...:  # what the parameter is where nothing is given
-        return TypeError(f"{takes}; without any, {tool.name}({{}}).")
+        return TypeError(f"{takes}; without any, {tool_name}({{}}).")
     msg = f"{takes}, not {indefinite(name)}."
     if name == class_name:
         msg += " The class was defined again since: make the action, or the tool, anew."
@@ -22,11 +21,11 @@ def no_action(tool: "ToolDefinition[Any, Any]", argument: Any) -> TypeError:
 
 
 def misfits(
-    tool: "ToolDefinition[Any, Any]", error: Exception, arguments: Mapping[str, Any]
+    secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]
 ) -> list[Problem]:
-    """List why *arguments* make no action of *tool*, which raised *error*; no secret in any."""
+    """List why *arguments* make no action, which raised *error*; *secrecy* hides what is secret."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)
     message = f"could not be checked, {type(error).__name__}: {error}"
-    redactor = tool.secrecy.redactor(arguments)
+    redactor = secrecy.redactor(arguments)
     return redactor.problems([Problem((), message)])

@@ -73,7 +73,7 @@ class Submission:
         try:
             run.build()
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
-            self.form.refuse(misfits(self.tool, error, arguments))
+            self.form.refuse(misfits(self.tool.secrecy, error, arguments))
             return self.refusal()
         return run
 

@@ -189,7 +189,7 @@ class ConversationPanel(w.VBox):
             self._state = state
             self._coming = ""
             put(self._head, head_html(self._loop))
-            waiting = () if is_busy else self._conversation.pending
+            waiting = () if is_busy else self._loop.pending.calls
             self._rows.show(events, {call.id for call in waiting})
             self._show_waiting(waiting)
             if not is_busy:
