@@ -56,7 +56,6 @@ WALKERS = {
     "redaction/detection/secret_samples.py": "rewrites every default and example in a schema",
 }
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""
-_TYPES = {"Json", "Schema"}  # names to annotate with
 
 
 def home_of(path):
@@ -135,11 +134,9 @@ def read_in(path):
 
 
 def walks(path):
-    """Whether the file at *path* imports more of `jsonschema.walk` than names of types."""
+    """Whether the file at *path* imports from `jsonschema.walk`."""
     return any(
-        isinstance(node, ast.ImportFrom)
-        and node.module == "toolbench.jsonschema.walk"
-        and not {alias.name for alias in node.names} <= _TYPES
+        isinstance(node, ast.ImportFrom) and node.module == "toolbench.jsonschema.walk"
         for node in ast.walk(parsed(path))
     )
 

@@ -43,7 +43,7 @@ from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation, money_left, spend
 from toolbench.errors import ToolbenchError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
 from toolbench.llm.prompt_messages import user_message
 from toolbench.redaction.redactor import Redactor

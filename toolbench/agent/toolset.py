@@ -13,7 +13,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.providers import Provider
 from toolbench.plain import clip

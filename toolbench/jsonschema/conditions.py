@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from toolbench.jsonschema.types import Schema
 from toolbench.jsonschema.walk import (
     COMPOSITION,
     DEPENDENT,
     TOGETHER,
-    Schema,
     mapping,
     sequence,
 )

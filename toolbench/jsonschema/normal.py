@@ -11,9 +11,9 @@ from toolbench.jsonschema.conditions import Conditions, may_have_cases
 from toolbench.jsonschema.enumeration import accepted, accepted_values
 from toolbench.jsonschema.nodes import NodesByName
 from toolbench.jsonschema.refs import definition_name
-from toolbench.jsonschema.types import CLASSES, type_of
+from toolbench.jsonschema.types import CLASSES, Json, type_of
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.walk import Json, mapping, required_of, sequence
+from toolbench.jsonschema.walk import mapping, required_of, sequence
 
 if TYPE_CHECKING:  # a view makes the nodes
     from toolbench.jsonschema.view import SchemaView

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from toolbench.jsonschema.refs import follow
-from toolbench.jsonschema.types import Json as Json
-from toolbench.jsonschema.types import Schema as Schema
+from toolbench.jsonschema.types import Json, Schema
 from toolbench.plain import copied
 
 ALTERNATIVES = ("anyOf", "oneOf")

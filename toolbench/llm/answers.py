@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.prompt_messages import user_message
 from toolbench.llm.providers import Provider
 

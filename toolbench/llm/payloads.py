@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.formats.argument_names import to_provider
 from toolbench.llm.providers import Provider, tool_name
 

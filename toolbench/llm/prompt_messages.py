@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from toolbench.core.content import Content, ImageContent, TextContent
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.providers import Provider
 
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)

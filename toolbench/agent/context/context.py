@@ -10,7 +10,7 @@ from toolbench.core.coercion.content_blocks import contents_of
 from toolbench.core.content import Content, TextContent
 from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import ToolbenchError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.llm.providers import Provider
 

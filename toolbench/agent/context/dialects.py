@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.llm.providers import Provider

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbench.core.content import Content, ImageContent, TextContent
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.redaction.redactor import Redactor
 
 _PROTOCOL = frozenset(

@@ -11,7 +11,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import CELL, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import fold, notice, short
 from toolbench.display.sizes import estimate_tokens
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
 from toolbench.wording import counted
 

@@ -15,7 +15,7 @@ from toolbench.agent.events import (
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.errors import BodyError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from toolbench.agent.events import ActionEvent, AnswerEvent, CallEdit
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond_all
 
 

@@ -25,7 +25,7 @@ from toolbench.agent.step.call_round import Round
 from toolbench.agent.toolset import Toolset
 from toolbench.core.content import TextContent
 from toolbench.errors import ModelStoppedError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.protocol import OnChunk

@@ -6,12 +6,11 @@ from typing import Any
 
 from toolbench.jsonschema.composition.merge import listed_values, merged
 from toolbench.jsonschema.enumeration import has_type, with_values_of_its_types
-from toolbench.jsonschema.types import TYPES, json_key
+from toolbench.jsonschema.types import TYPES, Json, json_key
 from toolbench.jsonschema.walk import (
     ALTERNATIVES,
     COMPOSITION,
     TOGETHER,
-    Json,
     types_of,
 )
 

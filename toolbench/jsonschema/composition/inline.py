@@ -4,7 +4,8 @@ from typing import Any
 
 from toolbench.jsonschema.composition.fold import ANNOTATIONS
 from toolbench.jsonschema.refs import unescaped
-from toolbench.jsonschema.walk import Json, every, rewritten
+from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.walk import every, rewritten
 
 _DEFS = "#/$defs/"
 _INLINE_LIMIT = 20_000  # nodes: past it, sharing beats inlining

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from toolbench.errors import BodyError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import plain
 from toolbench.llm.calls.partial_arguments import put
 from toolbench.plain import clip

@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond
 from toolbench.llm.calls.call_errors import (
     FunctionCallNotExistsError,

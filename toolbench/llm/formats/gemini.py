@@ -11,10 +11,10 @@ from typing import Any
 
 from toolbench.jsonschema.composition.merge import together
 from toolbench.jsonschema.refs import follow
+from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (
     ALTERNATIVES,
     COMPOSITION,
-    Json,
     alternatives_in,
     conjunction_in,
     reference_in,

@@ -5,9 +5,8 @@ from typing import Any
 
 from toolbench.jsonschema.composition.merge import together
 from toolbench.jsonschema.refs import follow, resolve
+from toolbench.jsonschema.types import Json, Schema
 from toolbench.jsonschema.walk import (
-    Json,
-    Schema,
     alternatives_in,
     conjunction_in,
     reference_in,

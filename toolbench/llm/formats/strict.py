@@ -6,8 +6,8 @@ Source: OpenAI, "Structured model outputs", supported schemas.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import (
-    Json,
     alternatives_in,
     children,
     every,

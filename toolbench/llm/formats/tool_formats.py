@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.walk import Json, rewritten, types_of
+from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.walk import rewritten, types_of
 from toolbench.llm.formats.format_changes import Changes, FormatReport
 from toolbench.llm.formats.gemini import gemini_schema
 from toolbench.llm.formats.root_schema import plain_root

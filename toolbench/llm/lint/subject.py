@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.view import SchemaView
-from toolbench.jsonschema.walk import Json
 from toolbench.wording import words_of
 
 _DEEPEST = 4  # levels of arguments inside arguments

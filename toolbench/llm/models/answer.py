@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolbench.errors import ModelError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import plain, read_message
 from toolbench.llm.models.protocol import Answer, Chunk, OnChunk, Usage
 from toolbench.llm.models.sendable import dollars, sendable, whole_number

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.answer import as_answer, call_message, numbered, report
 from toolbench.llm.models.protocol import (

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.formats import FORMATS
 from toolbench.llm.models.message_images import images_in

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.answer import report
 from toolbench.llm.models.call_secrets import call_secrets
 from toolbench.llm.models.protocol import (

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from toolbench.errors import ModelScriptError, ModelStoppedError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.answer import as_answer, report
 from toolbench.llm.models.protocol import (
     Answer,

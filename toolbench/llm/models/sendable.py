@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.providers import Provider
 
 

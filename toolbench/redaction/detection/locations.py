@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from toolbench.jsonschema.types import Schema
 from toolbench.jsonschema.walk import (
     CASES,
     DEPENDENT,
     REFERENCES,
     TOGETHER,
-    Schema,
     flat,
     mapping,
     sequence,

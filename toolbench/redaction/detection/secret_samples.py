@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from toolbench.jsonschema.walk import Json, every, mapping, rewritten
+from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.walk import every, mapping, rewritten
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.secrecy import Secrecy

@@ -14,7 +14,7 @@ from toolbench.errors import (
     ModelError,
     ModelStoppedError,
 )
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.answer import numbered, report
 from toolbench.llm.models.local.process import LlamaProcess, Settings

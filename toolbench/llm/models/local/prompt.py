@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.view import read
-from toolbench.jsonschema.walk import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.protocol import Chunk, Messages, OnChunk
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.price import Price
 from toolbench.llm.models.transport.faults import HttpRefusal, fault_of
 from toolbench.llm.models.transport.inbox import (

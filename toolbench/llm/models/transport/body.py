@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.protocol import Messages
 from toolbench.llm.models.transport.text_answers import answerable
 from toolbench.llm.providers import Provider

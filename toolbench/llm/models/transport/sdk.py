@@ -17,7 +17,7 @@ from typing import Any
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ModelError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.price import Price
 from toolbench.llm.models.transport.inbox import Ended, Send, Start, ending
 from toolbench.llm.models.transport.pooled import Pooled

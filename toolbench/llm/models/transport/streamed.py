@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from toolbench.errors import BodyError, ModelError, ModelStoppedError
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import plain
 from toolbench.llm.calls.stream import ToolCallAccumulator
 from toolbench.llm.models.answer import as_answer, numbered, report

@@ -6,7 +6,7 @@ To the provider such a call was never made: the answer goes back as text of the 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbench.jsonschema.walk import Json
+from toolbench.jsonschema.types import Json
 from toolbench.llm.models.protocol import Messages
 from toolbench.llm.providers import Provider
 
