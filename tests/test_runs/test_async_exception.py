@@ -2,7 +2,7 @@
 
 import threading
 
-from toolbench.runs.cancellation.async_exception import Breakable
+from toolbench.runs.cancellation.async_exception import Interruptible
 
 
 class TestBreakable:
@@ -11,7 +11,7 @@ class TestBreakable:
 
     def test_strikes_only_during_the_work(self):
         """However often it is struck, what follows the work is never disturbed."""
-        work = Breakable(self.Stop)
+        work = Interruptible(self.Stop)
         for _ in range(300):
             over = threading.Event()
             striker = threading.Thread(target=_strike, args=(work, over))
@@ -34,7 +34,7 @@ class TestBreakable:
 
     def test_outside_work_does_nothing(self):
         """A strike before the work and after it goes nowhere."""
-        work = Breakable(self.Stop)
+        work = Interruptible(self.Stop)
         struck = []
         for strikes in ("before", "during", "after"):
             try:

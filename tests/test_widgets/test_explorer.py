@@ -288,9 +288,9 @@ class TestResources:
             )
         )
         shop.call("announce")
-        until(lambda: "Changed on the server: shop://news" in pane._news.value)
+        until(lambda: "Changed on the server: shop://news" in pane._updates.value)
         click(pane._read)
-        assert pane._news.value == ""
+        assert pane._updates.value == ""
 
     def test_that_cannot_be_read_say_why(self, client):
         """The server's own words."""

@@ -13,7 +13,7 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.core.state import secrets_of
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
-from toolbench.mcp.connection.blocking_wait import Waiting
+from toolbench.mcp.connection.blocking_wait import BlockingWait
 from toolbench.mcp.connection.failure_messages import CallFailedError
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.elicitation import (
@@ -118,7 +118,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         """
         self._keep_secrets_of(conversation)
         answerer = self._answerer()
-        waiting = Waiting[MCPToolObservation](answerer)
+        waiting = BlockingWait[MCPToolObservation](answerer)
         ask = answerer if iscoroutinefunction(answerer) else waiting.ask
         call, loop = self._calling(action, conversation, ask), portal.loop
         with self._interruptible() as stop:

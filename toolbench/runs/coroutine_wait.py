@@ -34,7 +34,7 @@ class _Ended:
     error: BaseException | None = None
 
 
-class Waiting(Generic[T]):
+class CoroutineWait(Generic[T]):
     """The thread that waits for one call.
 
     A queue carries all that the loop has to say to it: what a future does on its way, a few

@@ -20,7 +20,7 @@ from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
-from toolbench.runs.coroutine_wait import Waiting
+from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history.history import history as history
 from toolbench.runs.history.record import RunRecord, reruns
@@ -250,7 +250,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 def _awaited(run: Run) -> Observation:
     """Execute in the background loop, and answer in this thread what is asked meanwhile."""
     __tracebackhide__ = True
-    waiting = Waiting[Observation](run.answer, run.drawer)
+    waiting = CoroutineWait[Observation](run.answer, run.drawer)
     loop = portal.loop
     if (
         run.desk is None

@@ -64,7 +64,7 @@ async def _recorded_async(
 
     at_home = tool.is_async or hasattr(tool.executor, "acall")
     carry_out = partial(perform, run, work=execute_at_home if at_home else execute)
-    drawing = create_task(_drawing(run)) if run.meter is not None else None
+    drawing = create_task(_drawing(run)) if run.cell_progress is not None else None
     try:
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
     except BaseException:  # also when the caller is cancelled: then the run is

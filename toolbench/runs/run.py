@@ -21,14 +21,14 @@ from toolbench.errors import Problem
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.run_output import OutputFilter
-from toolbench.runs.cancellation.async_exception import Breakable
+from toolbench.runs.cancellation.async_exception import Interruptible
 from toolbench.runs.cancellation.cancel_token import CancelToken
 from toolbench.runs.cancellation.child_processes import Children
 from toolbench.runs.current_run import active_run
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.output.output import Output
-from toolbench.runs.progress.cell_progress import Meter
+from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
 from toolbench.runs.questions import Answer, Asker, Question, decline, presets
 
@@ -100,13 +100,13 @@ class Run:
         self.progress_state = Progress()
         self.is_of_a_cell = False
         """Whether the cell of the thread it was made in waits for it."""
-        self._meter: Meter | None = None
+        self._cell_progress: CellProgress | None = None
         self.done = Event()
         self.is_stuck = False
         """Whether it goes on though its thread was told to end: in a call nothing breaks off."""
         self.version = 0
         """Counts changes; who shows the run looks here for news."""
-        self.work = Breakable(RunCancelled)
+        self.work = Interruptible(RunCancelled)
         self._clock = monotonic()
         self._seconds: float | None = None
         self.waited = 0.0
@@ -195,27 +195,31 @@ class Run:
         self.show_progress()
 
     @property
-    def meter(self) -> Meter | None:
+    def cell_progress(self) -> CellProgress | None:
         """Draws how far the run is, in the cell that waits for it; None where nothing can."""
-        if self._meter is None and self.is_of_a_cell:
-            self._meter = Meter.here(self.tool)
-        return self._meter
+        if self._cell_progress is None and self.is_of_a_cell:
+            self._cell_progress = CellProgress.here(self.tool)
+        return self._cell_progress
 
     def show_progress(self) -> None:
         """Show in the cell how far the run is; only the cell's own thread can."""
-        if (meter := self.meter) is not None:
-            meter.draw(self.progress_state)
+        if (cell_progress := self.cell_progress) is not None:
+            cell_progress.draw(self.progress_state)
 
     @property
     def drawer(self) -> Callable[[], None] | None:
         """What shows how far the run is, for a wait in this thread; None where nothing can."""
-        meter = self.meter
-        return None if meter is None or not meter.is_here else self.show_progress
+        cell_progress = self.cell_progress
+        return (
+            None
+            if cell_progress is None or not cell_progress.is_here
+            else self.show_progress
+        )
 
     def hide_progress(self) -> None:
         """Take away what `show_progress` showed."""
-        if self._meter is not None:
-            self._meter.erase()
+        if self._cell_progress is not None:
+            self._cell_progress.erase()
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""

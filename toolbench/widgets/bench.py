@@ -14,7 +14,7 @@ from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE, Panes
 from toolbench.widgets.kit.tool_item import tool_item
@@ -95,7 +95,7 @@ class Bench(w.VBox):
         self._items = _items(self.tools)
         self._list = PickList(parts, "Tools", self._pick, self._lock, rows=12)
         self._list.offer(self._items, "")
-        self._keepsake = Keepsake()
+        self._saved_output = SavedOutput()
         self._panes = Panes(parts)
         self._panes.fill(lists=(self._list.widget,))
         super().__init__(
@@ -166,7 +166,7 @@ class Bench(w.VBox):
         static = self._static()
         ran = "".join(record.to_html() for record in self._records)
         static["text/html"] += ran
-        self._keepsake.show(static["text/html"], self._records)
+        self._saved_output.show(static["text/html"], self._records)
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _static(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class Bench(w.VBox):
         return bundle(f"{len(self.tools)} tools\n{lines}")
 
     def _keep(self) -> None:
-        self._keepsake.keep(self._static()["text/html"], self._records)
+        self._saved_output.keep(self._static()["text/html"], self._records)
 
     @property
     def _records(self) -> list[RunRecord]:

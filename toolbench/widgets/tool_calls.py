@@ -18,7 +18,7 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.parts import STYLE, Parts
-from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.panel import ToolPanel
 
 
@@ -55,7 +55,7 @@ class CallsView(w.VBox):
             else parts.html(call_head(call) + call_answer(call))
             for call in self.calls
         ]
-        self._keepsake = Keepsake()
+        self._saved_output = SavedOutput()
         for panel in self.panels:
             panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]
@@ -80,12 +80,12 @@ class CallsView(w.VBox):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = calls_bundle(self.calls, self._seen)
-        self._keepsake.show(static["text/html"], self._records)
+        self._saved_output.show(static["text/html"], self._records)
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _keep(self) -> None:
         still = calls_bundle(self.calls, self._seen)["text/html"]
-        self._keepsake.keep(still, self._records)
+        self._saved_output.keep(still, self._records)
 
     @property
     def _records(self) -> list[RunRecord]:

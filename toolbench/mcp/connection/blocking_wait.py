@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 from toolbench.mcp.elicitation import Answerer, as_answer, ask_here, current_answerer
-from toolbench.runs import coroutine_wait
+from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
 T = TypeVar("T")
 
 
-class Waiting(coroutine_wait.Waiting[T]):
+class BlockingWait(CoroutineWait[T]):
     """The thread that waits for one call of a server."""
 
     def __init__(self, answerer: Answerer) -> None:
@@ -40,10 +40,10 @@ def wait_answering(
         ToolbenchError: If called from the background loop itself.
     """
     handler = current_answerer() or answerer or ask_here
-    waits = Waiting[T](handler)
-    async_handler = handler if iscoroutinefunction(handler) else waits.ask
+    wait = BlockingWait[T](handler)
+    async_handler = handler if iscoroutinefunction(handler) else wait.ask
     try:
-        return waits.run(partial(ask, *args, answerer=async_handler), portal.loop)
+        return wait.run(partial(ask, *args, answerer=async_handler), portal.loop)
     except asyncio.CancelledError as error:
         msg = "The request was cancelled, and the server was told."
         raise ServerError(msg) from error

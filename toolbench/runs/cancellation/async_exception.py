@@ -31,7 +31,7 @@ def receive(raise_here: Callable[[], object]) -> None:
         pass
 
 
-class Breakable:
+class Interruptible:
     """A stretch of work in one thread that another may break off with an exception."""
 
     def __init__(self, error: type[BaseException]) -> None:

@@ -26,7 +26,7 @@ class _Titled(Protocol):
     def title(self) -> str: ...
 
 
-class Meter:
+class CellProgress:
     """How far one run is, drawn by the thread it was made in: the cell's.
 
     What other threads display, front ends lose or put elsewhere: they only leave the progress
@@ -41,7 +41,7 @@ class Meter:
 
     @classmethod
     def here(cls, tool: _Titled) -> Self | None:
-        """Return a meter for *tool* in the cell of this thread; None where there are none."""
+        """Return a line of progress for *tool* in the cell of this thread; None where there are none."""
         if getattr(running_shell(), "kernel", None) is None:
             return None
         return cls(tool.title) if current_thread() is main_thread() else None

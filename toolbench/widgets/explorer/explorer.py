@@ -17,9 +17,9 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.runs.shell import running_shell
 from toolbench.widgets.explorer.server_card import TONES, status_words
 from toolbench.widgets.explorer.server_page import ServerPage
-from toolbench.widgets.explorer.updates import News
+from toolbench.widgets.explorer.updates import PendingUpdates
 from toolbench.widgets.kit.parts import Parts, put, show_if
-from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE as PANES_STYLE
 from toolbench.widgets.kit.three_panes import Panes
@@ -45,7 +45,7 @@ class Explorer(w.VBox):
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client
-        self._news: dict[str, tuple[MCPServerSession, News]] = {}
+        self._updates: dict[str, tuple[MCPServerSession, PendingUpdates]] = {}
         self._pages: dict[str, ServerPage] = {}
         self._parts = parts = Parts()
         self._list = PickList(
@@ -82,15 +82,18 @@ class Explorer(w.VBox):
         """Show the servers there are now: some may have come, gone, or been replaced."""
         with self._lock:
             servers = dict(self.servers)
-            for name, (session, news) in list(self._news.items()):
+            for name, (session, updates) in list(self._updates.items()):
                 if servers.get(name) is not session:
-                    news.close()
-                    del self._news[name]
+                    updates.close()
+                    del self._updates[name]
                     if name in self._pages:
                         self._leave(name)
             for name, session in servers.items():
-                if name not in self._news:
-                    self._news[name] = session, News(session, partial(self._hear, name))
+                if name not in self._updates:
+                    self._updates[name] = (
+                        session,
+                        PendingUpdates(session, partial(self._hear, name)),
+                    )
             if self._name not in servers:
                 self._name = next(iter(servers), None)
             self._show_list()
@@ -106,7 +109,9 @@ class Explorer(w.VBox):
 
     def _show_list(self) -> None:
         sessions = {
-            name: self._news[name][0] for name in self.servers if name in self._news
+            name: self._updates[name][0]
+            for name in self.servers
+            if name in self._updates
         }
         self._list.offer(
             [
@@ -125,7 +130,7 @@ class Explorer(w.VBox):
         if name is None:
             self._panes.fill(lists=(), main=(self._empty,), aside=())
             return
-        session = self._news[name][0]
+        session = self._updates[name][0]
         put(self._head, _head_html(session))
         if name not in self._pages:
             self._pages[name] = ServerPage(session, self._lock)
@@ -135,7 +140,7 @@ class Explorer(w.VBox):
 
     def _hear(self, name: str, names: frozenset[str]) -> None:
         with self._lock:
-            if name not in self._news:
+            if name not in self._updates:
                 return
             if names & {"status", "tools"}:
                 self._show_list()
@@ -147,9 +152,9 @@ class Explorer(w.VBox):
         if self in open_explorers:  # also called when it is garbage
             open_explorers.discard(self)
             with self._lock:
-                for _, news in self._news.values():
-                    news.close()
-                self._news.clear()
+                for _, updates in self._updates.values():
+                    updates.close()
+                self._updates.clear()
                 for page in self._pages.values():
                     page.close()
                 self._pages.clear()
@@ -160,7 +165,7 @@ class Explorer(w.VBox):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = client_bundle(self)
         if "text/html" in static:
-            Keepsake().show(static["text/html"])
+            SavedOutput().show(static["text/html"])
         view = super()._repr_mimebundle_(**options)
         return {**(view or {}), **static}
 

@@ -7,7 +7,7 @@ from toolbench.display.page import notice
 from toolbench.mcp.review import ServerReview, review_of
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import Parts, put, show_if
 
 
@@ -18,7 +18,7 @@ class ReviewView:
         """Show no answer at first; everything happens while *lock* is held."""
         self._lock = lock
         self._session: MCPServerSession | None = None
-        self._errand: Errand[ServerReview] = Errand(lock)
+        self._server_request: ServerRequest[ServerReview] = ServerRequest(lock)
         self._ask = parts.button(
             "Should I use it?", tip="Its tools, tokens, risks, and what lint says"
         )
@@ -30,14 +30,16 @@ class ReviewView:
         """Ask about *session*; what was answered about another one goes."""
         if session is not self._session:
             self._session = session
-            self._errand.forget()
+            self._server_request.forget()
             put(self._answer, Html(""))
         show_if(self._ask, is_shown=session.is_connected)
 
     def _review(self) -> None:
         with self._lock:
             if self._session is not None:
-                self._errand.start(partial(review_of, self._session), self._show)
+                self._server_request.start(
+                    partial(review_of, self._session), self._show
+                )
 
     def _show(self, review: ServerReview | Failure) -> None:
         if isinstance(review, Failure):
@@ -47,4 +49,4 @@ class ReviewView:
 
     def close(self) -> None:
         """Show nothing any more of what is under way."""
-        self._errand.forget()
+        self._server_request.forget()

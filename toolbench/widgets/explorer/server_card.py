@@ -10,7 +10,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.review_view import ReviewView
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put, show_if
 
 WORDS: dict[str, str] = {
@@ -44,7 +44,7 @@ class ServerPane(Pane):
         """Show *session* as it is."""
         super().__init__(session, lock)
         parts = self._parts
-        self._errand: Errand[Any] = Errand(lock)
+        self._server_request: ServerRequest[Any] = ServerRequest(lock)
         self._message = Html("")
         self._about = parts.html()
         self._again = parts.button("Reconnect", tip="Disconnect, and connect afresh")
@@ -92,7 +92,7 @@ class ServerPane(Pane):
         self._message = Html("")
         self._again.disabled = self._other.disabled = True
         reconnect = partial(session.reconnect, mode)
-        self._errand.start(reconnect, partial(self._connected, mode))
+        self._server_request.start(reconnect, partial(self._connected, mode))
 
     def _connected(self, mode: str | None, result: Failure | None) -> None:
         if mode == "auto" and self.session.era == "legacy" and result is None:
@@ -101,11 +101,11 @@ class ServerPane(Pane):
         self.refresh()
 
     def _disconnect(self) -> None:
-        self._errand.start(self.session.close, lambda _: self.refresh())
+        self._server_request.start(self.session.close, lambda _: self.refresh())
 
     def close(self) -> None:
         """Show nothing any more of what is under way."""
-        self._errand.forget()
+        self._server_request.forget()
         self._review.close()
         super().close()
 

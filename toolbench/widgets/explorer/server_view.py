@@ -9,7 +9,7 @@ from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.server_details import ServerDetails
 from toolbench.widgets.explorer.traffic_view.open_message import UseTool
-from toolbench.widgets.explorer.updates import News
+from toolbench.widgets.explorer.updates import PendingUpdates
 
 
 class ServerView:
@@ -29,12 +29,12 @@ class ServerView:
             use_tool: Opens one of its tools, filled with arguments.
         """
         self._details = details = ServerDetails(session, lock, use_tool)
-        self._news = News(session, partial(_hear, details, lock))
+        self._updates = PendingUpdates(session, partial(_hear, details, lock))
         self.widget = details.widget
 
     def close(self) -> None:
         """Hear and show no more."""
-        self._news.close()
+        self._updates.close()
         self._details.close()
 
 

@@ -14,7 +14,7 @@ from toolbench.widgets.kit.ticker import ticker
 T = TypeVar("T")
 
 
-class News:
+class PendingUpdates:
     """Collects what changed at one server until the next tick."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Failure:
     text: str
 
 
-class Errand(Generic[T]):
+class ServerRequest(Generic[T]):
     """Something asked of a server, in a thread of its own: the page goes on meanwhile.
 
     Of several, only the last one that was started is shown.
@@ -67,7 +67,7 @@ class Errand(Generic[T]):
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
         """Call *ask* in a thread, then *show* with what came, in the thread of the ticker."""
         work = partial(self._run, self._next(), ask, show)
-        Thread(target=work, name="toolbench-errand", daemon=True).start()
+        Thread(target=work, name="toolbench-server-request", daemon=True).start()
 
     def forget(self) -> None:
         """Show nothing any more of what is under way."""

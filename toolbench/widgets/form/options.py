@@ -136,6 +136,6 @@ def send(slot: Slot, way: str) -> None:
         slot.show_json(as_json=True)
     elif way == _OTHERS and isinstance(slot.editor, ObjectEditor):
         slot.editor.offer_other_keys()
-    elif slot.presence.is_null or slot.presence.is_gated:
+    elif slot.presence.is_null or slot.presence.has_presence_box:
         slot.open()
     slot.touch()

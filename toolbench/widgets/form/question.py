@@ -12,7 +12,7 @@ import ipywidgets as w
 from toolbench.display.escape import Html, escape, link
 from toolbench.runs.questions import YES_OR_NO, Answer, Consent, Question
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts
 
 KEEP = "toolbench-keep"
@@ -74,12 +74,12 @@ def _asking(
         accept.on_click(lambda _: _settle(answer, Answer("accept", {"answer": True})))
         body = []
     else:
-        form, quiet = SchemaForm(dict(question.schema)), Quiet()
-        form.observe(lambda _: quiet.edited())
+        form, debounce = SchemaForm(dict(question.schema)), Debounce()
+        form.observe(lambda _: debounce.edited())
         stack.callback(form.close)
         accept = parts.button("Accept", look="primary", kind=SUBMIT)
         refuse = parts.button("Decline")
-        accept.on_click(lambda _: quiet.then(lambda: _accept(form, answer)))
+        accept.on_click(lambda _: debounce.then(lambda: _accept(form, answer)))
         body = [form.widget]
     refuse.on_click(lambda _: _settle(answer, Answer("decline")))
     buttons = [accept, refuse]

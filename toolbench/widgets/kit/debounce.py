@@ -9,7 +9,7 @@ from toolbench.widgets.kit.ticker import ticker
 QUIET = 0.3  # seconds without an edit before a click counts
 
 
-class Quiet:
+class Debounce:
     """Knows when a form was edited last.
 
     ipywidgets holds a field's news back until the kernel has answered the one before, but

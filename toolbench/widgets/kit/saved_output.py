@@ -25,7 +25,7 @@ _STYLE = Html(f"""<style>
 </style>""")
 
 
-class Keepsake:
+class SavedOutput:
     """An output of the cell a panel was shown in."""
 
     def __init__(self) -> None:

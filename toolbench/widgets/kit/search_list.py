@@ -16,7 +16,7 @@ import ipywidgets as w
 from toolbench.display.caps import shorten
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import notice
-from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 
 MAX_LINES = 200  # lines of the list of ipywidgets
@@ -277,11 +277,11 @@ def below(index: int | None, count: int) -> int:
 
 def on_enter(line: w.Text, react: Callable[[], None]) -> None:
     """Call *react* when Enter is pressed in *line*, after the last keys before it came."""
-    quiet = Quiet()
-    line.observe(lambda _: quiet.edited(), "value")
+    debounce = Debounce()
+    line.observe(lambda _: debounce.edited(), "value")
 
     def submitted(_: Any, content: Any, buffers: Any) -> None:
         if content.get("event") == "submit":
-            quiet.then(react)
+            debounce.then(react)
 
     line.on_msg(submitted)

@@ -10,7 +10,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.errors import ended
 from toolbench.widgets.fields import notes
 from toolbench.widgets.form.form import WrongField
-from toolbench.widgets.kit.debounce import QUIET, Quiet
+from toolbench.widgets.kit.debounce import QUIET, Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts, show_if
 
 _LINKS = 5  # fields named beside Run
@@ -34,7 +34,7 @@ class RunControls:
             cancel: Stops the run.
         """
         self._parts, self._start = parts, start
-        self._quiet = Quiet()
+        self._debounce = Debounce()
         self._begun = -QUIET
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
         self._cancel = parts.button("Cancel")
@@ -106,11 +106,11 @@ class RunControls:
 
     def edited(self) -> None:
         """Note that something was typed: a click waits until that is all here."""
-        self._quiet.edited()
+        self._debounce.edited()
 
     def when_quiet(self, act: Callable[[], object]) -> None:
         """Do what a click asks for, once the last keys are here."""
-        self._quiet.then(act)
+        self._debounce.then(act)
 
     def expect_click(self) -> None:
         """Count the next click, however soon: who answers in between does not click twice."""

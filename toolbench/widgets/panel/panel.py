@@ -22,7 +22,7 @@ from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import STYLE, Parts, show_if
-from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.dropped_values import dropped, dropped_html
@@ -61,7 +61,7 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._run: Run | None = None
         self._record: RunRecord | None = None
-        self._keepsake = Keepsake()
+        self._saved_output = SavedOutput()
         self.when_over: Callable[[], object] = self._keep
         """Is called when a run is over and shown."""
         self._head = parts.html()
@@ -248,7 +248,7 @@ class ToolPanel(w.VBox):
     def _keep(self) -> None:
         if self._record is not None:
             still = tool_bundle(self.tool)["text/html"]
-            self._keepsake.keep(still, [self._record])
+            self._saved_output.keep(still, [self._record])
 
     def _settle(self) -> None:
         can_run = self.tool.executor is not None
@@ -303,7 +303,7 @@ class ToolPanel(w.VBox):
         static = tool_bundle(self.tool, self.form.masked)
         records = [record] if (record := self.record) else []
         static["text/html"] += "".join(record.to_html() for record in records)
-        self._keepsake.show(static["text/html"], records)
+        self._saved_output.show(static["text/html"], records)
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
 

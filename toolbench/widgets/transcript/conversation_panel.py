@@ -19,7 +19,7 @@ from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import STYLE, Parts, put
-from toolbench.widgets.kit.saved_output import Keepsake
+from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.person_desk import PersonDesk
 from toolbench.widgets.transcript.transcript_rows import Rows
@@ -42,7 +42,7 @@ class ConversationPanel(w.VBox):
         self._conversation, self._loop = conversation, loop
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._keepsake = Keepsake()
+        self._saved_output = SavedOutput()
         self._thread: Thread | None = None
         self._is_stopping = False
         self._coming, self._due = "", 0.0
@@ -171,7 +171,7 @@ class ConversationPanel(w.VBox):
         is_over = not self.is_busy
         self.refresh()
         if is_over:
-            self._keepsake.renew(bundle(self._loop)["text/html"])
+            self._saved_output.renew(bundle(self._loop)["text/html"])
         return not is_over
 
     def refresh(self) -> None:
@@ -237,5 +237,5 @@ class ConversationPanel(w.VBox):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = bundle(self._loop)
-        self._keepsake.show(static["text/html"])
+        self._saved_output.show(static["text/html"])
         return {**(super()._repr_mimebundle_(**options) or {}), **static}

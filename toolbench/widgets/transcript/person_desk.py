@@ -15,7 +15,7 @@ from toolbench.llm.models import Answer
 from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
 _LOOK = 0.05  # seconds between looks whether the request is to stop
@@ -51,7 +51,7 @@ class _Asked:
     def __init__(self, request: PersonRequest, answer: "Future[Answer]") -> None:
         self._request, self._answer = request, answer
         self._parts = parts = Parts()
-        self._quiet = Quiet()
+        self._debounce = Debounce()
         self._form: SchemaForm | None = None
         names = request.tool_names
         self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *names])
@@ -59,10 +59,10 @@ class _Asked:
         self._text = parts.make(
             w.Textarea, "toolbench-prose", description="What you say"
         )
-        self._text.observe(lambda _: self._quiet.edited(), "value")
+        self._text.observe(lambda _: self._debounce.edited(), "value")
         self._fields, self._wrong = parts.column(), parts.row()
         send = parts.button("Answer for the model", look="primary")
-        send.on_click(lambda _: self._quiet.then(self._send))
+        send.on_click(lambda _: self._debounce.then(self._send))
         self.widgets = [
             parts.html(_request_html(request)),
             *([self._tool] if names else []),
@@ -78,7 +78,7 @@ class _Asked:
         old, self._form = self._form, None
         if name != _TEXT_ONLY:
             self._form = SchemaForm(dict(self._request.schema(name)))
-            self._form.observe(lambda _: self._quiet.edited())
+            self._form.observe(lambda _: self._debounce.edited())
         self._fields.children = () if self._form is None else (self._form.widget,)
         if old is not None:
             old.close()

@@ -14,7 +14,7 @@ from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
 from toolbench.plain import clip, same_json
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.debounce import Quiet
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
 _BRIEF = 160  # characters of the arguments
@@ -34,7 +34,7 @@ class WaitingCall:
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
         self._form: SchemaForm | None = None
-        self._quiet = Quiet()
+        self._debounce = Debounce()
         self._name = call.tool_name
         self._run = self._button("Run", self._run_it, look="primary")
         buttons = [
@@ -63,7 +63,7 @@ class WaitingCall:
     ) -> w.Button:
         button: w.Button = self._parts.button(label, look=look)
         button.tooltip = f"{label}: {self._name}"
-        button.on_click(lambda _: self._quiet.then(act))
+        button.on_click(lambda _: self._debounce.then(act))
         return button
 
     # --- run and edit -------------------------------------------------------------------
@@ -95,7 +95,7 @@ class WaitingCall:
             self._form = SchemaForm(
                 tool.input_schema, arguments, validate=tool.problems
             )
-            self._form.observe(lambda _: self._quiet.edited())
+            self._form.observe(lambda _: self._debounce.edited())
             self._run.description = "Run with these arguments"
         self._show(self._form.widget)
 
@@ -131,7 +131,7 @@ class WaitingCall:
 
     def _typed(self, kind: Any, label: str, look: str) -> Any:
         field = self._parts.make(kind, look, description=label)
-        field.observe(lambda _: self._quiet.edited(), "value")
+        field.observe(lambda _: self._debounce.edited(), "value")
         return field
 
     def _show(self, *widgets: w.Widget) -> None:

@@ -12,7 +12,7 @@ from toolbench.mcp.features.apps import app_in, app_uri, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 
@@ -40,7 +40,9 @@ class AppView:
         """Offer the app of the tool of *panel*."""
         self._session = session
         self._panel = panel
-        self._errand: Errand[MCPResourceObservation] = Errand(nullcontext())
+        self._server_request: ServerRequest[MCPResourceObservation] = ServerRequest(
+            nullcontext()
+        )
         self._parts = parts = Parts()
         self._button = parts.button(
             "Preview its app",
@@ -55,7 +57,7 @@ class AppView:
         if uri is not None:
             self._preview.value = notice("Reading the app …", "neutral")
             read = partial(self._session.read_resource, uri)
-            self._errand.start(read, self._show)
+            self._server_request.start(read, self._show)
 
     def _show(self, outcome: MCPResourceObservation | Failure) -> None:
         if isinstance(outcome, Failure):
@@ -78,5 +80,5 @@ class AppView:
 
     def close(self) -> None:
         """Close the view."""
-        self._errand.forget()
+        self._server_request.forget()
         self._parts.close()

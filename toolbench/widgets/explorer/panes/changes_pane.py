@@ -20,7 +20,7 @@ from toolbench.mcp.snapshots.recorded_calls import check_calls
 from toolbench.runs.history.history import history
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.panes.recording_pane import file_name
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put, show_if
 
 _MOST_CHANGES = 200  # changes; the saved page has all of them
@@ -49,8 +49,8 @@ class ChangesPane(Pane):
         """Compare nothing yet, unless *session* changed since it was approved here."""
         super().__init__(session, lock)
         parts, name = self._parts, file_name(session.name)
-        self._errand: Errand[Comparison] = Errand(lock)
-        self._writing: Errand[Path] = Errand(lock)
+        self._server_request: ServerRequest[Comparison] = ServerRequest(lock)
+        self._writing: ServerRequest[Path] = ServerRequest(lock)
         self._comparison: Comparison | None = None
         self._other = parts.make(
             w.Combobox,
@@ -127,7 +127,9 @@ class ChangesPane(Pane):
             return
         self._compare.disabled = True
         self._tell("Comparing…", "info")
-        self._errand.start(partial(compare, self.session, other), self._compared)
+        self._server_request.start(
+            partial(compare, self.session, other), self._compared
+        )
 
     def _compared(self, outcome: Comparison | Failure) -> None:
         self._compare.disabled = not self.session.is_connected
@@ -178,7 +180,7 @@ class ChangesPane(Pane):
 
     def close(self) -> None:
         """Close the tab."""
-        self._errand.forget()
+        self._server_request.forget()
         self._writing.forget()
         super().close()
 

@@ -19,8 +19,8 @@ from toolbench.widgets.explorer.panes.pane import (
     changes_html,
 )
 from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
-from toolbench.widgets.explorer.panes.server_questions import Asking
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
 
 _MESSAGES = 100
@@ -37,14 +37,14 @@ class PromptsPane(ListPane):
         super().__init__(session, lock)
         parts = self._parts
         self._prompts: dict[str, Prompt] | None = None
-        self._lists: Errand[list[Prompt]] = Errand(self._lock)
-        self._writing: Errand[MCPPromptObservation] = Errand(self._lock)
+        self._lists: ServerRequest[list[Prompt]] = ServerRequest(self._lock)
+        self._writing: ServerRequest[MCPPromptObservation] = ServerRequest(self._lock)
         self._form: RequestForm | None = None
         self._notes = parts.html(notice("Listing…", "neutral"))
         self._list = PickList(parts, "Prompts", self._pick, lock)
         self._about = parts.html()
         self._write = parts.button("Get messages", look="primary")
-        self._asking = Asking(parts)
+        self._questions = ServerQuestions(parts)
         self._result = parts.html()
         self._empty = parts.html(notice("This server offers no prompts.", "neutral"))
         self.detail = parts.column(self._empty)
@@ -81,7 +81,7 @@ class PromptsPane(ListPane):
         fields = [self._form.widget] if prompt.arguments else []
         self.detail.children = [
             *(self._about, *fields, self._write),
-            *(self._asking.widget, self._result),
+            *(self._questions.widget, self._result),
         ]
 
     def _ask(self) -> None:
@@ -89,7 +89,7 @@ class PromptsPane(ListPane):
         if form is not None and name is not None and form.is_ready:
             self._result.value = notice("Asking the server …", "neutral")
             write = partial(self.session.get_prompt, name, **form.values)
-            self._writing.start(self._asking.around(write), self._show)
+            self._writing.start(self._questions.around(write), self._show)
 
     def _show(self, result: MCPPromptObservation | Failure) -> None:
         if isinstance(result, Failure):
@@ -99,7 +99,7 @@ class PromptsPane(ListPane):
 
     def _drop_form(self) -> None:
         self._writing.forget()
-        self._asking.leave()
+        self._questions.leave()
         if self._form is not None:
             self.detail.children = ()
             self._form.close()

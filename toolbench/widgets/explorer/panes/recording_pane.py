@@ -10,7 +10,7 @@ from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, notice
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put
 
 _UNITS = ("bytes", "KB", "MB", "GB")
@@ -26,7 +26,7 @@ class RecordingPane(Pane):
         """Offer to record *session*; nothing is recorded before the button is clicked."""
         super().__init__(session, lock)
         parts = self._parts
-        self._errand: Errand[Path | None] = Errand(lock)
+        self._server_request: ServerRequest[Path | None] = ServerRequest(lock)
         self._failure = ""
         self._last: Path | None = None
         self._file = parts.make(
@@ -78,10 +78,12 @@ class RecordingPane(Pane):
         session, self._failure = self.session, ""
         self._button.disabled = True
         if session.recording is not None:
-            self._errand.start(session.stop_recording, self._stopped)
+            self._server_request.start(session.stop_recording, self._stopped)
             return
         name = self._file.value.strip() or f"{file_name(session.name)}.jsonl"
-        self._errand.start(partial(session.start_recording, name), self._started)
+        self._server_request.start(
+            partial(session.start_recording, name), self._started
+        )
 
     def _started(self, outcome: Path | Failure | None) -> None:
         self._failure = outcome.text if isinstance(outcome, Failure) else ""
@@ -96,7 +98,7 @@ class RecordingPane(Pane):
 
     def close(self) -> None:
         """Close the tab; a recording goes on."""
-        self._errand.forget()
+        self._server_request.forget()
         super().close()
 
 

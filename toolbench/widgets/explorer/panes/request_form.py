@@ -9,7 +9,7 @@ from ipywidgets import Combobox
 
 from toolbench.mcp.features.resources import Prompt, ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.fields.builtin_rules import registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.text_box import Line, is_showable
@@ -31,7 +31,9 @@ class RequestForm:
         """Make the form for *schema*, an object of strings."""
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
-        self._errand: Errand[dict[str, list[str]]] = Errand(nullcontext())
+        self._server_request: ServerRequest[dict[str, list[str]]] = ServerRequest(
+            nullcontext()
+        )
         self._requests: dict[str, str] = {}
         self._edited = 0.0
         self._waiting = False
@@ -91,7 +93,7 @@ class RequestForm:
                 for name in self._boxes
             }
 
-        self._errand.start(ask, self._offer)
+        self._server_request.start(ask, self._offer)
 
     def _offer(self, result: dict[str, list[str]] | Failure) -> None:
         if isinstance(result, Failure):
@@ -101,7 +103,7 @@ class RequestForm:
 
     def close(self) -> None:
         """Close the form; nothing that is under way is shown."""
-        self._errand.forget()
+        self._server_request.forget()
         self._propose = None
         self.form.close()
 

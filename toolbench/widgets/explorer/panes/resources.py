@@ -23,8 +23,8 @@ from toolbench.widgets.explorer.panes.pane import (
     changes_html,
 )
 from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
-from toolbench.widgets.explorer.panes.server_questions import Asking
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
 
 Offer = Resource | ResourceTemplate
@@ -42,9 +42,9 @@ class ResourcesPane(ListPane):
         super().__init__(session, lock)
         parts = self._parts
         self._offers: dict[str, Offer] | None = None
-        self._lists: Errand[list[Offer]] = Errand(self._lock)
-        self._reading: Errand[MCPResourceObservation] = Errand(self._lock)
-        self._following: Errand[None] = Errand(self._lock)
+        self._lists: ServerRequest[list[Offer]] = ServerRequest(self._lock)
+        self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(self._lock)
+        self._following: ServerRequest[None] = ServerRequest(self._lock)
         self._form: RequestForm | None = None
         self._uri = ""
         self._subscribed: set[str] = set()
@@ -55,8 +55,8 @@ class ResourcesPane(ListPane):
         self._read = parts.button("Read", look="primary")
         self._follow = parts.button("Subscribe", tip="Hear of it when it changes")
         self._buttons = parts.row(self._read, self._follow)
-        self._asking = Asking(parts)
-        self._news = parts.html()
+        self._questions = ServerQuestions(parts)
+        self._updates = parts.html()
         self._result = parts.html()
         self._empty = parts.html(notice("This server offers no resources.", "neutral"))
         self.detail = parts.column(self._empty)
@@ -95,10 +95,10 @@ class ResourcesPane(ListPane):
     def _pick(self, key: str) -> None:
         offer = (self._offers or {})[key]
         self._reading.forget()
-        self._asking.leave()
+        self._questions.leave()
         self._drop_form()
         self._about.value = _about_html(offer)
-        self._result.value = self._news.value = Html("")
+        self._result.value = self._updates.value = Html("")
         fields = []
         if isinstance(offer, ResourceTemplate):
             propose = proposals(self.session, offer)
@@ -109,7 +109,7 @@ class ResourcesPane(ListPane):
         self._show_subscription()
         self.detail.children = [
             *(self._about, *fields, self._buttons),
-            *(self._news, self._asking.widget, self._result),
+            *(self._updates, self._questions.widget, self._result),
         ]
 
     def _wanted(self) -> str | None:
@@ -126,9 +126,9 @@ class ResourcesPane(ListPane):
         uri = self._wanted()
         if uri is not None:
             self._result.value = notice(f"Reading {uri} …", "neutral")
-            self._news.value = Html("")
+            self._updates.value = Html("")
             read = partial(self.session.read_resource, uri)
-            self._reading.start(self._asking.around(read), self._show)
+            self._reading.start(self._questions.around(read), self._show)
 
     def _show(self, result: MCPResourceObservation | Failure) -> None:
         if isinstance(result, Failure):
@@ -148,10 +148,10 @@ class ResourcesPane(ListPane):
 
     def _settle(self, uri: str, result: Failure | None) -> None:
         if isinstance(result, Failure):
-            self._news.value = notice(result.text, "danger")
+            self._updates.value = notice(result.text, "danger")
             return
         self._subscribed ^= {uri}
-        self._news.value = Html("")
+        self._updates.value = Html("")
         self._show_subscription()
 
     def _show_subscription(self) -> None:
@@ -168,7 +168,7 @@ class ResourcesPane(ListPane):
         }
         if uris:
             text = f"Changed on the server: {', '.join(sorted(uris))}. Read it again."
-            self._news.value = notice(text, "info")
+            self._updates.value = notice(text, "info")
 
     def _drop_form(self) -> None:
         if self._form is not None:
@@ -178,9 +178,9 @@ class ResourcesPane(ListPane):
 
     def close(self) -> None:
         """Close the form too; what is under way is not shown any more."""
-        for errand in (self._lists, self._reading, self._following):
-            errand.forget()
-        self._asking.leave()
+        for request in (self._lists, self._reading, self._following):
+            request.forget()
+        self._questions.leave()
         self._drop_form()
         super().close()
 

@@ -11,7 +11,7 @@ from toolbench.widgets.kit.parts import Parts
 T = TypeVar("T")
 
 
-class Asking:
+class ServerQuestions:
     """The questions of one request at a time; those of a request that is left are cancelled."""
 
     def __init__(self, parts: Parts) -> None:

@@ -114,14 +114,14 @@ class OpenTool(Pane):
         self._notice = self._parts.html()
         self._take = self._parts.button("Reload", look="info")
         self.on(self._take, self._reload)
-        self._news = self._parts.row()
+        self._updates = self._parts.row()
         self.widget = self._parts.column()
         self.refresh()
 
     def refresh(self) -> None:
         """Put the panel, and the app if there is one, in their places."""
         below = [self._app.widget] if self._app is not None else []
-        self.widget.children = [self._news, self.panel, *below]
+        self.widget.children = [self._updates, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
         """Say so if the server lists another tool by this name now, or none."""
@@ -130,15 +130,15 @@ class OpenTool(Pane):
             self._notice.value = notice(
                 "The server does not list this tool any more.", "warning"
             )
-            self._news.children = [self._notice]
+            self._updates.children = [self._notice]
         elif newest.to_mcp_tool() != self.panel.tool.to_mcp_tool():
             self._newer = newest
             self._notice.value = notice(
                 "The tool changed. This panel shows the previous version.", "warning"
             )
-            self._news.children = [self._notice, self._take]
+            self._updates.children = [self._notice, self._take]
         else:
-            self._news.children = []
+            self._updates.children = []
 
     def _reload(self) -> None:
         newer = self._newer
@@ -147,7 +147,7 @@ class OpenTool(Pane):
         old, app = self.panel, self._app
         self.panel = ToolPanel(newer, old.form.value)
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None
-        self._news.children = []
+        self._updates.children = []
         self.refresh()
         old.close()
         if app is not None:

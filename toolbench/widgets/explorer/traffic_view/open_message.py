@@ -16,7 +16,7 @@ from toolbench.mcp.monitoring.exchanges import Exchange, params_of
 from toolbench.mcp.monitoring.traffic import Message
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction import MARK
-from toolbench.widgets.explorer.updates import Errand, Failure
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.wording import counted
 
@@ -46,7 +46,7 @@ class OpenMessage:
         """
         self._session = session
         self._use_tool = use_tool
-        self._errand: Errand[dict[str, Any]] = Errand(lock)
+        self._server_request: ServerRequest[dict[str, Any]] = ServerRequest(lock)
         self._exchange: Exchange | None = None
         self._head = parts.html()
         self.repeat = parts.button("Repeat", tip="Send the same request again")
@@ -67,7 +67,7 @@ class OpenMessage:
     def show(self, exchange: Exchange | None) -> None:
         """Show *exchange*, or nothing."""
         self._exchange = exchange
-        self._errand.forget()
+        self._server_request.forget()
         put(self._message, Html(""))
         if exchange is None:
             self.widget.children = ()
@@ -152,7 +152,7 @@ class OpenMessage:
         params = {name: value for name, value in params.items() if name != "_meta"}
         put(self._message, notice("Sending …", "neutral"))
         ask = partial(send_request, self._session.connection, method, params)
-        self._errand.start(ask, self._sent)
+        self._server_request.start(ask, self._sent)
 
     def _sent(self, result: dict[str, Any] | Failure) -> None:
         if isinstance(result, Failure):
@@ -162,7 +162,7 @@ class OpenMessage:
 
     def forget(self) -> None:
         """Show nothing any more of what is under way."""
-        self._errand.forget()
+        self._server_request.forget()
 
 
 def _head_html(exchange: Exchange) -> Html:

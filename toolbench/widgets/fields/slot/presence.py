@@ -38,7 +38,7 @@ class Presence:
         return State.VALUE if self.is_open else State.UNSET
 
     @property
-    def is_gated(self) -> bool:
+    def has_presence_box(self) -> bool:
         """Whether a box stands before the editor that says if there is a value at all."""
         position, editor = self._position, self._choice.current
         if position.required and position.node.nullable and not editor.owns_null:
@@ -52,8 +52,8 @@ class Presence:
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown: always, unless a gate is shut."""
-        return not self.is_gated or (self._decided is True and not self.is_null)
+        """Whether the editor is shown: always, unless its presence box is off."""
+        return not self.has_presence_box or (self._decided is True and not self.is_null)
 
     @property
     def is_there(self) -> bool:
@@ -65,7 +65,12 @@ class Presence:
     def counts(self, value: Any) -> bool:
         """Whether *value* of the editor is one: what is empty may only be untouched."""
         editor = self._choice.current
-        if value or self._decided is True or not editor.structured or self.is_gated:
+        if (
+            value
+            or self._decided is True
+            or not editor.structured
+            or self.has_presence_box
+        ):
             return True
         return self._decided is None and not editor.wants_more
 
@@ -84,5 +89,5 @@ class Presence:
     def wake(self) -> None:
         """Note an edit inside: there is a value again, if the editor has one."""
         self.is_null = False
-        if self._decided is False and not self.is_gated:
+        if self._decided is False and not self.has_presence_box:
             self._decided = None

@@ -9,7 +9,7 @@ from toolbench.widgets.fields.position import Position
 from toolbench.widgets.fields.slot.presence import State
 
 
-class Gate:
+class PresenceBox:
     """Has the editor of a slot built when it is first wanted.
 
     A Checkbox where the value is there or not, a Dropdown where it may be null as well.

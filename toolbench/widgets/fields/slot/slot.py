@@ -114,7 +114,7 @@ class Slot(Position):
         self.display.draw()
 
     def shut(self) -> None:
-        """Hold no value; what was typed is there again when the gate opens."""
+        """Hold no value; what was typed is there again when its presence box is ticked."""
         self.presence.drop()
         self.display.draw()
 
@@ -142,7 +142,7 @@ class Slot(Position):
         value = self.read()
         self.choice.show_json(as_json=as_json)
         self.write(value)
-        self.display.forget_gate()
+        self.display.forget_presence_box()
 
     def unfold(self) -> None:
         """Show the editor, and all around it."""

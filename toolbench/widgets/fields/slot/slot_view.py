@@ -1,4 +1,4 @@
-"""The line of a slot: its name, its gate, its editor or what stands in, its help and errors."""
+"""The line of a slot: its name, its presence box, its editor or what stands in, its help and errors."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from toolbench.widgets.fields.position import Position
 from toolbench.widgets.fields.slot.editor_choice import EditorChoice
 from toolbench.widgets.fields.slot.expander import Fold
 from toolbench.widgets.fields.slot.presence import Presence, State
-from toolbench.widgets.fields.slot.presence_box import Gate
+from toolbench.widgets.fields.slot.presence_box import PresenceBox
 
 
 class SlotDisplay:
@@ -33,7 +33,7 @@ class SlotDisplay:
         self.errors: list[str] = []
         self._position, self._choice, self._presence = position, choice, presence
         self._switch = switch
-        self._gate: Gate | None = None
+        self._presence_box: PresenceBox | None = None
         self._fold: Fold | None = None
 
     def entry(self) -> Entry:
@@ -41,14 +41,16 @@ class SlotDisplay:
         position, editor = self._position, self._choice.current
         if position.hidden:
             return Entry(Html(""), (), Html(""))
-        is_gated = self._presence.is_gated
-        cells = (self._gate_box(),) if is_gated else self.body
-        headless = is_gated or (editor.labelled and not editor.static)
+        has_presence_box = self._presence.has_presence_box
+        cells = (self._shown_presence_box(),) if has_presence_box else self.body
+        headless = has_presence_box or (editor.labelled and not editor.static)
         head = Html("") if headless else notes.heading(position, editor.static)
         inside = (
             self._presence.is_open and editor.notes_itself and not self._fold_is_shut
         )
-        is_short = headless and not is_gated and editor.is_short and len(cells) == 1
+        is_short = (
+            headless and not has_presence_box and editor.is_short and len(cells) == 1
+        )
         return Entry(head, cells, Html("") if inside else self.remarks(), is_short)
 
     @property
@@ -61,7 +63,7 @@ class SlotDisplay:
     def remarks(self) -> Html:
         """Return help and errors; an editor may show them itself."""
         hints = [self._choice.current.hint]
-        if self._presence.is_null and not self._presence.is_gated:
+        if self._presence.is_null and not self._presence.has_presence_box:
             hints.insert(0, "null is sent")
         return notes.remarks(self._position, filter(None, hints), self.errors)
 
@@ -79,8 +81,8 @@ class SlotDisplay:
             editor.refresh()
             if isinstance(editor, Container):
                 editor.stale()
-        if self._gate is not None:
-            self._gate.show(*self._in_gate())
+        if self._presence_box is not None:
+            self._presence_box.show(*self._box_content())
 
     # --- what stands before the editor, or in its place -------------------------------
 
@@ -99,23 +101,25 @@ class SlotDisplay:
         if self._fold_is_shut and self._fold is not None:
             self._fold.open()
 
-    def _gate_box(self) -> Widget:
-        if self._gate is None:
-            self._gate = Gate(self._position, self._switch, *self._in_gate())
-        return self._gate.widget
+    def _shown_presence_box(self) -> Widget:
+        if self._presence_box is None:
+            self._presence_box = PresenceBox(
+                self._position, self._switch, *self._box_content()
+            )
+        return self._presence_box.widget
 
-    def _in_gate(self) -> tuple[State, tuple[Widget, ...]]:
+    def _box_content(self) -> tuple[State, tuple[Widget, ...]]:
         state = self._presence.state
         return state, self.body if state is State.VALUE else ()
 
-    def forget_gate(self) -> None:
-        """Close the gate; the next line gets a new one, if it needs one."""
-        if self._gate is not None:
-            self._gate.close()
-            self._gate = None
+    def forget_presence_box(self) -> None:
+        """Close the presence box; the next line gets a new one, if it needs one."""
+        if self._presence_box is not None:
+            self._presence_box.close()
+            self._presence_box = None
 
     def close(self) -> None:
-        """Close gate and fold."""
-        self.forget_gate()
+        """Close the presence box and the fold."""
+        self.forget_presence_box()
         if self._fold is not None:
             self._fold.close()
