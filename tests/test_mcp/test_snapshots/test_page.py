@@ -2,6 +2,7 @@
 
 import pytest
 
+from toolbench.display.page import whole_page
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.changes_page import changes_page, write_page
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -21,6 +22,14 @@ def test_marks_the_words_that_changed():
     assert "<pre>Add <del>two</del> numbers.</pre>" in page
     assert "<pre>Add <ins>three</ins> numbers.</pre>" in page
     assert "shop.json" in page
+
+
+def test_is_a_page_as_all_others_are():
+    """It has the shell of every page that is saved: no script, no network, light and dark."""
+    page = changes_page(snapshot("a").diff(snapshot("b")), before="<old>", after="new")
+    head, _, body = page.partition("<body")
+    assert head == whole_page("&lt;old&gt; → new", "", width="").partition("<body")[0]
+    assert "<h1>&lt;old&gt; → new</h1>" in body
 
 
 def test_shows_every_change_under_its_meaning():
@@ -48,9 +57,10 @@ def test_is_written_to_a_file(tmp_path):
     path = write_page(page, tmp_path / "diff.html")
     assert path.read_text() == page
     assert write_page(page, path) == path
-    (tmp_path / "mine.html").write_text("precious")
-    with pytest.raises(ServerError, match="not written over"):
-        write_page(page, tmp_path / "mine.html")
-    assert (tmp_path / "mine.html").read_text() == "precious"
+    for precious in ("precious", f"<body><p>My report:</p>{page}"):
+        (tmp_path / "mine.html").write_text(precious)
+        with pytest.raises(ServerError, match="not written over"):
+            write_page(page, tmp_path / "mine.html")
+        assert (tmp_path / "mine.html").read_text() == precious
     with pytest.raises(ServerError, match="Cannot write the page"):
         write_page(page, tmp_path / "none" / "diff.html")

@@ -9,15 +9,12 @@ from typing import Any
 
 from toolbench.display.caps import cap
 from toolbench.display.escape import Html, escape, visible
-from toolbench.display.page import Tone, badge
+from toolbench.display.page import Tone, badge, whole_page
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import SEVERITIES, Change, Severity, by_severity
 from toolbench.wording import counted
 
-_HEAD = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    '<meta name="generator" content="toolbench changes">'
-)
+_PART = '<div class="toolbench-changes '
 _LONGEST = 5_000  # characters of each side
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _MOST_WORDS = 2_000  # that are compared with each other: more take too long
@@ -34,6 +31,8 @@ _MEANINGS: dict[Severity, str] = {
     "cosmetic": "no caller notices",
 }
 _STYLE = """
+.toolbench-changes { font-family: var(--jp-content-font-family, system-ui, sans-serif) }
+.toolbench-changes h1 { font-size: 22px; overflow-wrap: anywhere }
 .toolbench-changes h2 { font-size: 15px; font-weight: 600; margin: 18px 0 6px }
 .toolbench-changes p { margin: 0 0 4px; overflow-wrap: anywhere }
 .toolbench-changes table { border-collapse: collapse; width: 100%; table-layout: fixed; margin: 4px 0 18px; font-size: 13px }
@@ -44,11 +43,6 @@ _STYLE = """
 .toolbench-changes del { background: #e5534b44; color: inherit; text-decoration: line-through }
 .toolbench-changes ins { background: #2da44e44; color: inherit; text-decoration: none }
 .toolbench-changes code { font: 13px monospace; background: none; color: inherit; overflow-wrap: anywhere }
-"""
-_PAGE_STYLE = """
-:root { color-scheme: light dark; background: Canvas; color: CanvasText }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 24px auto; padding: 0 16px }
-h1 { font-size: 22px }
 """
 
 
@@ -67,14 +61,23 @@ def changes_html(
         after: What the new side is called.
         most: How many changes are shown; all of them without a number.
     """
+    return _part(_body(changes, before, after, most))
+
+
+def _part(body: str) -> Html:
+    return Html(
+        f'{_PART}tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>{body}</div>'
+    )
+
+
+def _body(
+    changes: Sequence[Change], before: str, after: str, most: int | None = None
+) -> str:
     first = by_severity(changes)[:most]
     body = "".join(_sections(first, changes, before, after))
     rest = len(changes) - len(first)
     more = f"<p>{counted(rest, 'more change')} not shown here.</p>" if rest else ""
-    return Html(
-        f'<div class="toolbench-changes tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>'
-        f"<p>{counted(len(changes), 'change')}.</p>{body}{more}</div>"
-    )
+    return f"<p>{counted(len(changes), 'change')}.</p>{body}{more}"
 
 
 def changes_page(
@@ -87,15 +90,9 @@ def changes_page(
         before: What the old side is called.
         after: What the new side is called.
     """
-    title = f"{before} → {after}"
-    return Html(
-        f"{_HEAD}"
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{_text(title)}</title><style>{_PAGE_STYLE}</style></head><body>"
-        f"<main><h1>{_text(title)}</h1>"
-        f"{changes_html(changes, before=before, after=after)}</main></body></html>"
-    )
+    title = _text(f"{before} → {after}")
+    main = f"<main><h1>{title}</h1>{_body(changes, before, after)}</main>"
+    return Html(whole_page(title, _part(main), width="70rem"))
 
 
 def write_page(page: Html, path: str | Path) -> Path:
@@ -106,7 +103,7 @@ def write_page(page: Html, path: str | Path) -> Path:
     """
     path = Path(path).expanduser()
     try:
-        if path.is_file() and not path.read_bytes().startswith(_HEAD.encode()):
+        if path.is_file() and not _is_page(path.read_bytes()):
             msg = f"{str(path)!r} is no page of changes, and is not written over: choose another file."
             raise ServerError(msg)
         path.write_text(page, encoding="utf-8", errors="replace")
@@ -116,6 +113,12 @@ def write_page(page: Html, path: str | Path) -> Path:
         msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
         raise ServerError(msg) from None
     return path
+
+
+def _is_page(data: bytes) -> bool:
+    """Tell whether *data* is a page of changes: not one that shows some among other things."""
+    body = data.partition(b"<body")[2].partition(b">")[2]
+    return body.lstrip().startswith(_PART.encode())
 
 
 def _sections(
