@@ -117,6 +117,10 @@ class Redactor:
         long = [(start, end) for start, end in beside if end - start > SHORTEST]
         return merged([*self._matcher.spans(data), *long])
 
+    def begun(self, data: bytes) -> int:
+        """Return how many bytes at the end of *data* may be the beginning of a secret."""
+        return 0 if self._matcher is None else self._matcher.begun(data)
+
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
         """The secrets that are too short to be looked for, in quotes."""
@@ -193,12 +197,10 @@ class Stream:
 
     def feed_data(self, data: bytes) -> bytes:
         """Do what `feed` does, for bytes."""
-        matcher = self.redactor._matcher
-        if matcher is None and not self._pending:
+        if self.redactor._matcher is None and not self._pending:
             return data
         data = self._pending + data
-        begun = 0 if matcher is None else matcher.begun(data)
-        return self._passed(data, len(data) - begun)
+        return self._passed(data, len(data) - self.redactor.begun(data))
 
     def flush_data(self) -> bytes:
         """Do what `flush` does, for bytes."""

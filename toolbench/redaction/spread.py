@@ -4,7 +4,7 @@ from collections import deque
 from typing import NamedTuple
 
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import SHORTEST, Redactor
 
 _ANY = "surrogatepass"
 _WINDOW = 1000  # bytes kept of earlier texts: the lines of a longer secret count by themselves
@@ -16,10 +16,12 @@ class Piece(NamedTuple):
     back: int
     """Which text: 0 is the newest, 1 the one before it."""
     text: str
+    is_at_end: bool
+    """Whether the text ends with it; otherwise it begins with it."""
 
     def hidden_in(self, text: str) -> str:
         """Return that text, as it is *text* so far, without the piece."""
-        if self.back:
+        if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)
 
@@ -39,19 +41,33 @@ class Succession:
         new, before = text.encode(errors=_ANY), sum(map(len, self._ends))
         spans = redactor.spans(b"".join((*self._ends, new[:_WINDOW])))
         across = next((s for s in spans if s[0] < before < s[1]), None)
-        pieces = [] if across is None else self._pieces(*across, new)
+        pieces = [] if across is None else _pieces([*self._ends, new], *across)
         window = min(redactor.longest, _WINDOW)
         self._ends.append(new[-window:])
         while sum(map(len, self._ends)) - len(self._ends[0]) >= window:
             self._ends.popleft()
         return pieces
 
-    def _pieces(self, start: int, end: int, new: bytes) -> list[Piece]:
-        pieces, at = list[Piece](), 0
-        texts = [*self._ends, new]
-        for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
-            part = text[max(start - at, 0) : max(end - at, 0)]
-            if part:
-                pieces.append(Piece(back, part.decode(errors=_ANY)))
-            at += len(text)
-        return pieces
+    def begun(self, redactor: Redactor) -> list[Piece]:
+        """Return the pieces of the beginning of a secret that the last text may end with.
+
+        So few bytes that they stand in many words are none.
+        """
+        texts = list(self._ends)
+        whole = b"".join(texts)
+        size = redactor.begun(whole)
+        if size < SHORTEST:
+            return []
+        return _pieces(texts, len(whole) - size, len(whole))
+
+
+def _pieces(texts: list[bytes], start: int, end: int) -> list[Piece]:
+    """Return what of each of *texts*, the newest last, stands between *start* and *end*."""
+    pieces, at = list[Piece](), 0
+    for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+        part = text[max(start - at, 0) : max(end - at, 0)]
+        if part:
+            is_at_end = at + len(text) <= end
+            pieces.append(Piece(back, part.decode(errors=_ANY), is_at_end))
+        at += len(text)
+    return pieces

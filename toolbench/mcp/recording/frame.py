@@ -16,11 +16,12 @@ A secret is replaced by `<secret-hidden:N>`; the number says which secret of the
 nothing of the secret. A line that was cut off, at the end of a file, does not count.
 """
 
+import json
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 Direction = Literal[
     "start", "connect", "sent", "received", "stderr", "noise", "end", "failure"
@@ -60,6 +61,14 @@ def frame_of(line: bytes) -> Frame | None:
         server=server or "",
         message=fields["message"],
     )
+
+
+def json_of(value: Any) -> bytes:
+    """Return *value* as JSON on one line."""
+    try:
+        return to_json(value)
+    except ValueError:  # half of a surrogate pair
+        return json.dumps(value, default=str).encode()
 
 
 def _seconds(value: Any) -> float:

@@ -14,7 +14,19 @@ from pydantic_core import from_json, to_json
 
 from toolbench._version import __version__
 from toolbench.errors import ServerError
-from toolbench.mcp.recording.frame import FORMAT, VERSION, Direction, frame_of
+from toolbench.mcp.recording.frame import (
+    FORMAT,
+    VERSION,
+    Direction,
+    frame_of,
+    json_of,
+)
+from toolbench.mcp.recording.frame_queue import FrameQueue
+from toolbench.mcp.recording.running_text import (
+    RunningText,
+    running_text,
+    without_spread,
+)
 from toolbench.redaction import MARK
 from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
@@ -42,6 +54,7 @@ class Recorder:
         self._numbers: dict[str, int] = {}
         self._redactors: dict[str, Redactor] = {}
         self._every = Redactor()
+        self._queue = FrameQueue(self._mark)
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
@@ -55,17 +68,45 @@ class Recorder:
 
     def write(self, direction: Direction, server: str, message: bytes) -> None:
         """Append a frame; *message* is JSON without secrets."""
-        head = f'{{"at": {time():.6f}, "direction": "{direction}", "server": '
-        name = json.dumps(server)
-        line = b"".join(
-            (head.encode(), name.encode(), b', "message": ', message, b"}\n")
-        )
-        with self._lock, suppress(OSError):  # a full disk ends no call
+        line = b"".join((_head(direction, server), message, b"}\n"))
+        with self._lock:
+            self._append(self._queue.add(line))
+
+    def write_text(
+        self, direction: Direction, server: str, message: Any, text: RunningText
+    ) -> None:
+        """Append a frame once it is known whether the *text* in it is a part of a secret.
+
+        Args:
+            direction: What it is.
+            server: The name of the session.
+            message: Its message, in which no secret stands whole.
+            text: What another frame of the server may go on with.
+        """
+        head = _head(direction, server)
+        with self._lock:
+            self._append(self._queue.add_text(head, message, text, self._every))
+
+    @property
+    def knows_secrets(self) -> bool:
+        """Whether there is anything to hide."""
+        return bool(self._every)
+
+    def flush(self) -> None:
+        """Write all frames that wait: the file is read now."""
+        with self._lock:
+            self._append(self._queue.settled())
+
+    def _append(self, lines: list[bytes]) -> None:
+        if not lines:
+            return
+        data = b"".join(lines)
+        with suppress(OSError):  # a full disk ends no call
             if self._file is not None:
-                self._file.write(line)  # as one piece: another process may read
+                self._file.write(data)  # as one piece: another process may read
             else:  # a session that was closed is open again
                 with _opened(self.path) as file:
-                    file.write(line)
+                    file.write(data)
 
     def hidden(self, value: Any, redactor: Redactor) -> Any:
         """Return *value* with each secret replaced by its numbered mark.
@@ -75,13 +116,18 @@ class Recorder:
         with self._lock:
             value = _numbered(value, numbered_mark(0))
             self._every = self._every.including(redactor.secrets)
-            if self._every.value(value) is value:
+            if not self._every:
                 return value
-            for secret in sorted(self._every.secrets, key=len, reverse=True):
-                own = self._redactors.setdefault(secret, Redactor([secret]))
-                masked = own.value(value)
-                if masked is not value:
-                    value = _numbered(masked, numbered_mark(self._number(secret)))
+            if self._every.value(value) is not value:
+                value = self._marked(value)
+            return without_spread(value, self._every, self._mark)
+
+    def _marked(self, value: Any) -> Any:
+        for secret in sorted(self._every.secrets, key=len, reverse=True):
+            own = self._redactors.setdefault(secret, Redactor([secret]))
+            masked = own.value(value)
+            if masked is not value:
+                value = _numbered(masked, self._mark(secret))
         return value
 
     def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
@@ -89,7 +135,7 @@ class Recorder:
         with self._lock:
             if masked == MARK != original:
                 text = original if isinstance(original, str) else _text(original)
-                return numbered_mark(self._number(text))
+                return self._mark(text)
             if not isinstance(value, dict | list):
                 return value
             if not len(value) == len(original) == len(masked):
@@ -101,14 +147,15 @@ class Recorder:
             hidden = [self.hidden_places(*part) for part in parts]
             return dict(zip(value, hidden, strict=True))
 
-    def _number(self, secret: str) -> int:
+    def _mark(self, secret: str) -> str:
         if secret not in self._numbers and len(self._numbers) >= _MOST_SECRETS:
-            return 0
-        return self._numbers.setdefault(secret, len(self._numbers) + 1)
+            return numbered_mark(0)
+        return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
 
     def close(self) -> None:
         """Let go of the file. Closing twice does no harm."""
         with self._lock:
+            self._append(self._queue.ended())
             if self._file is not None:
                 self._file.close()
                 self._file = None
@@ -149,9 +196,12 @@ class ServerRecorder:
         hidden = self.recorder.hidden(value, redactor)
         if direction == "sent":
             hidden = self._without_secret_places(value, hidden)
-        if hidden is not value:
-            raw = _json(hidden)
-        self.recorder.write(direction, self._server, raw)
+        running = running_text(self._server, hidden)
+        if running is not None and self.recorder.knows_secrets:
+            self.recorder.write_text(direction, self._server, hidden, running)
+        else:
+            raw = raw if hidden is value else json_of(hidden)
+            self.recorder.write(direction, self._server, raw)
 
     def _without_secret_places(self, value: Any, hidden: Any) -> Any:
         """Return a message of ours without the secrets that are known by their places.
@@ -176,19 +226,20 @@ class ServerRecorder:
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
         """Write a line of stderr, or one of stdout that is no message."""
         hidden = self.recorder.hidden(line, redactor)
-        self.recorder.write(direction, self._server, _json(hidden))
+        text = RunningText((self._server, direction), ())
+        self.recorder.write_text(direction, self._server, hidden, text)
 
     def connected(self, transport: str, mode: str) -> None:
         """Write that a connection is opened."""
         self._is_open = True
         about = {"transport": transport, "mode": mode}
-        self.recorder.write("connect", self._server, _json(about))
+        self.recorder.write("connect", self._server, json_of(about))
 
     def ended(self, exit_code: int | None) -> None:
         """Write that the connection ended, once."""
         if self._is_open:
             self._is_open = False
-            self.recorder.write("end", self._server, _json({"exit_code": exit_code}))
+            self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
 
     def failed(
         self,
@@ -200,7 +251,7 @@ class ServerRecorder:
         """Write what the caller was told in place of an answer."""
         details = {"token": token, "text": text, "asides": list(asides)}
         hidden = self.recorder.hidden(details, redactor)
-        self.recorder.write("failure", self._server, _json(hidden))
+        self.recorder.write("failure", self._server, json_of(hidden))
 
 
 def _parsed(text: str, message: Any) -> tuple[Any, bytes]:
@@ -212,18 +263,17 @@ def _parsed(text: str, message: Any) -> tuple[Any, bytes]:
     except (ValueError, RecursionError):
         pass  # what came was mended: written down is what it was taken for
     value = message.model_dump(by_alias=True, exclude_unset=True)
-    return value, _json(value)
+    return value, json_of(value)
 
 
-def _json(value: Any) -> bytes:
-    try:
-        return to_json(value)
-    except ValueError:  # half of a surrogate pair
-        return json.dumps(value, default=str).encode()
+def _head(direction: Direction, server: str) -> bytes:
+    """Return the line of a frame of now up to its message."""
+    frame = f'{{"at": {time():.6f}, "direction": "{direction}", "server": '
+    return f'{frame}{json.dumps(server)}, "message": '.encode()
 
 
 def _text(value: Any) -> str:
-    return _json(value).decode()
+    return json_of(value).decode()
 
 
 def _numbered(value: Any, mark: str) -> Any:
@@ -280,12 +330,19 @@ class OpenRecorders:
             self._open[place] = recorder, users + 1
         return recorder
 
+    def flush(self, path: Path) -> None:
+        """Write what waits of the recording *path*, if it is under way here: it is read now."""
+        recorder, _ = self._open.get(path.absolute(), (None, 0))
+        if recorder is not None:
+            recorder.flush()
+
     def leave(self, recorder: Recorder) -> None:
         """Need *recorder* no more; the last one closes the file."""
         with self._lock:
             _, users = self._open.get(recorder.path, (recorder, 1))
             if users > 1:
                 self._open[recorder.path] = recorder, users - 1
+                recorder.flush()
             else:
                 self._open.pop(recorder.path, None)
                 recorder.close()

@@ -1,0 +1,142 @@
+"""A secret that is spread over several texts stands in no recording, not in parts either."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolbench import current_run
+from toolbench.mcp import create_mcp_tools
+from toolbench.mcp.recording import Recording
+from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+from toolbench.testing import FakeMCPServer, Raw
+
+SECRET = "hunter2-tHe_sEcret"
+HALVES = SECRET[:9], SECRET[9:]
+KNOWN = Redactor([SECRET])
+
+
+def session_of(recorder):
+    """What a session writes into a recording."""
+    return ServerRecorder(recorder, "s", hide=lambda name, arguments: arguments)
+
+
+def lines_of(path, direction="stderr"):
+    """What was written in the frames of one direction."""
+    recording = Recording.read(path)
+    return [f.message for f in recording.frames if f.direction == direction]
+
+
+def spread(cuts):
+    """The secret, in parts."""
+    return [SECRET[i:j] for i, j in pairwise([0, *sorted(cuts), len(SECRET)])]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(4, len(SECRET) - 1), min_size=1, max_size=4, unique=True),
+    st.text("ab ", max_size=30),
+    st.text("ab ", max_size=30),
+)
+def test_wherever_it_is_cut(tmp_path_factory, cuts, before, behind):
+    """All of it is hidden in lines that come one after another; all else stays, in its order."""
+    path = tmp_path_factory.mktemp("recording") / "r.jsonl"
+    recorder = Recorder(path)
+    session = session_of(recorder)
+    parts = spread(cuts)
+    texts = ["first", before + parts[0], *parts[1:-1], parts[-1] + behind, "last"]
+    for text in texts:
+        session.line("stderr", text, KNOWN)
+        session.connected("stdio", text[:1])
+    recorder.close()
+    hidden = lines_of(path)
+    mark = "<secret-hidden:1>"
+    assert hidden == [
+        "first",
+        before + mark,
+        *[mark] * (len(parts) - 2),
+        mark + behind,
+        "last",
+    ]
+    kinds = [frame.direction for frame in Recording.read(path).frames]
+    assert kinds == ["start", *["stderr", "connect"] * len(texts)]
+
+
+def test_what_only_begins_like_one_stays(path):
+    """The next line tells; what was the beginning of no secret is written as it was."""
+    recorder = Recorder(path)
+    lines = [f"ends with {HALVES[0]}", "and goes on", HALVES[0]]
+    for line in lines:
+        session_of(recorder).line("stderr", line, KNOWN)
+    recorder.close()
+    assert lines_of(path) == lines
+
+
+def test_other_texts_between_are_no_matter(path):
+    """Lines of stderr go on with each other, and not with those of another server or kind."""
+    recorder = Recorder(path)
+    other = ServerRecorder(recorder, "other", hide=lambda name, arguments: arguments)
+    session_of(recorder).line("stderr", HALVES[0], KNOWN)
+    other.line("stderr", HALVES[1], KNOWN)
+    session_of(recorder).line("noise", HALVES[1], KNOWN)
+    session_of(recorder).line("stderr", HALVES[1], KNOWN)
+    recorder.close()
+    mark = "<secret-hidden:1>"
+    assert lines_of(path) == [mark, HALVES[1], mark]
+    assert lines_of(path, "noise") == [HALVES[1]]
+
+
+def test_what_is_read_meanwhile_is_complete(path):
+    """Whoever reads the file sees every frame, and of what may go on to be a secret nothing."""
+    recorder = open_recorders.enter(path)
+    session_of(recorder).line("stderr", f"token {HALVES[0]}", KNOWN)
+    session_of(recorder).ended(None)
+    session_of(recorder).connected("stdio", "auto")
+    assert lines_of(path) == ["token <secret-hidden:1>"]
+    assert lines_of(path, "connect")
+    open_recorders.leave(recorder)
+
+
+def test_not_many_frames_wait(path):
+    """A server that says nothing more on its stderr is recorded all the same."""
+    recorder = Recorder(path)
+    session_of(recorder).line("stderr", HALVES[0], KNOWN)
+    for _ in range(30):
+        session_of(recorder).connected("stdio", "auto")
+    assert path.read_bytes().count(b"\n") == 32
+    session_of(recorder).line("stderr", HALVES[1], KNOWN)
+    recorder.close()
+    assert not any(half in path.read_text() for half in HALVES)
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_server_cannot_smuggle_it_in(path, era):
+    """Not in its log, its progress, the blocks of a result, or the items of a list in one."""
+    server = FakeMCPServer("n", era=era)
+    schema = {"type": "object", "properties": {"password": {"type": "string"}}}
+    blocks = [{"type": "text", "text": half} for half in HALVES]
+    result = {"content": blocks, "structuredContent": {"lines": list(HALVES)}}
+    server.answer("whoami", Raw(result), schema=schema)
+
+    @server.tool
+    def log_in(password: str) -> str:
+        """Log in."""
+        for step, half in enumerate(HALVES):
+            current_run().progress(step, 2, half)
+            current_run().log(half)
+        return "welcome"
+
+    with create_mcp_tools({"n": server}, record=path) as client:
+        client["log_in"]({"password": SECRET})
+        client["whoami"]({})
+    assert not any(half in path.read_text() for half in HALVES)
+    with create_mcp_tools(replay=path) as client:
+        assert client["log_in"]({"password": "another"}).text == "welcome"
+        session = client.servers["n"]
+        assert [entry.text for entry in session.log] == [MARK, MARK]
+        again = client["whoami"]({})
+        assert [block.text for block in again.content] == [MARK, MARK]
+        assert again.structured == {"lines": [MARK, MARK]}

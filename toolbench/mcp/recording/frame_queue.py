@@ -1,0 +1,117 @@
+"""Frames that wait to be written, because a text in one may be the beginning of a secret.
+
+Lines and messages of a log come one after another, and a secret may be spread over several. What
+is written stays written, so a frame that ends with the beginning of a secret waits, and all frames
+behind it, until the next text of the same source tells.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from toolbench.mcp.recording.frame import json_of
+from toolbench.mcp.recording.running_text import (
+    Mark,
+    Place,
+    RunningText,
+    text_at,
+    without_piece,
+)
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.spread import Piece, Succession
+
+_MOST_FRAMES = 20  # that wait: a process that is cut off loses them
+_MOST_SOURCES = 100  # each call has its own progress
+_MOST_TEXTS = 50  # of one source that a secret may be spread over
+
+
+@dataclass(eq=False)
+class WaitingFrame:
+    """A frame that is not written yet: its line up to the message, and the message."""
+
+    head: bytes
+    message: Any
+    place: Place
+
+    @property
+    def line(self) -> bytes:
+        """The whole line."""
+        return b"".join((self.head, json_of(self.message), b"}\n"))
+
+
+class _Source:
+    """The last texts of one source, and their frames."""
+
+    def __init__(self) -> None:
+        self.succession = Succession()
+        self.frames: deque[WaitingFrame] = deque(maxlen=_MOST_TEXTS)
+
+    def hide(self, pieces: list[Piece], mark: Mark) -> None:
+        name = mark("".join(piece.text for piece in pieces)) if pieces else ""
+        for piece in pieces:
+            if piece.back < len(self.frames):
+                frame = self.frames[-1 - piece.back]
+                frame.message = without_piece(frame.message, frame.place, piece, name)
+
+
+class FrameQueue:
+    """The frames of a file in their order; one thread at a time may use it."""
+
+    def __init__(self, mark: Mark) -> None:
+        """Let every frame through; *mark* returns the numbered mark of a secret."""
+        self._mark = mark
+        self._frames: list[WaitingFrame | bytes] = []
+        self._sources: dict[tuple[str, ...], _Source] = {}
+        self._begun: dict[tuple[str, ...], list[Piece]] = {}
+
+    def add(self, line: bytes) -> list[bytes]:
+        """Take a whole *line*; return the lines that can be written."""
+        self._frames.append(line)
+        return self._ready()
+
+    def add_text(
+        self, head: bytes, message: Any, text: RunningText, redactor: Redactor
+    ) -> list[bytes]:
+        """Take a frame that has a *text*; return the lines that can be written.
+
+        Args:
+            head: Its line up to the message.
+            message: Its message, in which no secret stands whole.
+            text: Where its text is.
+            redactor: Knows the secrets.
+        """
+        frame = WaitingFrame(head, message, text.place)
+        self._frames.append(frame)
+        source = self._sources.pop(text.source, None) or _Source()
+        self._sources[text.source] = source  # the last that was heard of
+        source.frames.append(frame)
+        pieces = source.succession.add(redactor, text_at(message, text.place))
+        source.hide(pieces, self._mark)
+        self._begun.pop(text.source, None)
+        if pieces := source.succession.begun(redactor):
+            self._begun[text.source] = pieces
+        while len(self._sources) > _MOST_SOURCES:
+            self._forget(next(iter(self._sources)))
+        return self._ready()
+
+    def _ready(self) -> list[bytes]:
+        if len(self._frames) > _MOST_FRAMES:
+            return self.settled()
+        return [] if self._begun else self.ended()
+
+    def settled(self) -> list[bytes]:
+        """Return all lines, without what may be the beginning of a secret: the rest may follow."""
+        for source, pieces in self._begun.items():
+            self._sources[source].hide(pieces, self._mark)
+        return self.ended()
+
+    def ended(self) -> list[bytes]:
+        """Return all lines: nothing follows, so what has begun is no secret."""
+        self._begun.clear()
+        frames, self._frames = self._frames, []
+        return [each if isinstance(each, bytes) else each.line for each in frames]
+
+    def _forget(self, source: tuple[str, ...]) -> None:
+        if pieces := self._begun.pop(source, None):
+            self._sources[source].hide(pieces, self._mark)
+        del self._sources[source]

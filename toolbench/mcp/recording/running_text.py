@@ -1,0 +1,82 @@
+"""Texts that one may read as one: the messages of a log, the lines of a list, the blocks of a result."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.spread import Piece, Succession
+
+Place = tuple[str, ...]
+"""The keys that lead to a text in a message; none for a message that is the text."""
+Mark = Callable[[str], str]
+"""Returns the numbered mark of a secret."""
+_MESSAGES: Mapping[str, tuple[Place, ...]] = {
+    "notifications/message": (("params", "data"), ("params", "data", "msg")),
+    "notifications/progress": (("params", "message"),),
+}
+_BLOCKS: tuple[Place, ...] = ((), ("text",), ("resource", "text"), ("content", "text"))
+
+
+class RunningText(NamedTuple):
+    """A text of a message that another message may go on with."""
+
+    source: tuple[str, ...]
+    """What the messages have in common that follow each other."""
+    place: Place
+
+
+def running_text(server: str, message: Any) -> RunningText | None:
+    """Return the text of a notification of *server* that the next one may go on with."""
+    if not isinstance(message, Mapping) or "id" in message:
+        return None
+    method = message.get("method")
+    place = _first_text(message, _MESSAGES.get(str(method), ()))
+    if place is None:
+        return None
+    token = message["params"].get("progressToken")
+    return RunningText((server, str(method), str(token)), place)
+
+
+def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
+    """Return *value*, JSON, without the secrets that are spread over neighbours in a list."""
+    if isinstance(value, dict):
+        copy = {k: without_spread(v, redactor, mark) for k, v in value.items()}
+        return copy if any(copy[key] is not value[key] for key in copy) else value
+    if not isinstance(value, list):
+        return value
+    items = [without_spread(item, redactor, mark) for item in value]
+    succession = Succession()
+    for index, item in enumerate(items):
+        place = _first_text(item, _BLOCKS)
+        if place is None:
+            succession = Succession()
+            continue
+        pieces = succession.add(redactor, text_at(item, place))
+        name = mark("".join(piece.text for piece in pieces)) if pieces else ""
+        for piece in pieces:
+            at = index - piece.back
+            items[at] = without_piece(
+                items[at], _first_text(items[at], _BLOCKS) or (), piece, name
+            )
+    same = all(one is other for one, other in zip(items, value, strict=True))
+    return value if same else items
+
+
+def without_piece(message: Any, place: Place, piece: Piece, mark: str) -> Any:
+    """Return *message* with *piece* of the text at *place* replaced by *mark*."""
+    if place:
+        inner = without_piece(message[place[0]], place[1:], piece, mark)
+        return {**message, place[0]: inner}
+    return piece.hidden_in(message).replace(MARK, mark)
+
+
+def text_at(message: Any, place: Place) -> Any:
+    """Return what stands in *message* at *place*; None if nothing does."""
+    for key in place:
+        message = message.get(key) if isinstance(message, Mapping) else None
+    return message
+
+
+def _first_text(message: Any, places: tuple[Place, ...]) -> Place | None:
+    return next((p for p in places if isinstance(text_at(message, p), str)), None)
