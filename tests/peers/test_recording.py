@@ -1,6 +1,7 @@
-"""The public servers recorded, then replayed with their programs out of reach."""
+"""The public servers recorded, then replayed with their programs and the network out of reach."""
 
 import pytest
+from cut_off import cut_off
 
 from peers.conftest import PEERS, entry_of, recorded
 from peers.test_servers import NAMES, answer
@@ -15,7 +16,7 @@ def seen_of(session, calls):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_replay_is_what_was_recorded(name, installed, tmp_path, monkeypatch):
-    """Each offers and answers the same once its command is gone."""
+    """Each offers and answers the same once its command and the network are gone."""
     record = next(server for server in recorded() if server["name"] == name)
     roots = [] if name == "filesystem" else [f"file://{PEERS}/data"]
     calls, path = record["sample_calls"], tmp_path / "recording.jsonl"
@@ -24,8 +25,9 @@ def test_a_replay_is_what_was_recorded(name, installed, tmp_path, monkeypatch):
     ) as client:
         live = seen_of(client.connect(name, entry_of(record), record=path), calls)
     monkeypatch.setenv("PATH", "")
-    with MCPClient(timeout=60, roots=roots) as client:
+    with cut_off() as tried, MCPClient(timeout=60, roots=roots) as client:
         session = client.connect(name, replay=path)
         assert session.connection.pid is None
         replayed = seen_of(session, calls)
     assert replayed == live
+    assert tried == []

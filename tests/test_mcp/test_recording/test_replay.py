@@ -1,8 +1,10 @@
 """A replay is what was recorded: the same tools, results, progress, questions and failures."""
 
+import json
 import os
 
 import pytest
+from cut_off import cut_off
 
 from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
@@ -187,10 +189,11 @@ class TestProcesses:
         ) as client:
             before = client.servers["g"].snapshot(), called(client)
         monkeypatch.setenv("PATH", "")
-        with create_mcp_tools(replay=path) as client:
+        with cut_off() as tried, create_mcp_tools(replay=path) as client:
             assert client.servers["g"].connection.pid is None
             again = client.servers["g"].snapshot(), called(client)
         assert again == before
+        assert tried == []
 
 
 def called(client, skip=("hang", "never", "sleep")):
@@ -246,25 +249,63 @@ class TestMisbehaving:
         """Each tool that misbehaves when called gives the same text, or fails in the same words."""
         texts = []
         config = {"mcpServers": {"m": misbehaving("calls")}}
-        slow = {
-            "never",
-            "hang",
-            "slow",
-            "sleep",
-            "ignore_cancel",
-            "progress_forever",
-            "huge",
-        }
         for source in ({"config": config, "record": path}, {"replay": path}):
             with create_mcp_tools(**source, timeout=5) as client:
                 session = client.servers["m"]
                 session.call_seconds = 1.5
                 names = [
-                    t.remote_name for t in session.tools if t.remote_name not in slow
+                    t.remote_name for t in session.tools if t.remote_name not in SLOW
                 ]
                 texts.append({n: session.call(n, {}).text for n in names})
         assert texts[0] == texts[1]
         assert len(texts[0]) > 10
+
+    def test_a_call_without_an_answer_is_not_waited_for(self, path):
+        """It fails at once, in the words of then: how long it took is one of them."""
+        config = {"mcpServers": {"m": misbehaving("calls")}}
+        with create_mcp_tools(config, record=path, timeout=5) as client:
+            session = client.servers["m"]
+            session.call_seconds = 1
+            names = sorted({t.remote_name for t in session.tools} & SLOW)
+            before = {name: session.call(name, {}).text for name in names}
+        with cut_off() as tried, create_mcp_tools(replay=path) as client:
+            session = client.servers["m"]
+            session.call_seconds = 600
+            assert {name: session.call(name, {}).text for name in names} == before
+        assert tried == []
+        assert any("1 s" in text for text in before.values())
+
+
+SLOW = {"never", "slow", "huge"}
+"""The tools of the misbehaving server that take their time, or for ever."""
+
+
+class TestCutOff:
+    @pytest.mark.parametrize(
+        ("more", "words"),
+        [
+            ((), "recording ended before the server answered"),
+            (("cancelled",), "was cancelled before the server answered"),
+        ],
+    )
+    def test_a_call_that_was_under_way_is_not_waited_for(self, path, more, words):
+        """Where a recording breaks off, or a person cancelled, the replay says so at once."""
+        server = FakeMCPServer("n")
+        server.answer("t", "ok")
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client["t"]({})
+        lines = path.read_text().splitlines(keepends=True)
+        at = next(n for n, line in enumerate(lines) if "tools/call" in line)
+        path.write_text("".join(lines[: at + 1]))
+        for name in more:
+            frame = json.loads(lines[at])
+            params = {"requestId": frame["message"]["id"]}
+            notification = {"method": f"notifications/{name}", "params": params}
+            with path.open("a") as file:
+                print(json.dumps({**frame, "message": notification}), file=file)
+        with create_mcp_tools(replay=path) as client:
+            client.servers["n"].call_seconds = 600
+            assert words in client["t"]({}).text
 
 
 def replayed(path, entry):

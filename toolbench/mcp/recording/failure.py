@@ -5,6 +5,8 @@ from typing import Any
 
 NOT_RECORDED = -32004
 """The code of the error for a request that is not in the recording."""
+CUT_OFF = "The recording ended before the server answered."
+CANCELLED = "In the recording this call was cancelled before the server answered."
 _FAILED_THEN = -32005
 _KEY = "toolbench.failure"
 

@@ -7,7 +7,12 @@ from typing import Any
 
 import anyio
 
-from toolbench.mcp.recording.failure import NOT_RECORDED, failure_error
+from toolbench.mcp.recording.failure import (
+    CANCELLED,
+    CUT_OFF,
+    NOT_RECORDED,
+    failure_error,
+)
 from toolbench.mcp.recording.request_matcher import HANDSHAKE, Matcher
 from toolbench.mcp.recording.tape import (
     Event,
@@ -145,8 +150,16 @@ class _Connection:
             self._end.send(_reply(message, fields))
         if exchange.ended:
             self._end.hang_up()
-        if exchange.response is None and exchange.failure is None:
+        elif exchange.response is None and exchange.failure is None:
+            await self._leave_open(exchange, message)
+
+    async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
+        """Say of a call why it has no answer; let any other request wait, as it did."""
+        if not exchange.is_call:
             await anyio.sleep_forever()
+        reason = CANCELLED if exchange.cancelled else CUT_OFF
+        error = failure_error({"text": reason})
+        self._end.send(_reply(message, {"error": error}))
 
     def _unknown(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         if method in _QUIET:

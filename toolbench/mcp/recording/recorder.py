@@ -21,8 +21,8 @@ from toolbench.mcp.recording.frame import (
     frame_of,
     json_of,
 )
-from toolbench.mcp.recording.frame_queue import FrameQueue
-from toolbench.mcp.recording.running_text import (
+from toolbench.mcp.recording.spread_secrets.frame_queue import FrameQueue
+from toolbench.mcp.recording.spread_secrets.running_text import (
     RunningText,
     running_text,
     without_spread,

@@ -6,9 +6,8 @@ from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.recording.failure import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
-
-_ENDED = "The recording ended before the server answered."
 
 
 def start(
@@ -40,7 +39,7 @@ async def stop(inbox: Inbox) -> Path | None:
         return None
     for call in inbox.calls:
         if call.tool is not None:
-            recorder.failed(call.token, _ENDED, (), inbox.redactor)
+            recorder.failed(call.token, CUT_OFF, (), inbox.redactor)
     open_recorders.leave(recorder.recorder)
     return recorder.path
 

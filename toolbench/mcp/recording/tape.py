@@ -36,6 +36,8 @@ class Exchange:
     """What the caller was told, if there was no answer: `text` and `asides`."""
     ended: bool = False
     """Whether the connection ended instead of an answer."""
+    cancelled: bool = False
+    """Whether we took the request back before it was answered."""
     next: "Exchange | None" = None
     """The same call with the answers that the server had asked for."""
 
@@ -132,7 +134,8 @@ class Tape:
             self._open[identity] = exchange
         elif message["method"] == "notifications/cancelled":
             identity = str(params_of(message).get("requestId"))
-            self._open.pop(identity, None)
+            if (cancelled := self._open.pop(identity, None)) is not None:
+                cancelled.cancelled = True
 
     def _follows(self, exchange: Exchange) -> None:
         """Find the call that *exchange* goes on with."""

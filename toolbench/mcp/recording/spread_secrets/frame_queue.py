@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.mcp.recording.frame import json_of
-from toolbench.mcp.recording.running_text import (
+from toolbench.mcp.recording.spread_secrets.running_text import (
     Mark,
     Place,
     RunningText,
