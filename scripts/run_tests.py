@@ -1,8 +1,10 @@
 """Runs pytest; in CI, a few tests that failed run once more, one after the other.
 
 A test that fails only sometimes is broken, and its name is printed for whoever mends it. It does
-not hide what thousands of other tests have shown. A test that fails twice fails the run, and so
-do more failures than a few. A person at a terminal sees each failure at once: nothing runs twice.
+not hide what thousands of other tests have shown. Their whole files run again, so that a test that
+fails only after another one fails again. These fail the run at once: a test that fails twice, more
+failures than a few, and a process that crashed. A person at a terminal sees each failure at once:
+nothing runs twice.
 """
 # ruff: noqa: T201, S603 - a script talks to its terminal, and runs pytest
 
@@ -15,29 +17,42 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 A_FEW = 3
 """So many tests may fail the first time. More of them are no accident."""
+CRASH = b"crashed while running"
+"""What pytest-xdist says of a worker whose interpreter died."""
 SOME_FAILED = 1
 """What pytest exits with if it ran to its end and tests failed."""
 
 
 def main(arguments: list[str]) -> int:
     """Run pytest with *arguments* and return its exit code, or that of the second try."""
-    failures = (
-        ROOT / ".pytest_cache" / sys.implementation.cache_tag / "v/cache/lastfailed"
-    )
+    cache = ROOT / ".pytest_cache" / str(sys.implementation.cache_tag)
+    failures = cache / "v" / "cache" / "lastfailed"
     failures.unlink(missing_ok=True)
-    pytest = [sys.executable, "-m", "pytest", "-q", "-rs"]
-    pytest += ["-o", f"cache_dir={failures.parents[2]}"]
-    code = subprocess.run([*pytest, *arguments], cwd=ROOT, check=False).returncode
-    if code != SOME_FAILED or os.environ.get("CI", "").lower() not in ("true", "1"):
+    pytest = [sys.executable, "-m", "pytest", "-q", "-rs", "-o", f"cache_dir={cache}"]
+    code, has_crashed = run([*pytest, *arguments])
+    in_ci = os.environ.get("CI", "").lower() in ("true", "1")
+    if code != SOME_FAILED or has_crashed or not in_ci:
         return code
     names = list(json.loads(failures.read_text()))
     if len(names) > A_FEW:
         return code
-    print(f"\nOnce more, one after the other: {', '.join(names)}", flush=True)
-    code = subprocess.run([*pytest, *names], cwd=ROOT, check=False).returncode
+    files = sorted({name.partition("::")[0] for name in names})
+    print(f"\nOnce more, one after the other: {', '.join(files)}", flush=True)
+    code, _ = run([*pytest, *files])
     if code == 0:
         print(f"UNSTABLE, to be mended: {', '.join(names)}", flush=True)
     return code
+
+
+def run(command: list[str]) -> tuple[int, bool]:
+    """Run *command* and show its output; return its exit code and whether a worker crashed."""
+    has_crashed = False
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        for line in process.stdout or ():
+            sys.stdout.buffer.write(line)
+            sys.stdout.flush()
+            has_crashed |= CRASH in line
+    return process.returncode, has_crashed
 
 
 if __name__ == "__main__":

@@ -11,9 +11,18 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "run_tests.py"
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """The plugins take seconds to load and are not needed here."""
 TESTS = """
+import os
 from pathlib import Path
 
 import pytest
+
+
+@pytest.mark.skipif(not {crash}, reason="none crashes")
+def test_crash():
+    mark = Path(__file__).with_name("crashed")
+    if not mark.exists():
+        mark.touch()
+        os.abort()
 
 
 @pytest.mark.parametrize("number", range({unstable}))
@@ -39,12 +48,13 @@ def run(tmp_path):
     copy.parent.mkdir()
     copy.write_text(SCRIPT.read_text())
 
-    def run(*, unstable=0, broken=0, ci="true"):
+    def run(*, unstable=0, broken=0, crash=False, ci="true"):
         (tmp_path / "test_it.py").write_text(
-            TESTS.format(unstable=unstable, broken=broken)
+            TESTS.format(unstable=unstable, broken=broken, crash=crash)
         )
+        workers = ("-p", "xdist", "-n", "1") if crash else ()
         return subprocess.run(
-            [sys.executable, copy, "test_it.py"],
+            [sys.executable, copy, *workers, "test_it.py"],
             env={**ENVIRONMENT, "CI": ci},
             capture_output=True,
             text=True,
@@ -73,6 +83,14 @@ def test_what_fails_twice_fails(run):
     done = run(unstable=1, broken=1)
     assert done.returncode == 1
     assert "UNSTABLE" not in done.stdout
+
+
+def test_a_crash_is_no_accident(run):
+    """An interpreter that dies says something of the product, whatever it does the next time."""
+    done = run(crash=True)
+    assert done.returncode == 1, done.stdout
+    assert "crashed while running" in done.stdout
+    assert "Once more" not in done.stdout
 
 
 def test_many_failures_are_no_accident(run):
