@@ -27,6 +27,7 @@ class Interrupt:  # KeyboardInterrupt in this thread, at one step of what it doe
                 raise KeyboardInterrupt
         return self
 
+sys._getframe().f_trace_opcodes = True  # Python 3.12 wants to know before settrace
 with Terminal("/") as terminal:
     terminal.run("x=kept")
     step, interrupted = 0, True
