@@ -46,7 +46,7 @@ class ActionBase(Action):
         """Return the schema as `Schema.to_mcp_schema` does, the rating last."""
         schema = super().to_mcp_schema()
         declared = read(schema).declared
-        properties = {name: node.raw for name, node in declared.items()}
+        properties = dict(declared.raw)
         rating = properties.pop("security_risk", None)
         if rating is None:  # a schema from elsewhere
             own = read(argument_schema(ActionBase)).declared

@@ -13,16 +13,18 @@ class NodesByName(Mapping[str, "Node"]):
 
     def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
         """Hold *schemas*, parts of the root of *view*."""
-        self._view, self._schemas = view, schemas
+        self._view = view
+        self.raw = schemas
+        """The schemas as they are written."""
 
     def __getitem__(self, name: str) -> "Node":
-        return self._view.node(self._schemas[name])
+        return self._view.node(self.raw[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._schemas  # without reading it
+        return name in self.raw  # without reading it
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._schemas)
+        return iter(self.raw)
 
     def __len__(self) -> int:
-        return len(self._schemas)
+        return len(self.raw)

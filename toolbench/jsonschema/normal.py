@@ -271,7 +271,7 @@ class Node:
         return {**declared, **others}
 
     @cached_property
-    def declared(self) -> Mapping[str, "Node"]:
+    def declared(self) -> NodesByName:
         """The properties the schema itself declares."""
         return NodesByName(self.view, mapping(self.schema, "properties"))
 

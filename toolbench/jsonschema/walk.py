@@ -158,10 +158,13 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
     """Yield every schema in *schema* that is an object, itself first, and where it applies."""
-    if isinstance(schema, dict):
-        yield where, schema
-        for _, place, sub in children(schema, where):
-            yield from every(sub, place)
+    todo = [(where, schema)]
+    while todo:
+        place, part = todo.pop()
+        if isinstance(part, dict):
+            yield place, part
+            inside = [(inner, sub) for _, inner, sub in children(part, place)]
+            todo += reversed(inside)
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:

@@ -132,7 +132,7 @@ def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
         return schema
     ours = argument_schema(model)
     node = read(ours)
-    added = {n: part.raw for n, part in node.declared.items() if n in names}
+    added = {n: part for n, part in node.declared.raw.items() if n in names}
     required = [name for name in node.required if name in names]
     schema = together(schema, {"properties": added, "required": required})
     return together({k: ours[k] for k in ours if k == "$defs"}, schema)

@@ -94,7 +94,7 @@ class Parameters:
             if want and name not in own
         }
         # first, so that a call that is cut off keeps its rating
-        properties = {**added, **{name: node.raw for name, node in own.items()}}
+        properties = {**added, **own.raw}
         return {**parameters, "properties": properties} if added else parameters
 
 

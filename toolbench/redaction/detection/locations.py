@@ -32,6 +32,7 @@ _OBJECTS = {
 _NUMBERS = frozenset({"integer", "number"})
 _REST = ("additionalItems", "unevaluatedItems")
 _ARRAYS = {"items", "prefixItems", "contains", *_REST}
+_HOLDERS = frozenset({*_OBJECTS, *_ARRAYS, "contentSchema"})
 
 
 def is_secret(name: str, schema: Any) -> bool:
@@ -59,8 +60,10 @@ class Locations:
         parts = [schema for schema in schemas if isinstance(schema, Mapping)]
         key = tuple(map(id, parts))
         if key not in self._known:
-            always = list(flat(self._root, parts))
-            schemas = list(flat(self._root, parts, in_any_case=True))
+            schemas = always = parts
+            if not all(map(_WRAPPERS.isdisjoint, parts)):
+                always = list(flat(self._root, parts))
+                schemas = list(flat(self._root, parts, in_any_case=True))
             self._known[key] = Location(self, schemas, always)
         return self._known[key]
 
@@ -84,12 +87,21 @@ class Location:
         self._may_be_text = any(map(_may_be_text, plain or [{}]))
         self.types = frozenset(kind for schema in schemas for kind in _types(schema))
         """The JSON types it may have."""
-        self.choices = frozenset(
-            text for schema in schemas for text in _choices(schema)
-        )
+
+    @cached_property
+    def choices(self) -> frozenset[str]:
         """The texts it may be chosen from; none of them is a secret."""
-        self._declared = {k for s in schemas for k in mapping(s, "properties")}
-        self._first = max(len(_first_items(s)) for s in [{}, *schemas])
+        return frozenset(text for s in self._schemas for text in _choices(s))
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        """The names of its properties."""
+        return frozenset(k for s in self._schemas for k in mapping(s, "properties"))
+
+    @cached_property
+    def _first(self) -> int:
+        """How many first items have a schema of their own."""
+        return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:
         """Tell whether what stands here, under *name*, is a secret."""
@@ -168,6 +180,8 @@ class Location:
     def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
         """Yield all locations right in this one, called *above*, with their names."""
         for schema in self._schemas:
+            if _HOLDERS.isdisjoint(schema):
+                continue
             parts = list(mapping(schema, "properties").items())
             parts += [(above, part) for part in _of_any_key(schema)]
             parts += [(above, part) for part in _of_any_item(schema)]

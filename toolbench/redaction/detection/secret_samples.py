@@ -45,7 +45,8 @@ def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
         for name, field in mapping(schema, "properties").items()
         if isinstance(field, dict)
         for keyword in _SAMPLES
-        if any(_is_secret(name, field, s, root) for s in _samples(field, keyword))
+        if keyword in field
+        and any(_is_secret(name, field, s, root) for s in _samples(field, keyword))
     ]
 
 
