@@ -5,7 +5,8 @@ from hashlib import sha256
 import pytest
 
 from test_tools.terminal_parts import Terminal
-from toolbench import Conversation, ConversationState
+from toolbench import Conversation, ConversationState, history, run_tool
+from toolbench.runs.history.journal import Journal
 from toolbench.tools.terminal import TerminalAction, TerminalTool
 
 
@@ -62,6 +63,45 @@ class TestSecrets:
         [tool] = TerminalTool.create(state)
         with tool.executor:
             assert tool({"command": "echo =$API_KEY="}).text == "=<secret-hidden>="
+
+    @pytest.mark.parametrize("in_conversation", [True, False])
+    def test_show_in_nothing_else_the_terminal_says(self, tmp_path, in_conversation):
+        """Not in directories, the command, prefixes, errors, the history and its file.
+
+        It is the terminal that hides them: a run without a conversation knows none.
+        """
+        state = ConversationState(tmp_path, secrets={"API_KEY": SECRET})
+        conversation = Conversation(state) if in_conversation else None
+        journal = Journal(tmp_path / "journal.ndjson")
+        [tool] = TerminalTool.create(state)
+        with tool.executor as executor:
+            for action in (
+                TerminalAction(command='mkdir "$API_KEY"'),
+                TerminalAction(command='cd "$API_KEY"'),
+                TerminalAction(command=f"cat # {SECRET}", timeout=0),
+                TerminalAction(command="ls"),
+                TerminalAction(command="word", is_input=True, timeout=0),
+                TerminalAction(command="C-d"),
+                TerminalAction(command=f"\0 {SECRET}"),
+            ):
+                seen = executor(action, conversation)
+                assert SECRET not in f"{seen!r} {seen.to_dict()} {seen.to_llm_content}"
+            seen = executor(TerminalAction(command="pwd"), conversation)
+            assert seen.text == f"{tmp_path}/<secret-hidden>"
+            assert seen.metadata.working_dir == f"{tmp_path}/<secret-hidden>"
+            run_tool(tool, {"command": "pwd"}, conversation)
+        journal.write(history()[-1])
+        saved = (tmp_path / "journal.ndjson").read_text() + history().to_json()
+        assert "<secret-hidden>" in saved
+        assert SECRET not in saved
+
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")
+    def test_show_in_no_error(self, tmp_path):
+        """A shell that cannot start names a directory, and no secret in it."""
+        with Terminal(tmp_path / SECRET, secrets={"API_KEY": SECRET}) as terminal:
+            failed = terminal.run("pwd")
+        assert failed.text.startswith("No shell could be started in")
+        assert SECRET not in str(failed.to_dict())
 
     def test_that_hold_a_quote_or_lines_arrive_whole(self, terminal):
         """Whatever the value, it is only a value."""

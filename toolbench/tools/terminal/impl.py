@@ -31,7 +31,7 @@ from toolbench.tools.terminal.launch import (
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
 from toolbench.tools.terminal.screen_text import MARK
-from toolbench.tools.terminal.variables import LentSecrets
+from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed import in_background, undisturbed
 
 _START = 0.05  # seconds a program has to start, or a key pressed next would miss it
@@ -98,7 +98,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         check_environment(self._env)
         self._bash = _program(shell_path)
         self._max_processes = max_processes
-        self._secrets = LentSecrets(Secrets(secrets))
+        self._secrets = ShellSecrets(Secrets(secrets))
         self._name = token_hex(4)
         self._numbers = count(1)
         self._shell: PtyShell | None = None
@@ -117,13 +117,15 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """
         call = _Call(action, conversation)
         try:
-            return undisturbed(
+            observation = undisturbed(
                 partial(self._carry_out, call), partial(self._abandon, call)
             )
         except RunError as failure:
-            return TerminalObservation.from_text(
+            observation = TerminalObservation.from_text(
                 str(failure), is_error=True, command=readable(action.command) or None
             )
+        hidden: TerminalObservation = self._secrets.redactor.value(observation)
+        return hidden
 
     def interrupt(self) -> None:
         """Stop the command that a call waits for: by C-c, then by force."""
@@ -143,6 +145,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         with self._busy:
             _check_wanted(call)
             self._call = call
+            self._secrets.learn(call.conversation)
             try:
                 return self._act(call)
             finally:
@@ -285,7 +288,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _new_output(self) -> HeadAndTail:
-        secrets = self._secrets.stream()
+        secrets = self._secrets.redactor.stream()
         if self.setting.save_dir is None:
             return HeadAndTail(secrets=secrets)
         name = f"output_{self._name}_{next(self._numbers)}.txt"

@@ -1,23 +1,27 @@
 """The secrets of a conversation as variables of the shell, for the commands that name them."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from pydantic import SecretStr
+
 from toolbench.core.state import secrets_of
-from toolbench.redaction.redactor import Redactor, Stream
+from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.secrets import Secrets
 from toolbench.tools.failure_sentence import RunError
 
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
-class LentSecrets:
-    """What the shell was given of secrets, and has to be hidden in all it says from then on."""
+class ShellSecrets:
+    """What commands may name of secrets, and has to be hidden in all the terminal says."""
 
     def __init__(self, secrets: Secrets) -> None:
         """Have *secrets* at hand, beside those of a conversation."""
-        self._secrets = secrets
-        self._lent: set[str] = set()
+        self._own = secrets
+        self.redactor = secrets.redactor
+        """Replaces these, and those of every conversation so far: the shell keeps its variables."""
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
         """Return the variables for *command*: every secret whose name is a word in it.
@@ -27,18 +31,23 @@ class LentSecrets:
         Raises:
             RunError: If a secret holds a NUL, which no variable can.
         """
-        secrets = {**self._secrets, **(secrets_of(conversation) or {})}
         words = set(_NAME.findall(command))
-        values = {n: s.get_secret_value() for n, s in secrets.items() if n in words}
+        secrets = self._known(conversation).items()
+        values = {n: s.get_secret_value() for n, s in secrets if n in words}
         for name, value in values.items():
             if "\0" in value:
                 msg = (
                     f"The secret {name} holds a NUL, which no variable of a shell can."
                 )
                 raise RunError(msg)
-        self._lent |= set(values.values())
         return values
 
-    def stream(self) -> Stream:
-        """Return what replaces them in the output of one command."""
-        return Redactor(self._lent).stream()
+    def learn(self, conversation: Any) -> None:
+        """Hide the secrets of *conversation* from now on."""
+        values = {s.get_secret_value() for s in self._known(conversation).values()}
+        if not values <= self.redactor.secrets | {""}:
+            # a declared secret is one, however short
+            self.redactor = Redactor(values | self.redactor.secrets, shortest=1)
+
+    def _known(self, conversation: Any) -> Mapping[str, SecretStr]:
+        return {**self._own, **(secrets_of(conversation) or {})}
