@@ -227,9 +227,8 @@ class Run:
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
-        return self.put(
-            Question.about(self.secrets.redactor.text(message), schema, self.tool.title)
-        )
+        text = self.secrets.redactor.text(message)
+        return self.put(Question.about(text, schema, self.tool.title))
 
     def put(self, question: Question) -> Answer:
         """Return the answer to *question*; a no to a yes-or-no question is a decline.
