@@ -14,7 +14,7 @@ whatever the schema is, and it never ends in a loop: parts are read when they ar
 | --- | --- |
 | what it may be | `types`, `type` (exactly one), `nullable`, `takes_null`, `classes`, `is_text` |
 | listed values it takes | `values` (its own), `value_names`, `is_constant`, `choices` (of its alternatives, and of a yes or no) |
-| alternatives | `branches` (two at least), `alternatives` (their ends, or the node itself) |
+| alternatives | `branches` (two at least), `alternatives` (their ends, or the node itself); as they are written: `written_alternatives` |
 | an object | `properties`, `declared`, `conditional`, `required`, `names`, `key_names`, `additional`, `patterns`, `of_other_key`, `is_closed`, `is_open` |
 | a list | `items`, `prefix_items` |
 | any part | `at(*path)`, through every alternative |

@@ -5,11 +5,13 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from toolbench.jsonschema.composition.merge import merged
+from toolbench.jsonschema.types import Schema
 
 MISSING: Final = object()
 """What a reference leads to that leads nowhere: None may be what is there."""
 _HOPS = 40
 _DEFINITIONS = ("#/$defs/", "#/definitions/")
+_SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
@@ -70,6 +72,16 @@ def definition_name(schema: Any) -> str:
 def unescaped(step: str) -> str:
     """Return the key that one *step* of a JSON pointer stands for."""
     return unquote(step).replace("~1", "/").replace("~0", "~")
+
+
+def may_refer(text: bytes) -> bool:
+    """Tell whether a schema, written as the JSON *text*, may refer to another."""
+    return b"$ref" in text
+
+
+def definitions_of(root: Schema) -> dict[str, Any]:
+    """Return what *root* holds for others to refer to, and the dialect it is in."""
+    return {key: root[key] for key in _SHARED if key in root}
 
 
 def leads_out(root: Any) -> bool:

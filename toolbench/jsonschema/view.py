@@ -12,7 +12,7 @@ from toolbench.jsonschema.composition.fold import (
 )
 from toolbench.jsonschema.composition.merge import with_limits_as_numbers
 from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.refs import leads_out, resolve
+from toolbench.jsonschema.refs import definitions_of, leads_out, resolve
 from toolbench.jsonschema.types import TYPES
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.jsonschema.walk import TOGETHER, every
@@ -103,9 +103,7 @@ class SchemaView:
             return validator_of(schema)
         if self._leads_out and not self.broken:
             return validator_of(schema, root)
-        shared = ("$schema", "$defs", "definitions")
-        definitions = {key: root[key] for key in shared if key in root}
-        return validator_of({**definitions, **schema})
+        return validator_of({**definitions_of(root), **schema})
 
     @cached_property
     def _leads_out(self) -> bool:

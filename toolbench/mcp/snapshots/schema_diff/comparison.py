@@ -11,8 +11,8 @@ from typing import Any
 
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.refs import leads_out
-from toolbench.jsonschema.walk import ALTERNATIVES, TOGETHER
+from toolbench.jsonschema.refs import definitions_of, leads_out, may_refer
+from toolbench.jsonschema.written_alternatives import keyword_of, merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,
     REFUSES,
@@ -88,7 +88,7 @@ class _Comparison:
         """Return a text that two places share only if they say the same."""
         if node not in self._texts:
             text = quick_text(node.raw) or b"%d" % id(node)
-            if b"$ref" in text and not self._same_definitions:
+            if may_refer(text) and not self._same_definitions:
                 text += b"%d" % id(node.view)  # the same name may mean another thing
             self._texts[node] = text
         return self._texts[node]
@@ -295,21 +295,10 @@ def _options(node: Node) -> list[Node]:
     for each in node.alternatives:
         scalar = each.type in ("string", *NUMBERS) and not each.values
         if each.merged and scalar:
-            options += [_with_type(each, part) for part in each.merged]
+            options += merged_alternatives(each)
         elif each.type != "null" or len(node.alternatives) == 1:
             options.append(each)
     return options or [node]
-
-
-def _with_type(node: Node, part: Any) -> Node:
-    if isinstance(part, dict) and "type" not in part:
-        beside = {
-            key: value
-            for key, value in node.schema.items()
-            if key not in (*TOGETHER, "title", "description", "default")
-        }
-        return node.view.node({**beside, **part})
-    return node.view.node(part)
 
 
 def _takes_null(node: Node) -> bool:
@@ -323,17 +312,14 @@ def _definitions(node: Node) -> Any:
     root = node.view.root
     if not isinstance(root, dict):
         return str(id(node))
-    if b"$ref" in (quick_text(root) or b"$ref") and leads_out(root):
+    text = quick_text(root)
+    if (text is None or may_refer(text)) and leads_out(root):
         return str(id(node))
-    return [root.get(key) for key in ("$defs", "definitions", "$schema")]
+    return definitions_of(root)
 
 
 def _union_keyword(before: Node, after: Node) -> str:
-    for node in (after, before):
-        for keyword in ALTERNATIVES:
-            if isinstance(node.raw, dict) and keyword in node.raw:
-                return keyword
-    return "type"
+    return keyword_of(after) or keyword_of(before) or "type"
 
 
 def _too_deep(before: Node, after: Node) -> Difference:
