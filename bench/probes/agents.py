@@ -1,9 +1,16 @@
-"""The same conversation in two agent libraries, in one process: a scripted model calls a tool."""
+"""The same conversation in ours and in another agent library, in one process: a scripted model calls a tool."""
 
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from serving import serve  # isort: skip - makes its parent's modules known
+
+sys.path.insert(
+    1, str(Path(__file__).parents[2])
+)  # the OpenHands SDK has no ours beside
 
 
 def ours(steps: int) -> Callable[[], object]:
@@ -69,5 +76,61 @@ def pydantic_ai(steps: int) -> Callable[[], object]:
     return talk
 
 
-WORKS = {"toolbench": ours, "pydantic-ai": pydantic_ai}
+def openhands(steps: int) -> Callable[[], object]:
+    """The same with `TestLLM`, which is made for such tests; nothing of it is kept on disk."""
+    from openhands.sdk import Action, Agent, Conversation, Observation, Tool
+    from openhands.sdk.event import ActionEvent, ObservationEvent
+    from openhands.sdk.llm import Message, MessageToolCall, TextContent
+    from openhands.sdk.testing import TestLLM
+    from openhands.sdk.tool import ToolDefinition, ToolExecutor, register_tool
+
+    class AddAction(Action):
+        a: int
+        b: int = 1
+
+    class AddObservation(Observation):
+        pass
+
+    class Executor(ToolExecutor[AddAction, AddObservation]):
+        def __call__(self, action, conversation=None):
+            return AddObservation.from_text(str(action.a + action.b))
+
+    class AddTool(ToolDefinition[AddAction, AddObservation]):
+        @classmethod
+        def create(cls, conv_state=None, **params):
+            made = cls(
+                description="Add two numbers.",
+                action_type=AddAction,
+                observation_type=AddObservation,
+                executor=Executor(),
+            )
+            return [made]
+
+    register_tool("add", AddTool)
+
+    def scripted(step: int) -> Message:
+        if step > steps:
+            return Message(role="assistant", content=[TextContent(text="Done.")])
+        text = json.dumps({"a": step})
+        call = MessageToolCall(
+            id=f"c{step}", name="add", arguments=text, origin="completion"
+        )
+        return Message(role="assistant", content=[], tool_calls=[call])
+
+    def talk() -> None:
+        llm = TestLLM.from_messages([*map(scripted, range(1, steps + 2))])
+        agent = Agent(llm=llm, tools=[Tool(name="add")], include_default_tools=[])
+        with TemporaryDirectory() as folder:
+            conversation = Conversation(agent, workspace=folder, visualizer=None)
+            conversation.send_message("Count.")
+            conversation.run()
+            events = conversation.state.events
+            for kind in (ActionEvent, ObservationEvent):
+                assert sum(isinstance(event, kind) for event in events) == steps
+            conversation.close()
+
+    return talk
+
+
+WORKS = {"toolbench": ours, "pydantic-ai": pydantic_ai, "openhands": openhands}
 serve({"talk": lambda by, steps: WORKS[by](steps)}, {})
