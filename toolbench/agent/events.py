@@ -73,6 +73,8 @@ class MessageEvent(Event):
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """Of the model: the message as its provider has it."""
     response_id: str | None = field(default=None, kw_only=True)
+    undone: tuple[int, ...] = field(default=(), kw_only=True)
+    """Of the workbench: the numbers of the calls whose edits were taken back."""
 
     @property
     def text(self) -> str:

@@ -85,7 +85,6 @@ class Loop:
         self._inbox: deque[MessageEvent] = deque()
         self._over: StopReason | None = None
         self._detail = ""
-        self._undone: set[int] = set()
         self._stopping = Flag()
         self._turn = Lock()
 
@@ -172,12 +171,13 @@ class Loop:
         """Take back the edits of the last step that has any; the model is told."""
         with self._at_work():
             place = len(self.log)
-            is_undone, notice = take_back_last(self.log, self._undone)
-            if notice:
-                self.log.add(NoticeEvent(self.redactor.text(notice)))
-            if is_undone:
-                content = (TextContent(text=self.redactor.text(is_undone)),)
-                event = self.log.append(MessageEvent(content, source="environment"))
+            undone = take_back_last(self.log, self.calls.asker)
+            if undone.notice:
+                self.log.add(NoticeEvent(self.redactor.text(undone.notice)))
+            if undone.report:
+                content = (TextContent(text=self.redactor.text(undone.report)),)
+                event = MessageEvent(content, source="environment", undone=undone.calls)
+                event = self.log.append(event)
                 self._add(event)
                 self.log.tell(event)
             return self.log.after(place)

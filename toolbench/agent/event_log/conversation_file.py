@@ -223,6 +223,7 @@ def event_of(data: Mapping[str, Any]) -> Event:
         "tool_call": lambda call: _tool_call(call, data),
         "metadata": lambda metadata: CallMetadata(**metadata),
         "forgotten": tuple,
+        "undone": lambda calls: tuple(map(int, calls)),
     }
     for name in values.keys() & readers.keys():
         values[name] = readers[name](values[name])

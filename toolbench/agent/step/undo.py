@@ -1,12 +1,22 @@
 """Take back what the calls of a step did, where their tools can."""
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from toolbench.agent.events import ActionEvent, CallEdit, Event, ObservationEvent
+from toolbench.agent.events import (
+    ActionEvent,
+    CallEdit,
+    Event,
+    MessageEvent,
+    ObservationEvent,
+)
 from toolbench.core.schema import Observation
 from toolbench.plain import sentence
+from toolbench.runs.input_prompt import ask_in_cell
+from toolbench.runs.questions import YES_OR_NO, Asker, Consent, Question, presets
+
+_DECLINED = "Nobody agreed to put it back as it is written down; `with answering(True):` agrees before."
 
 
 @runtime_checkable
@@ -20,39 +30,72 @@ class Undoing(Protocol):
         """Take back what *action* did, if it was the last to change its object."""
 
 
-def last_edits(
-    events: Iterable[Event], undone: Container[int]
-) -> Sequence[ActionEvent]:
+@runtime_checkable
+class UndoingRecorded(Undoing, Protocol):
+    """One that can also take back what another executor did: that of a conversation loaded or forked."""
+
+    def remembers(self, action: Any) -> bool:
+        """Tell whether it did *action* itself, and can take it back."""
+
+    def undo_recorded(self, action: Any, observation: Any) -> Observation:
+        """Take back what *action* did, as the *observation* says that came of it."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A call that changed something, and what came of it."""
+
+    call: ActionEvent
+    answer: ObservationEvent
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What became of taking a step back."""
+
+    report: str
+    """What the model is told; "" for nothing."""
+    notice: str
+    """What the person is told; "" for nothing."""
+    calls: tuple[int, ...]
+    """The numbers of the calls that were taken back."""
+
+
+def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
     """Return the calls of the last step that changed something a tool can take back.
 
-    Args:
-        events: All that happened.
-        undone: The numbers of the calls that were taken back already.
+    What was taken back already does not count.
     """
     answers: dict[int | None, ObservationEvent] = {}
     changed: dict[int, CallEdit] = {}
+    undone: set[int] = set()
     steps: list[list[ActionEvent]] = []
     for event in events:
         if isinstance(event, ObservationEvent):
             answers[event.action_id] = event
         if isinstance(event, CallEdit):
             changed[event.action_id] = event
+        if isinstance(event, MessageEvent):
+            undone.update(event.undone)
         if isinstance(event, ActionEvent):
             if event.metadata is None or event.metadata.index == 0 or not steps:
                 steps.append([])
             steps[-1].append(event)
     edits = (
         [
-            call
+            Edit(call, answers[call.id])
             for call in (_as_run(call, changed.get(call.id)) for call in step)
-            if call.id in answers
-            and _has_run(call, answers[call.id])
-            and call.id not in undone
-            and _changes(call)
+            if call.id in answers and _is_undoable(call, answers[call.id], undone)
         ]
         for step in reversed(steps)
     )
     return next(filter(None, edits), [])
+
+
+def _is_undoable(
+    call: ActionEvent, answer: ObservationEvent, undone: Container[int]
+) -> bool:
+    return call.id not in undone and _has_run(call, answer) and _changes(call)
 
 
 def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
@@ -68,25 +111,28 @@ def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
     return is_own and not answer.observation.is_error
 
 
-def take_back_last(events: Iterable[Event], undone: set[int]) -> tuple[str, str]:
-    """Take back the edits of the last step that has any, and add their numbers to *undone*.
+def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
+    """Take back the edits of the last step that has any.
 
-    Returns:
-        What the model is told, and what the person is; "" for nothing.
+    Args:
+        events: All that happened.
+        asker: Is asked before an edit of another executor is taken back: all that is known of it
+            may be a file of unknown origin. The cell's own if left out.
     """
-    lines, failures = [], []
-    for call in reversed(last_edits(events, undone)):
-        observation = take_back(call)
+    asker = presets.asker or asker or ask_in_cell
+    lines, failures, calls = [], [], []
+    for edit in reversed(last_edits(events)):
+        observation, name = take_back(edit, asker), edit.call.tool_name
         if observation.is_error:
-            failures.append(f"{call.tool_name}: {observation.text}")
+            failures.append(f"{name}: {observation.text}")
             continue
-        undone.add(call.id)
-        lines.append(f"{call.tool_name}: {observation.text}")
+        calls.append(edit.call.id)
+        lines.append(f"{name}: {observation.text}")
     report = ["[The person takes back what you did.]", *lines] if lines else []
     notice = ["This could not be taken back:", *failures] if failures else []
     if not lines and not failures:
         notice = ["No tool of the last step can take anything back."]
-    return "\n".join(report), "\n".join(notice)
+    return Undone("\n".join(report), "\n".join(notice), tuple(calls))
 
 
 def _changes(call: ActionEvent) -> bool:
@@ -94,11 +140,26 @@ def _changes(call: ActionEvent) -> bool:
     return isinstance(executor, Undoing) and executor.undoes(call.action)
 
 
-def take_back(call: ActionEvent) -> Observation:
-    """Have the tool of *call* take back what it did."""
-    executor: Any = getattr(call.tool_call.tool, "executor", None)
+def take_back(edit: Edit, asker: Asker) -> Observation:
+    """Have the tool of *edit* take back what it did; *asker* is asked as by `take_back_last`."""
+    executor: Any = getattr(edit.call.tool_call.tool, "executor", None)
+    action = edit.call.action
     try:
-        observation: Observation = executor.undo(call.action)
+        if isinstance(executor, UndoingRecorded) and not executor.remembers(action):
+            if not (question := _question(edit)).meaning_of(asker(question)):
+                return Observation.from_text(_DECLINED, is_error=True)
+            return executor.undo_recorded(action, edit.answer.observation)
+        observation: Observation = executor.undo(action)
     except Exception as error:  # noqa: BLE001 - a tool's own code: the others are taken back
         return Observation.from_text(sentence(error), is_error=True)
     return observation
+
+
+def _question(edit: Edit) -> Question:
+    path = getattr(edit.call.action, "path", "what it changed")
+    message = (
+        f"{edit.call.tool_name} did this in the conversation that this one was loaded or forked "
+        f"from. Put {path} back as it is written there?"
+    )
+    consent = Consent("Put it back", "Leave it as it is", is_dangerous=True)
+    return Question(message, YES_OR_NO, edit.call.tool_name, bare=True, consent=consent)

@@ -64,6 +64,16 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         """Take back what *action* itself did, if nothing edited its file since."""
         return _as_ours(self._editor.take_back(action.path, action))
 
+    def remembers(self, action: EditFileAction) -> bool:
+        """Tell whether the edit was made here, and can be taken back."""
+        return self._editor.remembers(action)
+
+    def undo_recorded(
+        self, action: EditFileAction, observation: Any
+    ) -> EditFileObservation:
+        """Take back what another editor did for *action*, as its *observation* says."""
+        return _as_ours(self._editor.undo_recorded(action, observation))
+
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
         target = FileEditorAction(command="str_replace", path=action.path)
         if not self._editor.exists(target):

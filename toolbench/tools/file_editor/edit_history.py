@@ -47,6 +47,11 @@ class History:
         with self._lock:
             return self._last(path)
 
+    def has(self, action: object) -> bool:
+        """Tell whether an edit is remembered that *action* asked for."""
+        with self._lock:
+            return any(edit.action == action for edit in self._edits)
+
     def _last(self, path: Path) -> Edit | None:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 

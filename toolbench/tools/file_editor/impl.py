@@ -17,6 +17,7 @@ from toolbench.tools.file_editor.edit_history import Edit, History
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
 from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
 from toolbench.tools.file_editor.folder_listing import listing
+from toolbench.tools.file_editor.recorded_edit import RecordedEdit
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import held
@@ -89,6 +90,15 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         """Take back the edit of the file at *path* that *asked_by* asked for, if it was the last."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._told(undo, partial(self._undo, undo, asked_by))
+
+    def remembers(self, asked_by: object) -> bool:
+        """Tell whether this editor made the edit that *asked_by* asked for, and can take it back."""
+        return self._history.has(asked_by)
+
+    def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
+        """Take back what another editor did for *action*, as its *observation* says."""
+        undo = FileEditorAction(command="undo_edit", path=action.path)
+        return self._told(undo, partial(self._undo_recorded, undo, observation))
 
     # --- looking ------------------------------------------------------------------
 
@@ -232,6 +242,19 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         path = self.places.absolute(action.path)
         with self.places.entry(path) as entry, held(entry.path):
             return self._taken_back(action, entry, asked_by)
+
+    def _undo_recorded(
+        self, action: FileEditorAction, observation: Any
+    ) -> FileEditorObservation:
+        recorded = RecordedEdit.of(observation)
+        path = self.places.absolute(action.path)
+        with self.places.entry(path) as entry, held(entry.path):
+            disk_file = disk.read(entry)
+            now = _text(entry.raw_path, disk_file.data)
+            disk.put_back(entry, recorded.data_before(now), disk_file.stamp)
+        is_gone = "is removed again" if recorded.before is None else "is as it was"
+        text = f"Took back an edit: {action.path} {is_gone}."
+        return self._changed(action, now, recorded.before, text)
 
     def _taken_back(
         self, action: FileEditorAction, entry: Entry, asked_by: object
