@@ -30,6 +30,45 @@ model_that_streams = Streaming()
 """
 
 
+INTERRUPTED = """
+from toolbench import tool
+from toolbench.llm.models import as_model
+import _thread
+asked = []
+@as_model
+def in_the_model(messages, tools):
+    asked.append(messages)
+    if len(asked) == 1:
+        raise KeyboardInterrupt
+    return "Gone on."
+@tool(read_only=True)
+def stop() -> str:
+    'Interrupt the main thread, as the kernel does.'
+    _thread.interrupt_main()
+    return "stopped"
+function = {"name": "stop", "arguments": "{}"}
+call = {"id": "c1", "type": "function", "function": function}
+in_the_tool = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "Gone on."])
+"""
+
+
+WATCHED = """
+import threading
+from toolbench import tool
+@tool(read_only=True)
+def watch() -> str:
+    'Wait until the cell shows this call.'
+    for _ in range(400):
+        if outputs and ">running<" in outputs[-1]["data"]["text/html"]:
+            return "seen"
+        threading.Event().wait(0.05)
+    return "not seen"
+function = {"name": "watch", "arguments": "{}"}
+call = {"id": "c1", "type": "function", "function": function}
+watching = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "Done."])
+"""
+
+
 @pytest.fixture
 def chat(shell):
     """Runs a cell of %%chat, and returns what it shows, as text and as HTML."""
@@ -133,6 +172,25 @@ class TestChat:
         assert "script" in text and "stopped, error" in text
 
 
+class TestInterrupt:
+    @pytest.mark.parametrize("place", ["model", "tool"])
+    def test_ends_the_cell_in_one_line_and_keeps_the_conversation(
+        self, shell, place, capsys
+    ):
+        """Kernel > Interrupt, while the model or a tool is at work: the next cell goes on."""
+        shell.run_cell(MODELS).raise_error()
+        shell.run_cell(INTERRUPTED).raise_error()
+        capsys.readouterr()
+        done = shell.run_cell(f"%%chat talk --model in_the_{place} --tools stop\nGo.")
+        assert isinstance(done.error_in_exec, KeyboardInterrupt)
+        shown = "".join(capsys.readouterr())
+        assert "kept in talk: go on with %%chat talk, or with talk.run()" in shown
+        assert "stopped, paused: interrupted" in shown and "Traceback" not in shown
+        talk = shell.user_ns["talk"]
+        assert not talk.pending and talk.run() == "answered"
+        assert talk.loop.final_text == "Gone on."
+
+
 class TestCompletion:
     def offered(self, shell, line):
         shell.run_cell(MODELS)
@@ -153,6 +211,24 @@ class TestCompletion:
     def test_knows_models_and_tools(self, shell, line, offer):
         """Options, the names of models, and each of the tools."""
         assert any(match.endswith(offer) for match in self.offered(shell, line))
+
+
+class TestDrawing:
+    def test_a_call_is_shown_while_it_runs(self, shell):
+        """Also if it comes right after something was drawn, and nothing comes after it."""
+        shell.run_cell(MODELS).raise_error()
+        before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+        shell.user_ns["outputs"] = shell.display_pub.outputs
+        shell.run_cell(WATCHED).raise_error()
+        shell.kernel = None  # as in a notebook: it is drawn while it goes on
+        try:
+            shell.run_cell_magic("chat", "--model watching --tools watch", "Watch.")
+            outputs = shell.display_pub.outputs
+        finally:
+            shell.display_pub = before
+            del shell.kernel
+        assert shell.user_ns["chat"].result("watch").text == "seen"
+        assert ">running<" not in outputs[-1]["data"]["text/html"]
 
 
 class TestLongText:

@@ -19,6 +19,7 @@ from toolbench.agent.events import (
 from toolbench.agent.tools.delegate import DelegateObservation
 from toolbench.core.schema import Observation
 from toolbench.display.blocks import blocks_html
+from toolbench.display.caps import cap
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.html.markdown import markdown_html
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
 _IN_A_CELL = 200  # events: what a cell shows is saved with the notebook
-_LIMIT = 20_000  # characters of each side of a result
+_LIMIT = 20_000  # characters of a message, and of each side of a result
 _BRIEF = 160  # characters of a call, and of its result, in a row
 _DEEPEST = 3  # conversations inside of each other
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
@@ -58,12 +59,15 @@ def to_html(loop: "Loop") -> str:
     return redactor.html(page)
 
 
-def bundle(loop: "Loop", events: Sequence[Event] | None = None) -> dict[str, str]:
+def bundle(
+    loop: "Loop", events: Sequence[Event] | None = None, *, is_running: bool = False
+) -> dict[str, str]:
     """Return the transcript for a cell's output: the last events of a long one, as text and HTML.
 
     Args:
         loop: The loop of the conversation.
         events: What of it is shown; all if left out.
+        is_running: Whether calls without an answer run now; else they wait.
     """
     events = loop.log if events is None else events
     recent = events[-_IN_A_CELL:]
@@ -74,7 +78,7 @@ def bundle(loop: "Loop", events: Sequence[Event] | None = None) -> dict[str, str
     texts = [event_text(masked(event, masking)) for event in recent]
     text = "\n".join([*([note] if left_out else []), *texts])
     head = notice(note, "neutral") if left_out else Html("")
-    html = head + _whole(loop, recent, redactor)
+    html = head + _whole(loop, recent, redactor, is_running=is_running)
     return {
         "text/plain": redactor.text(text or repr(loop.conversation)),
         "text/html": redactor.html(html),
@@ -110,10 +114,16 @@ def event_text(event: Event) -> str:
 
 
 def _whole(
-    loop: "Loop", events: Iterable[Event], redactor: Redactor, *, is_page: bool = False
+    loop: "Loop",
+    events: Iterable[Event],
+    redactor: Redactor,
+    *,
+    is_page: bool = False,
+    is_running: bool = False,
 ) -> Html:
     masking = Masking(redactor)
-    body = events_html([masked(event, masking) for event in events])
+    masked_events = [masked(event, masking) for event in events]
+    body = events_html(masked_events, is_running=is_running)
     foot = foot_html(loop, is_page=is_page)
     return Html(f'<div {NO_MATHS} style="{_BOX}">{head_html(loop)}{body}{foot}</div>')
 
@@ -147,7 +157,9 @@ def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
     return fold(f"What the model was sent last: {request.summary}", content)
 
 
-def events_html(events: Sequence[Event], *, depth: int = 0) -> Html:
+def events_html(
+    events: Sequence[Event], *, depth: int = 0, is_running: bool = False
+) -> Html:
     """Return *events* one below the other, each call with its answer."""
     answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
     edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
@@ -156,7 +168,9 @@ def events_html(events: Sequence[Event], *, depth: int = 0) -> Html:
     for event in events:
         if isinstance(event, ActionEvent):
             answer, edit = answers.get(event.id), edits.get(event.id)
-            parts.append(call_html(event, answer, edit, depth=depth))
+            parts.append(
+                call_html(event, answer, edit, depth=depth, is_running=is_running)
+            )
         elif getattr(event, "action_id", None) not in known:
             parts.append(other_html(event))
     return Html("".join(parts))
@@ -188,7 +202,7 @@ def _message(event: MessageEvent) -> Html:
     return Html(
         f'<div style="{style};width:fit-content;max-width:78%;padding:7px 11px;'
         'margin-bottom:10px;white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{who}{escape(event.text)}{pictures}</div>"
+        f"{who}{escape(str(cap(event.text, _LIMIT)))}{pictures}</div>"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock, current_thread, main_thread
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,7 @@ from toolbench.core.content import TextContent
 from toolbench.core.state import Conversation
 from toolbench.llm.models.protocol import Chunk
 from toolbench.redaction.remembered import remembered
+from toolbench.widgets.kit.ticker import ticker
 
 EVERY = 0.5  # seconds from one drawing to the next
 _LAST = 20  # events that are drawn again and again; the whole comes at the end
@@ -20,7 +22,7 @@ _TAIL = 2_000  # characters of a text that is still coming
 
 
 class LiveTranscript:
-    """Draws a conversation in the cell that *shell* runs, by the thread of that."""
+    """Draws a conversation in the cell that *shell* runs, also while that waits for a tool or the model."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
         """Draw *conversation*, which has an agent, in *shell*.
@@ -29,8 +31,11 @@ class LiveTranscript:
         """
         loop: Any = conversation.loop  # the agent's own
         self._loop: Loop = loop
-        self._publish = shell.display_pub.publish
+        self._publisher = publisher = shell.display_pub
         self._is_live = hasattr(shell, "kernel")
+        self._cell = dict(getattr(publisher, "parent_header", None) or {})
+        self._lock = RLock()
+        self._is_stale = self._is_over = False
         self._display = uuid4().hex
         self._is_shown = False
         self._begun = len(self._loop.log)
@@ -42,38 +47,62 @@ class LiveTranscript:
         """Draw during the `with` block, and the whole of what is new at its end."""
         forget = self._loop.log.listen(self._happened)
         self._loop.requests.on_chunk = self._came
+        if self._is_live:
+            ticker.watch(self._tick)
         try:
             yield
         finally:
             forget()
             self._loop.requests.on_chunk = None
-            self._text.clear()
-            self._show(self._loop.log[self._begun :])
+            with self._lock:
+                self._is_over = True
+                self._show(self._loop.log[self._begun :], is_running=False)
 
     def _happened(self, event: Event) -> None:
-        self._text.clear()
-        self._draw()
+        with self._lock:
+            self._text.clear()
+            self._is_stale = True
+            if self._is_live and not self._is_shown:
+                self._draw()
 
     def _came(self, chunk: Chunk) -> None:
-        if chunk.kind == "text":
-            self._text.append(chunk.text)
-        elif chunk.kind == "retry":
-            self._text = [f"{chunk.text}\n"]
-        self._draw()
+        with self._lock:
+            if chunk.kind == "text":
+                self._text.append(chunk.text)
+            elif chunk.kind == "retry":
+                self._text = [f"{chunk.text}\n"]
+            self._is_stale = True
+
+    def _tick(self) -> bool:
+        """Draw what is new; tell whether to come back."""
+        with self._lock:
+            is_due = self._is_shown and self._is_stale and monotonic() >= self._due
+            if is_due and not self._is_over:
+                self._draw()
+            return not self._is_over
 
     def _draw(self) -> None:
-        if not self._is_live or monotonic() < self._due:
-            return
+        self._is_stale = False
         events = self._loop.log[self._begun :][-_LAST:]
         if text := "".join(self._text)[-_TAIL:]:
             hidden = remembered.redactor.text(self._loop.redactor.text(text))
             coming = (TextContent(text=hidden),)
             events = [*events, MessageEvent(coming, source="agent")]
-        self._show(events)
+        self._show(events, is_running=True)
         self._due = monotonic() + EVERY
 
-    def _show(self, events: list[Event]) -> None:
-        data = bundle(self._loop, events)
+    def _show(self, events: list[Event], *, is_running: bool) -> None:
+        data = bundle(self._loop, events, is_running=is_running)
         transient = {"display_id": self._display}
-        self._publish(data, transient=transient, update=self._is_shown)
+        publisher = self._publisher
+        if current_thread() is main_thread() or not hasattr(publisher, "pub_socket"):
+            publisher.publish(data, transient=transient, update=self._is_shown)
+        else:  # the publisher would take the cell of another thread for its own
+            publisher.session.send(
+                publisher.pub_socket,
+                "update_display_data",
+                {"data": data, "metadata": {}, "transient": transient},
+                parent=self._cell,
+                ident=publisher.topic,
+            )
         self._is_shown = True
