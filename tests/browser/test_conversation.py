@@ -52,6 +52,10 @@ STATE = """
 print([type(e).__name__ for e in chat.events])
 print([r.arguments for r in __import__("toolbench").history()])
 """
+KEPT = """
+print(add_result.text.split()[0], len(chat_2.pending), len(chat.pending))
+"""
+CHAT = "%%chat digging --model digger --tools dig\nDig."
 DIG = "%%chat digging --step --model digger --tools dig\nDig."
 DUG = """
 print([e.reason for e in digging.events if hasattr(e, "reason")], len(digging.pending))
@@ -61,8 +65,8 @@ YOU = "%%chat played --step --model you --tools add\nWhat is 2 + 3?"
 
 
 def alive(lab: NotebookPage, cell: int) -> Locator:
-    """The panel as widgets: the output before it is for when they are gone."""
-    return lab.output(cell).locator(".toolbench-transcript")
+    """The panel as widgets, with its forks: the output before it is for when they are gone."""
+    return lab.output(cell).locator(".toolbench-transcript").first
 
 
 def press(within: Locator, name: str, nth: int = 0) -> None:
@@ -84,7 +88,7 @@ def look(lab: NotebookPage, cell: int, state: str) -> list[str]:
 
 def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     """One by one; when none waits, the model is asked again and reads all three answers."""
-    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE)
+    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE, KEPT)
     lab.open("stepping.ipynb")
     lab.run(0)
     lab.run(1)
@@ -111,8 +115,17 @@ def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     press(panel, "Open")
     expect(panel.get_by_label("a", exact=True)).to_have_value("40")
     faults += look(lab, 1, "answered")
+    press(panel, "Keep")
+    lab.wait_for_text("Kept: add_result", within=panel)
     press(panel, "Close")
 
+    press(panel, "Fork", 1)
+    lab.wait_for_text("Fork at step 1", within=panel)
+    expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(3)
+    faults += look(lab, 1, "forked")
+
+    lab.run(3)
+    assert lab.text(3).split() == ["43", "3", "0"]
     lab.run(2)
     kinds, ran = lab.text(2).splitlines()
     assert kinds.count("ActionEvent") == 3 and "UserRejectObservation" in kinds
@@ -141,6 +154,29 @@ def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
     assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("0")
     assert "a late hole" not in panel.inner_text()
     assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
+    """The call is seen while it runs; then a line says how to go on, and the next cell does."""
+    write_notebook(nbroot / "interrupted.ipynb", SETUP, CHAT, f"{DUG}\ndigging.run()")
+    lab.open("interrupted.ipynb")
+    lab.run(0)
+    lab.start(1)
+    lab.wait_for_text("running", within=lab.output(1))
+    lab.show(1)
+    lab.screenshot("conversation-running-light")
+    lab.interrupt()
+    lab.wait_until_done()
+    assert [error.partition(":")[2].strip() for error in lab.errors()] == [
+        "KeyboardInterrupt:"
+    ]
+    lab.wait_for_text(
+        "Interrupted. The conversation is kept in digging", within=lab.output(1)
+    )
+    lab.screenshot("conversation-interrupted-light")
+    lab.run(2)
+    assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")
+    assert lab.tab.console_errors == []
 
 
 def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):

@@ -8,6 +8,7 @@ from test_agent.scripts import add, call, calls, check_answered, of, sent, talk
 from toolbench import Conversation, history, tool
 from toolbench.agent import Agent, ObservationEvent, UserRejectObservation
 from toolbench.llm.models import PersonModel, ScriptedModel
+from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 
@@ -25,8 +26,8 @@ def _clean():
 def opened(request):
     """Opens a panel of a conversation, and closes it at the end."""
 
-    def open_panel(conversation):
-        panel = ConversationPanel(conversation)
+    def open_panel(conversation, **variables):
+        panel = ConversationPanel(conversation, Variables(variables))
         request.addfinalizer(panel.close)
         return panel
 

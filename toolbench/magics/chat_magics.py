@@ -20,6 +20,7 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.input_prompt import somebody_there
+from toolbench.widgets.kit.notebook_variables import Variables
 
 if TYPE_CHECKING:
     from toolbench.llm.models import Model
@@ -84,6 +85,16 @@ def _chat_parser() -> LineParser:
 
 
 MODEL, CHAT = _model_parser(), _chat_parser()
+
+
+def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
+    """Return *error*, for which IPython shows a line that says how to go on, and no traceback."""
+    line = (
+        f"Interrupted. The conversation is kept in {name}: go on with %%chat {name}, or with "
+        f"{name}.run()."
+    )
+    error._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
+    return error
 
 
 @dataclass(frozen=True)
@@ -165,9 +176,12 @@ class ChatMagics(Magics):
         )
 
         transcript = LiveTranscript(conversation, self.shell)
-        with transcript.drawn():
-            conversation.send_message(cell.strip("\n"))
-            conversation.run()
+        try:
+            with transcript.drawn():
+                conversation.send_message(cell.strip("\n"))
+                conversation.run()
+        except KeyboardInterrupt as error:  # the cells after this one do not run
+            raise _with_one_line(error, options.name) from None
 
     def _begin_stepping(self, conversation: Conversation, message: str) -> None:
         """Ask the model once, and show the panel in which its calls wait."""
@@ -181,7 +195,7 @@ class ChatMagics(Magics):
             conversation.ask()  # nobody could press a button
             publish({**conversation.loop.bundle()})
             return
-        panel = ConversationPanel(conversation)
+        panel = ConversationPanel(conversation, Variables(self._namespace))
         publish(panel._repr_mimebundle_())
         panel.step()
 

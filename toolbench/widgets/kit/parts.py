@@ -72,6 +72,11 @@ STYLE = Html(f"""<style>
 .toolbench-waiting {{ border-color: var(--jp-warn-color1, #b26a00);
  background: color-mix(in srgb, var(--jp-warn-color1, #b26a00) 8%, transparent); }}
 .toolbench-remember {{ width: auto; }}
+.toolbench-events {{ flex-flow: row wrap; align-items: flex-start; gap: 0 4px; }}
+.toolbench-events > * {{ flex: 0 0 calc(100% - 4px); }}
+.toolbench-events > .toolbench-event {{ flex: 1 0 calc(100% - 168px); width: calc(100% - 168px); }}
+.toolbench-events > .toolbench-button {{ flex: none; }}
+.toolbench-fork {{ margin: 12px 0 0; padding: 0 0 0 14px; border-left: 3px solid var(--jp-border-color2, rgba(128,128,128,.4)); }}
 .toolbench-question:not(:has(*)) {{ display: none; }}
 </style>""")
 

@@ -18,15 +18,18 @@ from toolbench.llm.models.protocol import Chunk
 from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import STYLE, Parts, put
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.transcript.forks import Forks
 from toolbench.widgets.transcript.person_desk import PersonDesk
 from toolbench.widgets.transcript.transcript_rows import Rows
 from toolbench.widgets.transcript.waiting_call import WaitingCall
 
 _EVERY = 0.5  # seconds from one drawing of text that is coming to the next
 _TAIL = 2_000  # characters of that text
+_WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
 class ConversationPanel(w.VBox):
@@ -36,20 +39,30 @@ class ConversationPanel(w.VBox):
     any thread.
     """
 
-    def __init__(self, conversation: Conversation) -> None:
-        """Show *conversation*, which has an agent; nothing is asked until a button says so."""
+    def __init__(
+        self, conversation: Conversation, variables: Variables | None = None
+    ) -> None:
+        """Show *conversation*, which has an agent; nothing is asked until a button says so.
+
+        Args:
+            conversation: The conversation.
+            variables: Where forks and results are kept; those of the notebook if left out.
+        """
         loop: Any = conversation.loop  # the agent's own
         self._conversation, self._loop = conversation, loop
         self._lock = RLock()
         self._parts = parts = Parts()
         self._saved_output = SavedOutput()
+        self._renewed: Callable[[], object] = self._renew
         self._thread: Thread | None = None
         self._is_stopping = False
         self._coming, self._due = "", 0.0
         self._state = -1, False
         self._calls: dict[int, WaitingCall] = {}
         self._head = parts.html()
-        self._rows = Rows(loop, parts)
+        self._variables = variables or Variables()
+        self._rows = Rows(loop, parts, self._variables, self.fork)
+        self._forks = Forks(parts, self._variables, self._open_fork)
         self._stream, self._problem, self._foot = (parts.html() for _ in range(3))
         self._waiting = parts.column()
         self._question = QuestionBox(parts)
@@ -68,6 +81,7 @@ class ConversationPanel(w.VBox):
                 *(parts.html(STYLE), self._head, parts.row(*self._buttons)),
                 *(self._rows.widget, self._stream, self._problem, self._waiting),
                 *(self._question.widget, self._desk.widget, self._foot),
+                self._forks.widget,
             ],
             _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-transcript"),
         )
@@ -83,10 +97,14 @@ class ConversationPanel(w.VBox):
         return button
 
     @property
-    def is_busy(self) -> bool:
-        """Whether the model or a tool is at work."""
+    def _is_at_work(self) -> bool:
         thread = self._thread
         return thread is not None and thread.is_alive()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the model or a tool is at work, here or in a fork."""
+        return self._is_at_work or self._forks.is_busy
 
     # --- what the buttons do ------------------------------------------------------------
 
@@ -102,6 +120,15 @@ class ConversationPanel(w.VBox):
         """Stop at once: the request, and the tools that run."""
         self._is_stopping = True
         self._conversation.interrupt()
+
+    def fork(self, event: int, step: int) -> None:
+        """Begin another conversation at *event*, of the step *step*, in a panel below this one."""
+        self._work(lambda: self._forks.begin(self._conversation, event, step))
+
+    def _open_fork(self, conversation: Conversation) -> "ConversationPanel":
+        panel = ConversationPanel(conversation, self._variables)
+        panel._renewed = self._renew
+        return panel
 
     def _one_step(self) -> None:
         self._conversation.run_pending()
@@ -122,7 +149,8 @@ class ConversationPanel(w.VBox):
 
     def _work(self, job: Callable[[], object]) -> None:
         with self._lock:
-            if self.is_busy:
+            if self._is_at_work:
+                put(self._problem, notice(_WAIT, "neutral"))
                 return
             self._is_stopping = False
             put(self._problem, Html(""))
@@ -168,26 +196,36 @@ class ConversationPanel(w.VBox):
         """Show what is new; tell whether to come back."""
         if self.comm is None:
             return False
-        is_over = not self.is_busy
+        is_over = not self._is_at_work
         self.refresh()
         if is_over:
-            self._saved_output.renew(bundle(self._loop)["text/html"])
+            self._renewed()
         return not is_over
+
+    @property
+    def still(self) -> Html:
+        """What it shows, for a saved notebook."""
+        return Html(bundle(self._loop)["text/html"] + self._forks.still)
+
+    def _renew(self) -> None:
+        """Have the saved notebook show what is here now, with the forks."""
+        self._saved_output.renew(self.still)
 
     def refresh(self) -> None:
         """Show the conversation as it is now: only what changed is sent."""
         with self._lock:
-            is_busy = self.is_busy
+            is_busy = self._is_at_work
             for button in (self._step, self._run):
                 button.disabled = is_busy
             self._stop.disabled = not is_busy
-            self._show_stream()
             events = self._loop.log.after(0)
             state = len(events), is_busy
+            if len(events) != self._state[0] or not is_busy:
+                self._coming = ""  # what came is an event by now
+            self._show_stream()
             if state == self._state:
                 return
             self._state = state
-            self._coming = ""
             put(self._head, head_html(self._loop))
             waiting = () if is_busy else self._loop.pending.calls
             self._rows.show(events, {call.id for call in waiting})
@@ -223,9 +261,10 @@ class ConversationPanel(w.VBox):
     # --- as a widget -----------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop what is at work, and close all widgets."""
-        if self.is_busy:
+        """Stop what is at work, and close all widgets; those of the forks too."""
+        if self._is_at_work:
             self.stop()
+        self._forks.close()
         with self._lock:
             for call in self._calls.values():
                 call.close()
@@ -237,5 +276,6 @@ class ConversationPanel(w.VBox):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = bundle(self._loop)
+        static["text/html"] += self._forks.still
         self._saved_output.show(static["text/html"])
         return {**(super()._repr_mimebundle_(**options) or {}), **static}

@@ -1,18 +1,29 @@
-"""The rows of a transcript: one for each event, and a call opens into its full panel."""
+"""The rows of a transcript: one for each event; a call opens into its panel, a step can be forked."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from threading import RLock
 from typing import Any
 
 from toolbench.agent.context.masking import Masking
-from toolbench.agent.events import ActionEvent, AnswerEvent, CallEdit, Event
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    Event,
+    begins_answer,
+)
 from toolbench.agent.loop import Loop
 from toolbench.agent.transcript import call_html, masked, other_html
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.widgets.transcript.opened_call import OpenedCall
 from toolbench.wording import counted
+
+Fork = Callable[[int, int], object]
+"""Begins another conversation at an event, given by its number and that of its step."""
 
 _MOST = 200  # rows; all are in `to_html()`
 
@@ -20,10 +31,19 @@ _MOST = 200  # rows; all are in `to_html()`
 class Rows:
     """Grows at its end; a row is sent again only when its call is answered."""
 
-    def __init__(self, loop: Loop, parts: Parts) -> None:
-        """Show events of *loop*, by widgets of *parts*."""
-        self._loop, self._parts = loop, parts
-        self.widget, self._note = parts.column(), parts.html()
+    def __init__(
+        self, loop: Loop, parts: Parts, variables: Variables, fork: Fork
+    ) -> None:
+        """Show events of *loop*, by widgets of *parts*.
+
+        Results can be kept in *variables*, and a button of each step calls *fork*.
+        """
+        self._loop, self._parts, self._fork = loop, parts, fork
+        self._variables = variables
+        self.widget = parts.column(kind="toolbench-events")
+        self._note = parts.html()
+        self._event_ids: list[int] = []
+        self._lock = RLock()
         self._rows: dict[int, _Row] = {}
 
     def show(self, events: Sequence[Event], waiting: Container[int]) -> None:
@@ -43,8 +63,9 @@ class Rows:
             if getattr(e, "action_id", None) not in known and e.id not in waiting
         ]
         recent = own[-_MOST:]
+        steps = _steps(events)
         for event in recent:
-            row = self._rows.setdefault(event.id, _Row(self._parts))
+            row = self._rows.setdefault(event.id, _Row(self._parts, self._arrange))
             state = answers.get(event.id), edits.get(event.id)
             if not row.is_new and row.state == state:
                 continue
@@ -53,6 +74,9 @@ class Rows:
                 self._show_call(row, event, *state, masking)
             else:
                 put(row.html, other_html(masked(event, masking)))
+            is_over = not isinstance(event, ActionEvent) or state[0] is not None
+            if event.id in steps and is_over:
+                row.offer_fork(steps[event.id], event.id, self._fork)
         self._keep(recent, len(own) - len(recent))
 
     def _show_call(
@@ -69,18 +93,25 @@ class Rows:
         ]
         put(row.html, call_html(*parts, is_running=True))
         if answer is not None:
-            row.offer(event.tool_call if edit is None else edit.tool_call)
+            call = event.tool_call if edit is None else edit.tool_call
+            row.offer(call, lambda: OpenedCall(call, answer, self._variables))
 
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
         """Show the rows of *recent*, and close those of events before."""
-        ids = [event.id for event in recent]
-        old = [self._rows.pop(id_) for id_ in self._rows.keys() - set(ids)]
+        with self._lock:
+            self._event_ids = [event.id for event in recent]
+            old_ids = self._rows.keys() - set(self._event_ids)
+            old = [self._rows.pop(id_) for id_ in old_ids]
         note = f"{counted(left_out, 'event')} before these are not shown."
         put(self._note, notice(note, "neutral") if left_out else Html(""))
-        rows = (part for id_ in ids for part in self._rows[id_].widgets)
-        self.widget.children = [self._note, *rows]
+        self._arrange()
         for row in old:
             row.close()
+
+    def _arrange(self) -> None:
+        with self._lock:
+            rows = (part for id_ in self._event_ids for part in self._rows[id_].widgets)
+            self.widget.children = [self._note, *rows]
 
     def close(self) -> None:
         """Close the panels that were opened."""
@@ -88,45 +119,72 @@ class Rows:
             row.close()
 
 
-class _Row:
-    """One event: its HTML and, of a call that is over, a button that opens its panel."""
+def _steps(events: Sequence[Event]) -> dict[int, int]:
+    """Return the steps that calls and texts of the model are of, by the numbers of their events."""
+    steps, step = {}, 0
+    for event in events:
+        begins = begins_answer(event)
+        step += begins
+        if begins or isinstance(event, ActionEvent):
+            steps[event.id] = step
+    return steps
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+
+class _Row:
+    """One event: its HTML and, of a step that is over, buttons to open its call and to fork."""
+
+    def __init__(self, parts: Parts, arrange: Callable[[], object]) -> None:
+        self._parts, self._arrange = parts, arrange
         self.is_new = True
         self.state: tuple[Any, Any] = (None, None)
         self.html = parts.html()
         self._open: Any = None
-        self._place: Any = None
+        self._fork: Any = None
+        self._opened: OpenedCall | None = None
+
+    @property
+    def _own(self) -> list[Any]:
+        parts = (self.html, self._open, self._fork)
+        return [part for part in parts if part is not None]
 
     @property
     def widgets(self) -> list[Any]:
         """What the row is made of."""
-        parts = (self.html, self._open, self._place)
-        return [part for part in parts if part is not None]
+        opened = self._opened
+        return self._own if opened is None else [*self._own, opened.widget]
 
-    def offer(self, call: ToolCall) -> None:
-        """Offer to open the panel of *call*, which is over."""
+    def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
+        """Offer to open the panel of *call*, which is over; *opened* does."""
         if self._open is None and call.tool is not None:
             tip = f"Open {call.name} in its panel, filled with this call"
-            self._open, self._place = (
-                self._parts.button("Open", tip=tip),
-                self._parts.column(),
-            )
-            self._open.on_click(lambda _: self._toggle(call))
+            self._open = self._button("Open", tip)
+            self._open.on_click(lambda _: self._toggle(opened))
 
-    def _toggle(self, call: ToolCall) -> None:
+    def offer_fork(self, step: int, event: int, fork: Fork) -> None:
+        """Offer to begin another conversation at *event*, of the step *step*."""
+        if self._fork is None:
+            tip = (
+                f"Begin another conversation at step {step}: its calls wait there again"
+            )
+            self._fork = self._button("Fork", tip)
+            self._fork.on_click(lambda _: fork(event, step))
+
+    def _button(self, label: str, tip: str) -> Any:
+        self.html.add_class("toolbench-event")
+        return self._parts.button(label, tip=tip)
+
+    def _toggle(self, opened: Callable[[], OpenedCall]) -> None:
         """Open the panel, or close it."""
-        panels = self._place.children
-        tool: Any = call.tool  # there is one, or there was no button
-        is_open = bool(panels)
-        self._place.children = () if is_open else (ToolPanel(tool, call.arguments),)
-        self._open.description = "Open" if is_open else "Close"
-        for panel in panels:
-            panel.close()
+        old, self._opened = self._opened, None
+        if old is None:
+            self._opened = opened()
+        self._arrange()
+        self._open.description = "Open" if self._opened is None else "Close"
+        if old is not None:
+            old.close()
 
     def close(self) -> None:
         """Close it all."""
-        for panel in () if self._place is None else self._place.children:
-            panel.close()
-        self._parts.drop(self.widgets)
+        if self._opened is not None:
+            self._opened.close()
+        self._parts.drop(self._own)

@@ -1,0 +1,58 @@
+"""A call that is over, opened: its panel, and its result for a variable of the notebook."""
+
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.agent.events import AnswerEvent
+from toolbench.core.schema import Observation
+from toolbench.display.escape import Html, escape
+from toolbench.llm.calls.tool_call import ToolCall
+from toolbench.widgets.kit.debounce import Debounce
+from toolbench.widgets.kit.notebook_variables import Variables, variable_name
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.panel.panel import ToolPanel
+
+
+class OpenedCall:
+    """The tool's panel filled with the call, and above it where the result can be kept."""
+
+    def __init__(
+        self, call: ToolCall, answer: AnswerEvent, variables: Variables
+    ) -> None:
+        """Open *call*, whose tool is known, which came to *answer*; that can be kept in *variables*."""
+        self._result = answer.answer
+        self._variables = variables
+        self._parts = parts = Parts()
+        self._debounce = Debounce()
+        tool: Any = call.tool
+        self._panel = ToolPanel(tool, call.arguments)
+        self._name = parts.make(
+            w.Text,
+            "toolbench-field",
+            description="Result as variable",
+            value=variable_name(f"{call.name}_result"),
+        )
+        self._name.observe(lambda _: self._debounce.edited(), "value")
+        keep = parts.button("Keep", tip="Put what came out into a variable")
+        keep.on_click(lambda _: self._debounce.then(self._keep))
+        self._outcome = parts.html()
+        self.widget = parts.column(
+            parts.row(self._name, keep, self._outcome), self._panel
+        )
+
+    def _keep(self) -> None:
+        name = self._name.value.strip()
+        if problem := self._variables.problem_of(name, Observation):
+            put(
+                self._outcome,
+                Html(f'<span class="toolbench-wrong">{escape(problem)}</span>'),
+            )
+            return
+        self._variables.put(name, self._result)
+        put(self._outcome, Html(f"Kept: <code>{escape(name)}</code>"))
+
+    def close(self) -> None:
+        """Close all its widgets."""
+        self._panel.close()
+        self._parts.close()
