@@ -14,8 +14,11 @@ FILES = [
     for path in sorted(PACKAGE.rglob("*.py"))
     if PACKAGE / "jsonschema" not in path.parents
 ]
-WRITERS = {"llm/formats/gemini.py", "llm/models/local/prompt.py"}
-"""Those that write a provider's dialect: the keywords may be keys of the dicts they make."""
+WRITERS = {
+    *("llm/formats/gemini.py", "llm/models/local/prompt.py"),
+    "mcp/snapshots/schema_diff/condition_changes.py",
+}
+"""Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""
 TABLES = {"llm/formats/strict.py": "_KNOWN"}
 """The words a provider's dialect has, by the file and the name of the table."""
 

@@ -1,6 +1,6 @@
 """Follow a `$ref` inside one JSON Schema: a pointer from its root, or the name of an anchor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
@@ -86,6 +86,11 @@ def definitions_of(root: Schema) -> dict[str, Any]:
 
 def leads_out(root: Any) -> bool:
     """Tell whether a reference inside *root* points at another part of it than a definition."""
+    return any(not name.startswith(_DEFINITIONS) for name in references_in(root))
+
+
+def references_in(root: Any) -> Iterator[str]:
+    """Yield each reference inside *root*, also where no schema stands: one may lead there."""
     todo, visited = [root], set[int]()
     while todo:
         part = todo.pop()
@@ -93,9 +98,8 @@ def leads_out(root: Any) -> bool:
             visited.add(id(part))
             todo += part.values() if isinstance(part, Mapping) else part
             reference = part.get("$ref") if isinstance(part, Mapping) else None
-            if isinstance(reference, str) and not reference.startswith(_DEFINITIONS):
-                return True
-    return False
+            if isinstance(reference, str):
+                yield reference
 
 
 def _addressed(root: Any, address: str) -> Any:

@@ -32,6 +32,7 @@ from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 
 _VARIABLE = "TOOLBENCH_REPLAY"
+_MARK = MARK.strip("<>").encode()
 _MOST_SECRETS = 10_000  # of one file that are told apart
 
 
@@ -193,7 +194,9 @@ class ServerRecorder:
     ) -> None:
         """Write a JSON-RPC message: its *text* where that is what it is, else *message* itself."""
         value, raw = _parsed(text, message)
-        hidden = self.recorder.hidden(value, redactor)
+        hidden = value
+        if redactor or self.recorder.knows_secrets or _MARK in raw:
+            hidden = self.recorder.hidden(value, redactor)
         if direction == "sent":
             hidden = self._without_secret_places(value, hidden)
         running = running_text(self._server, hidden)

@@ -1,6 +1,7 @@
 """What changed in one tool, and what that means: its texts, its hints, its two schemas."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Literal
 
 from toolbench.jsonschema.normal import Node
@@ -34,6 +35,10 @@ _IN_BOTH: Mapping[Effect, Severity] = {
     "new": "additive",
     "guidance": "routing",
     "spelling": "cosmetic",
+}
+_UNSHOWN: Mapping[Direction, str] = {
+    "input": "cannot tell whether a call is refused: no example was found",
+    "output": "cannot tell whether such an output comes: no example was found",
 }
 _MAX_VALUE = 120  # characters of a value in a sentence
 
@@ -110,14 +115,25 @@ def _change(
         text = f"{name}: output: {at}{each.text}"
     if severity == "breaking":
         sample = witness.find(each)
-        if sample is not None:
-            example = sample.whole
-            text += f"; {witness.sentence(sample)}"
-        elif direction == "input" and each.effect == "gone":
-            text += "; a server may refuse it, or ignore it"
+        example = None if sample is None else sample.whole
+        text += f"; {_proof(direction, each, sample, witness)}"
     where = f"{place}/{each.where}".rstrip("/")
     kind = _kind(each.before, each.after)
     return Change(kind, severity, where, each.before, each.after, f"{text}.", example)
+
+
+def _proof(
+    direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
+) -> str:
+    """Say what shows that *each* breaks, or that nothing was found that does."""
+    if sample is not None:
+        return witness.sentence(sample)
+    if each.effect == "gone":
+        is_input = direction == "input"
+        return (
+            "a server may refuse it, or ignore it" if is_input else "it may be missing"
+        )
+    return _UNSHOWN[direction]
 
 
 class _Witness:
@@ -127,7 +143,7 @@ class _Witness:
         self._direction = direction
         is_input = direction == "input"
         # the one whose values the other has to take
-        self.source, self._target = (before, after) if is_input else (after, before)
+        self.source, self.target = (before, after) if is_input else (after, before)
 
     def find(self, each: Difference) -> Example | None:
         """Return a value that shows what *each* breaks, checked by both schemas."""
@@ -139,11 +155,11 @@ class _Witness:
 
     def breaks(self, whole: Any) -> bool:
         """Tell whether one side makes *whole* and the other refuses it."""
-        return self.source.fits(whole) and not self._target.fits(whole)
+        return self.source.fits(whole) and not self.target.fits(whole)
 
     def problems(self, whole: Any) -> list[Any]:
         """List what the other side has against *whole*."""
-        return self._target.problems(whole)
+        return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
         """Say which value it is."""
@@ -163,7 +179,7 @@ def _overlooked(
 
     The keys *new* are left out of them.
     """
-    for sample in samples(witness.source):
+    for sample in chain(samples(witness.source), samples(witness.target)):
         value = sample if new is None else _without_keys(sample, new)
         if witness.breaks(value):
             example = Example(value, value)

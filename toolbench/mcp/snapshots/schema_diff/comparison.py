@@ -11,15 +11,21 @@ from typing import Any
 
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.refs import definitions_of, leads_out, may_refer
+from toolbench.jsonschema.refs import (
+    definitions_of,
+    follow,
+    leads_out,
+    may_refer,
+    references_in,
+)
 from toolbench.jsonschema.written_alternatives import keyword_of, merged_alternatives
+from toolbench.mcp.snapshots.schema_diff.condition_changes import condition_changes
 from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,
     REFUSES,
     Difference,
     Effect,
     difference,
-    said,
 )
 from toolbench.mcp.snapshots.schema_diff.equality import quick_text, same
 from toolbench.mcp.snapshots.schema_diff.examples import example_of, others
@@ -31,25 +37,18 @@ from toolbench.mcp.snapshots.schema_diff.limits import (
 )
 from toolbench.mcp.snapshots.schema_diff.listed_values import compare_listed
 from toolbench.mcp.snapshots.schema_diff.nested_schemas import array_parts, object_parts
-from toolbench.mcp.snapshots.schema_diff.pairing import NUMBERS, keeps, partners, told
-from toolbench.mcp.snapshots.schema_diff.sample_values import samples
+from toolbench.mcp.snapshots.schema_diff.pairing import (
+    NUMBERS,
+    covered,
+    keeps,
+    partners,
+    told,
+)
 from toolbench.mcp.snapshots.stated_type import stated_type
 from toolbench.plain import clip
 
 _MOST = 200  # differences of one pair of places
 _DEEPEST = 60
-_JUDGED = (
-    *("not", "if", "then", "else", "contains", "propertyNames"),
-    *("unevaluatedProperties", "unevaluatedItems", "dependentSchemas"),
-    *(
-        "additionalItems",
-        "minContains",
-        "maxContains",
-        "dependentRequired",
-        "dependencies",
-    ),
-)
-"""Keywords that rule values out, and of which only sameness is judged."""
 
 
 def compare(before: Node, after: Node) -> list[Difference]:
@@ -65,7 +64,7 @@ class _Comparison:
         self._texts: dict[Node, bytes] = {}
         self._alternatives: dict[Node, list[Node]] = {}
         self._depth = 0
-        self._same_definitions = same(*map(_definitions, (before, after)))
+        self._same_definitions = _same_definitions(before, after)
 
     def compare(self, before: Node, after: Node) -> list[Difference]:
         """Return what differs between two places, as seen from them."""
@@ -139,7 +138,7 @@ class _Comparison:
                 yield from array_parts(before, after, self.compare)
             case "object":
                 yield from object_parts(before, after, self.compare)
-        yield from self._judged(before, after)
+        yield from condition_changes(before, after, self.compare)
 
     def _types(self, before: Node, after: Node) -> Iterator[Difference]:
         old, new = before.type, after.type
@@ -159,46 +158,6 @@ class _Comparison:
             admitted=partial(_outside, after, before),
         )
 
-    def _judged(self, before: Node, after: Node) -> Iterator[Difference]:
-        for keyword in _JUDGED:
-            old, new = said(before, keyword), said(after, keyword)
-            if keyword in ("then", "else") and not all(
-                isinstance(node.schema.get("if"), dict) for node in (before, after)
-            ):
-                continue  # it says nothing without an `if`, or is told with it
-            if keyword == "additionalItems" and not (
-                before.prefix_items and after.prefix_items
-            ):
-                continue  # it says nothing where there is no first item, or is told with it
-            if old is None and new is None:
-                continue
-            if same(old, new) or self._same_meaning(before, old, after, new):
-                continue
-            effect: Effect = "different"
-            if old is None:
-                effect = "narrower"
-            elif new is None:
-                effect = "wider"
-            verb = {"narrower": "added", "wider": "dropped"}.get(effect, "changed")
-            text = f"the condition {keyword!r} was {verb}"
-            yield difference(
-                effect,
-                keyword,
-                old,
-                new,
-                text,
-                refused=partial(samples, before),
-                admitted=partial(samples, after),
-            )
-
-    def _same_meaning(self, before: Node, old: Any, after: Node, new: Any) -> bool:
-        """Tell whether two conditions are the same but for how they are written."""
-        if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
-            return False
-        one, other = before.view.node(old), after.view.node(new)
-        effects = {each.effect for each in self.compare(one, other)}
-        return effects <= {"guidance", "spelling"}
-
     # --- alternatives -----------------------------------------------------------------
 
     def _unions(
@@ -211,8 +170,9 @@ class _Comparison:
         }
         partner = partners(old, new, differences)
         keyword = _union_keyword(before, after)
-        fits = self._covered(old, every_new, REFUSES)
+        fits = self._covered(old, every_new, REFUSES) | covered(old, every_new)
         known = self._covered(new, every_old, ADMITS, backwards=True)
+        known |= covered(new, every_old)
         for one in old:
             if one in partner:
                 other = partner[one]
@@ -307,15 +267,25 @@ def _takes_null(node: Node) -> bool:
     return any(not each.types and not each.values for each in node.alternatives)
 
 
-def _definitions(node: Node) -> Any:
-    """Return what references of the whole schema lead to; the node itself if to anywhere."""
-    root = node.view.root
-    if not isinstance(root, dict):
-        return str(id(node))
+def _same_definitions(before: Node, after: Node) -> bool:
+    """Tell whether every reference leads to the same in both whole schemas."""
+    roots = before.view.root, after.view.root
+    if not all(isinstance(root, dict) for root in roots):
+        return False
+    if not same(*map(definitions_of, roots)):
+        return False
+    if not any(map(_may_lead_out, roots)):
+        return True
+    names = {name for root in roots for name in references_in(root)}
+    return all(
+        name.startswith("#/") and same(*(follow(root, name) for root in roots))
+        for name in names
+    )
+
+
+def _may_lead_out(root: Any) -> bool:
     text = quick_text(root)
-    if (text is None or may_refer(text)) and leads_out(root):
-        return str(id(node))
-    return definitions_of(root)
+    return (text is None or may_refer(text)) and leads_out(root)
 
 
 def _union_keyword(before: Node, after: Node) -> str:

@@ -20,7 +20,7 @@ REFUSES = frozenset({"narrower", "different", "gone"})
 ADMITS = frozenset({"wider", "different", "gone"})
 """The effects by which a value may come that did not fit; what is gone may be missing."""
 
-MOST_EXAMPLES = 24
+MOST_EXAMPLES = 300
 """Values that are tried to show a difference."""
 
 Values = Callable[[], Iterable[Any]]

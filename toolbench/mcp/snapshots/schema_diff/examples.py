@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.mcp.snapshots.schema_diff.difference import said
+from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
+    texts_matching,
+)
 
 _LONGEST = 10_000  # characters or items that an example is made of
 _DEPTH = 6
@@ -84,7 +87,8 @@ def texts_of(node: Node) -> Iterator[str]:
         judge = validator_of({"pattern": pattern}) if isinstance(pattern, str) else None
     except SchemaError:
         judge = None
-    for text in _texts_between(node, least, most):
+    own = texts_matching(pattern, (least, most)) if judge is not None else ()
+    for text in chain(_texts_between(node, least, most), own):
         if least <= len(text) <= most and (judge is None or judge.is_valid(text)):
             yield text
 

@@ -1,9 +1,10 @@
 """How the limits of a number, a text or a list differ between two schemas."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import ceil, floor, inf
 from typing import Any
 
@@ -17,6 +18,10 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
     said,
 )
 from toolbench.mcp.snapshots.schema_diff.examples import numbers_of, texts_of
+from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
+    texts_matching,
+)
+from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import beyond
 from toolbench.plain import clip
 
 _LONGEST = 10_000  # characters or items that an example is made of
@@ -25,7 +30,7 @@ _LONGEST = 10_000  # characters or items that an example is made of
 def number_limits(before: Node, after: Node) -> Iterator[Difference]:
     """Yield how the limits of two numbers differ."""
     for lower in (True, False):
-        old, new = _end(before, lower=lower), _end(after, lower=lower)
+        old, new = end_of(before, lower=lower), end_of(after, lower=lower)
         if old.strictness != new.strictness:
             tighter = new.strictness > old.strictness
             yield _changed(
@@ -41,7 +46,9 @@ def number_limits(before: Node, after: Node) -> Iterator[Difference]:
 
 def text_limits(before: Node, after: Node) -> Iterator[Difference]:
     """Yield how the lengths and the patterns of two texts differ."""
-    yield from _counts(before, after, "minLength", "maxLength", lambda n: "a" * n)
+    yield from _counts(
+        before, after, "minLength", "maxLength", partial(_of_length, before, after)
+    )
     yield from _patterns(before, after)
 
 
@@ -50,7 +57,7 @@ def list_limits(
 ) -> Iterator[Difference]:
     """Yield how the lengths of two lists differ; *items* makes one of so many."""
     yield from _counts(
-        before, after, "minItems", "maxItems", lambda n: items(before, n)
+        before, after, "minItems", "maxItems", lambda n: [items(before, n)]
     )
     old, new = (said(node, "uniqueItems") is True for node in (before, after))
     most = (node.limit("maxItems") for node in (before, after))
@@ -71,14 +78,16 @@ def key_limits(
     before: Node, after: Node, keys: Callable[[int], dict[str, Any]]
 ) -> Iterator[Difference]:
     """Yield how the numbers of keys of two objects differ; *keys* makes one of so many."""
-    yield from _counts(before, after, "minProperties", "maxProperties", keys)
+    yield from _counts(
+        before, after, "minProperties", "maxProperties", lambda n: [keys(n)]
+    )
 
 
 # --- numbers ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _End:
+class End:
     """One end of the numbers that fit."""
 
     keyword: str
@@ -89,42 +98,44 @@ class _End:
 
     @property
     def strictness(self) -> tuple[float, bool]:
+        """Of two ends on one side, the larger one lets fewer numbers through."""
         return self.sign * self.value, self.is_exclusive
 
     @property
     def text(self) -> str:
+        """What it says, in words."""
         return words(self.keyword, self.limit) if self.keyword else "no such limit"
 
 
-def _end(node: Node, *, lower: bool) -> _End:
+def end_of(node: Node, *, lower: bool) -> End:
     """Return the stricter of the limits that *node* states at one end."""
     sign = 1 if lower else -1
     inclusive, exclusive = (
         ("minimum", "exclusiveMinimum") if lower else ("maximum", "exclusiveMaximum")
     )
-    ends = [_End("", -sign * inf, is_exclusive=False, sign=sign)]
+    ends = [End("", -sign * inf, is_exclusive=False, sign=sign)]
     plain, strict = said(node, inclusive), said(node, exclusive)
     if _is_number(plain):
         keyword = exclusive if strict is True else inclusive  # draft 4
-        ends.append(_End(keyword, plain, strict is True, sign, plain))
+        ends.append(End(keyword, plain, strict is True, sign, plain))
     if _is_number(strict):
-        ends.append(_End(exclusive, strict, is_exclusive=True, sign=sign, limit=strict))
+        ends.append(End(exclusive, strict, is_exclusive=True, sign=sign, limit=strict))
     if node.type == "integer":
         ends = [_whole(end) for end in ends]
     return max(ends, key=lambda end: end.strictness)
 
 
-def _whole(end: _End) -> _End:
+def _whole(end: End) -> End:
     """Return *end* of whole numbers: without the ones that are no whole number."""
     if end.value in (inf, -inf):
         return end
     value = ceil(end.value) if end.sign > 0 else floor(end.value)
     if end.is_exclusive and value == end.value:
         value += end.sign
-    return _End(end.keyword, value, is_exclusive=False, sign=end.sign, limit=end.limit)
+    return End(end.keyword, value, is_exclusive=False, sign=end.sign, limit=end.limit)
 
 
-def _near(loose: _End, tight: _End) -> list[Any]:
+def _near(loose: End, tight: End) -> list[Any]:
     """Return numbers that *loose* may let through and *tight* does not."""
     numbers: list[Any] = []
     for end in (loose, tight):
@@ -189,7 +200,7 @@ def _counts(
     after: Node,
     least: str,
     most: str,
-    make: Callable[[int], Any],
+    make: Callable[[int], Iterable[Any]],
 ) -> Iterator[Difference]:
     for keyword, default, sign in ((least, 0, 1), (most, inf, -1)):
         old, new = (_count(node, keyword, default) for node in (before, after))
@@ -209,8 +220,19 @@ def _counts(
         )
 
 
-def _of_sizes(make: Callable[[int], Any], sizes: list[float]) -> Iterator[Any]:
-    yield from (make(int(size)) for size in sizes if 0 <= size < _LONGEST)
+def _of_sizes(
+    make: Callable[[int], Iterable[Any]], sizes: list[float]
+) -> Iterator[Any]:
+    for size in sizes:
+        if 0 <= size < _LONGEST:
+            yield from make(int(size))
+
+
+def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
+    yield "a" * size
+    for pattern in (said(before, "pattern"), said(after, "pattern")):
+        if isinstance(pattern, str):
+            yield from texts_matching(pattern, (size,))
 
 
 def _count(node: Node, keyword: str, default: float) -> float:
@@ -222,18 +244,23 @@ def _patterns(before: Node, after: Node) -> Iterator[Difference]:
     old, new = said(before, "pattern"), said(after, "pattern")
     if old == new:
         return
+    lost, come = beyond(before, after), beyond(after, before)
+    if not lost and not come:
+        text = "the pattern is written otherwise and matches the same texts"
+        yield difference("spelling", "pattern", old, new, text)
+        return
     effect: Effect = "different"
-    if old is None:
+    if not come or old is None:
         effect = "narrower"
-    elif new is None:
+    elif not lost or new is None:
         effect = "wider"
     yield _worded(
         effect,
         "pattern",
         old,
         new,
-        refused=partial(texts_of, before),
-        admitted=partial(texts_of, after),
+        refused=lambda: chain(lost, texts_of(before)),
+        admitted=lambda: chain(come, texts_of(after)),
     )
 
 
@@ -243,8 +270,8 @@ def _patterns(before: Node, after: Node) -> Iterator[Difference]:
 def _changed(
     effect: Effect,
     keyword: str,
-    old: _End,
-    new: _End,
+    old: End,
+    new: End,
     *,
     refused: Values,
     admitted: Values,

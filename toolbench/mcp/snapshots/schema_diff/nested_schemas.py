@@ -1,19 +1,28 @@
 """How the parts of objects and lists differ: properties, other keys, items."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.normal import Node
 from toolbench.mcp.snapshots.schema_diff.difference import (
+    ADMITS,
+    REFUSES,
     Difference,
     Effect,
     difference,
     said,
 )
-from toolbench.mcp.snapshots.schema_diff.examples import example_of
+from toolbench.mcp.snapshots.schema_diff.examples import example_of, others
 from toolbench.mcp.snapshots.schema_diff.limits import key_limits, list_limits
+from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
+    UndecidedError,
+    text_beyond,
+    texts_matching,
+)
+from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import is_within
 from toolbench.plain import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
@@ -172,33 +181,77 @@ def _opened(before: Node, after: Node) -> Difference:
 def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
     old, new = before.patterns, after.patterns
     for pattern in {**old, **new}:
+        step, name = f"patternProperties/{pattern}", f"<{clip(pattern)}>"
+        wholes = [partial(_put_matching, node, pattern) for node in (before, after)]
         if pattern in old and pattern in new:
             for each in compare(old[pattern], new[pattern]):
-                key = clip(pattern)
-                yield each.inside(
-                    f"patternProperties/{pattern}", f"<{key}>", _nothing, _nothing
-                )
+                yield each.inside(step, name, *wholes)
             continue
         is_new = pattern in new
         effect: Effect = "narrower" if is_new else "wider"
-        if before.is_closed and after.is_closed:
-            effect = "wider" if is_new else "narrower"
         verb = (
             "a rule for keys that match"
             if is_new
             else "no rule any more for keys that match"
         )
+        if before.is_closed and after.is_closed:
+            effect = "wider" if is_new else "narrower"
+        if _is_made_good(pattern, effect, before, after, compare):
+            effect = "spelling"
         yield difference(
             effect,
-            f"patternProperties/{pattern}",
+            step,
             None if is_new else old[pattern].raw,
             new[pattern].raw if is_new else None,
             f"{verb} {pattern}",
+            refused=partial(_matching, before, after, pattern),
+            admitted=partial(_matching, after, before, pattern),
         )
 
 
-def _nothing(value: Any) -> Any:
-    return value
+def _is_made_good(
+    pattern: str, effect: Effect, before: Node, after: Node, compare: Compare
+) -> bool:
+    """Tell whether another pattern says the same of all keys that match *pattern*.
+
+    Where keys without a rule are refused, a rule is made good by one for more keys that
+    takes all its values; elsewhere it has been there as one for more keys that took no others.
+    """
+    is_dropped = pattern in before.patterns
+    side, other = (before, after) if is_dropped else (after, before)
+    node = side.patterns[pattern]
+    lost = REFUSES if effect == "narrower" else ADMITS
+    for name, known in other.patterns.items():
+        pair = (node, known) if is_dropped else (known, node)
+        if is_within(pattern, name) and not any(
+            each.effect in lost for each in compare(*pair)
+        ):
+            return True
+    return False
+
+
+def _matching(source: Node, other: Node, pattern: str) -> Iterator[Any]:
+    """Yield objects of *source* with a key that matches *pattern*, of which *other* may say more."""
+    rules = [n.patterns[pattern] for n in (source, other) if pattern in n.patterns]
+    values = [example_of(rule) for rule in rules]
+    values += [value for rule in rules for value in others(set(rule.types))]
+    for key in _keys(source, other, pattern):
+        yield from ({**_base(source), key: value} for value in values)
+
+
+def _keys(source: Node, other: Node, pattern: str) -> Iterator[str]:
+    """Yield keys that match *pattern*, first some that match no pattern of *other*."""
+    for excluded in other.patterns:
+        with suppress(UndecidedError):
+            key = text_beyond(pattern, excluded)
+            if key is not None:
+                yield key
+    yield from texts_matching(pattern)
+
+
+def _put_matching(node: Node, pattern: str, value: Any) -> Any:
+    key = next(texts_matching(pattern), pattern)
+    return _put(node, key, value)
 
 
 def _with_keys(node: Node, count: int) -> dict[str, Any]:
@@ -219,6 +272,11 @@ def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Differe
     """Yield how the parts of two lists differ."""
     firsts = before.prefix_items, after.prefix_items
     for index in range(max(map(len, firsts))):
+        has_item = [_takes(node, index) for node in (before, after)]
+        if not all(has_item):
+            if any(has_item):
+                yield _item_difference(before, after, index)
+            continue
         old, new = (_item(node, index) for node in (before, after))
         for each in compare(old, new):
             yield each.inside(
@@ -231,16 +289,38 @@ def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Differe
     yield from list_limits(before, after, _so_many)
 
 
+def _takes(node: Node, index: int) -> bool:
+    """Tell whether a list may have an item at *index*."""
+    most = node.limit("maxItems")
+    if most is not None and index >= most:
+        return False
+    return index < len(node.prefix_items) or said(node, "items") is not False
+
+
+def _item_difference(before: Node, after: Node, index: int) -> Difference:
+    """Say that an item was allowed and is not now, or the other way round."""
+    is_narrower = _takes(before, index)
+    verb = "was allowed, and is not now" if is_narrower else "is allowed now"
+    return difference(
+        "narrower" if is_narrower else "wider",
+        "items",
+        said(before, "items"),
+        said(after, "items"),
+        f"item {index + 1} {verb}",
+        refused=lambda: [_so_many(before, index + 1)],
+        admitted=lambda: [_so_many(after, index + 1)],
+    )
+
+
 def _rest(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
-    closed = [said(node, "items") is False for node in (before, after)]
-    if closed[0] != closed[1]:
-        effect: Effect = "narrower" if closed[1] else "wider"
-        verb = "were allowed, and are not now" if closed[1] else "are allowed now"
-        texts = said(before, "items"), said(after, "items")
-        yield difference(effect, "items", *texts, f"more items {verb}")
+    index = max(len(before.prefix_items), len(after.prefix_items))
+    has_item = [_takes(node, index) for node in (before, after)]
+    if not all(has_item):
+        closed = [said(node, "items") is False for node in (before, after)]
+        if any(has_item) and closed[0] != closed[1]:
+            yield _item_difference(before, after, index)
         return
     old, new = (node.items or node.view.node(_ANYTHING) for node in (before, after))
-    index = max(len(before.prefix_items), len(after.prefix_items))
     for each in compare(old, new):
         yield each.inside(
             "items",

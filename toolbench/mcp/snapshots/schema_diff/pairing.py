@@ -1,13 +1,29 @@
-"""Which alternative of a union has become which, when it is not said."""
+"""Which alternative of a union has become which, and which ones together take what one took."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from json import dumps
+from math import ceil, floor, inf
 
 from toolbench.jsonschema.normal import Node
-from toolbench.mcp.snapshots.schema_diff.difference import ADMITS, REFUSES, Difference
+from toolbench.mcp.snapshots.schema_diff.difference import (
+    ADMITS,
+    REFUSES,
+    Difference,
+    said,
+)
+from toolbench.mcp.snapshots.schema_diff.equality import same
+from toolbench.mcp.snapshots.schema_diff.limits import end_of
 
 NUMBERS = ("integer", "number")
 """The types of which one holds the other."""
+_LIMITS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+    | {"minLength", "maxLength"}
+)
+_SILENT = frozenset({"title", "description", "default", "examples", "type"})
+
+_Span = tuple[tuple[float, bool], tuple[float, bool]]
+"""Where it begins and ends, and whether it reaches beyond the ends: ordered by what is inside."""
 
 
 def partners(
@@ -70,3 +86,54 @@ def told(
         gains = each.effect in ("wider", "different") and not admitted
         if not (loses or gains):
             yield each
+
+
+# --- ranges that were split ---------------------------------------------------------------
+
+
+def covered(nodes: Iterable[Node], others: list[Node]) -> set[Node]:
+    """Return which of *nodes*, numbers or texts, the *others* take whole when put together."""
+    return {node for node in nodes if _is_covered(node, others)}
+
+
+def _is_covered(node: Node, others: list[Node]) -> bool:
+    if node.type not in (*NUMBERS, "string") or node.values:
+        return False
+    spans = sorted(_span(other) for other in others if _may_cover(other, node))
+    start, end = _span(node)
+    for first, last in spans:
+        if first > start:
+            return False
+        if last >= end:
+            return True
+        start = max(start, _next(last, is_whole=node.type != "number"))
+    return False
+
+
+def _may_cover(other: Node, node: Node) -> bool:
+    """Tell whether *other* says nothing but limits, or what *node* says as well."""
+    kinds = {"number", node.type} if node.type in NUMBERS else {"string"}
+    return (
+        other.type in kinds
+        and not other.values
+        and all(
+            key in _LIMITS | _SILENT or same(said(node, key), value)
+            for key, value in other.schema.items()
+        )
+    )
+
+
+def _span(node: Node) -> _Span:
+    if node.type == "string":
+        least, most = node.limit("minLength") or 0, node.limit("maxLength")
+        return (least, False), (inf if most is None else most, True)
+    low, high = end_of(node, lower=True), end_of(node, lower=False)
+    return (low.value, low.is_exclusive), (high.value, not high.is_exclusive)
+
+
+def _next(last: tuple[float, bool], *, is_whole: bool) -> tuple[float, bool]:
+    """Return where what follows the end *last* begins."""
+    value, is_inside = last
+    if not is_whole or value == inf:
+        return last
+    return (floor(value) + 1 if is_inside else ceil(value)), False

@@ -1,10 +1,12 @@
 """A few whole values that a schema takes: to try one schema's values on another."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.written_alternatives import merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.examples import (
     example_of,
     numbers_of,
@@ -13,8 +15,8 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 
 ANOTHER = "Another Key 1"
 """A key that hardly any schema declares."""
-_MOST = 40
-_OF_ONE = 6
+_MOST = 60
+_OF_ONE = 8
 _DEPTH = 4
 
 
@@ -27,10 +29,27 @@ def _of(node: Node, depth: int) -> Iterator[Any]:
     yield example_of(node)
     if node.takes_null:
         yield None
-    if depth <= 0:
-        return
-    for option in node.alternatives:
-        yield from islice(_of_option(option, depth), _MOST)
+    if depth > 0:
+        options = [part for each in node.alternatives for part in _parts(each)]
+        yield from _in_turn(_of_option(option, depth) for option in options)
+
+
+def _parts(node: Node) -> list[Node]:
+    """Return the alternatives that were made *node*, each a number or a text; else *node* itself."""
+    if node.type not in ("string", "integer", "number") or not node.merged:
+        return [node]
+    return merged_alternatives(node)
+
+
+def _in_turn(sources: Iterable[Iterator[Any]]) -> Iterator[Any]:
+    """Yield the first value of each of *sources*, then the second, and so on."""
+    todo = deque(islice(sources, _MOST))
+    while todo:
+        source = todo.popleft()
+        for value in source:
+            yield value
+            todo.append(source)
+            break
 
 
 def _of_option(node: Node, depth: int) -> Iterator[Any]:
@@ -62,6 +81,6 @@ def _objects(node: Node, depth: int) -> Iterator[Any]:
     if not node.is_closed:
         other = "a" if node.additional is None else example_of(node.additional)
         yield {**base, ANOTHER: other}
-    for name, values in parts.items():
-        for value in values:
-            yield {**base, name: value}
+    yield from _in_turn(
+        ({**base, name: value} for value in values) for name, values in parts.items()
+    )

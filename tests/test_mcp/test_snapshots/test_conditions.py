@@ -1,0 +1,180 @@
+"""What changes of conditions, patterns and unions mean, each shown by a value or said to be unclear."""
+
+import pytest
+
+from tests.test_mcp.test_snapshots.schema_changes import (
+    ADDITIVE,
+    BREAKING,
+    COSMETIC,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    items,
+    obj,
+    one,
+    union,
+)
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.mcp.snapshots.change import SEVERITIES
+from toolbench.mcp.snapshots.tool_changes import schema_changes
+
+MODE = obj(mode={"enum": ["a", "b"]}, k=WHOLE)
+IS_B = {"properties": {"mode": {"const": "b"}}, "required": ["mode"]}
+
+
+def case(most, **rules):
+    """What a condition asks for: `k` is at most that."""
+    return {**MODE, "if": IS_B, **{key: one_limit(most) for key in rules}}
+
+
+def one_limit(most):
+    return {"properties": {"k": {"maximum": most}}}
+
+
+def beside(**conditions):
+    """An object with two texts and a number, and conditions."""
+    return {**obj(a=TEXT, b=WHOLE, c=TEXT), **conditions}
+
+
+def keys(**rules):
+    """An object within, with rules for its keys."""
+    return one({"type": "object", **rules})
+
+
+def pair(*places, **rules):
+    """A list with so many places."""
+    return one({"type": "array", "prefixItems": list(places), **rules})
+
+
+def text(pattern):
+    return one({**TEXT, "pattern": pattern})
+
+
+def between(least, most, kind=WHOLE):
+    return {**kind, "minimum": least, "maximum": most}
+
+
+# fmt: off
+NARROWED = {
+    "a value is ruled out": (one(TEXT), one({**TEXT, "not": {"const": "the rare one"}})),
+    "a pattern is ruled out": (one(TEXT), one({**TEXT, "not": {"pattern": "^zz"}})),
+    "more values are ruled out": (one({**TEXT, "not": {"enum": ["p"]}}), one({**TEXT, "not": {"enum": ["p", "q"]}})),
+    "two keys exclude each other": (beside(), beside(**{"not": {"required": ["a", "b"]}})),
+    "then asks for more": (case(10, then=1), case(5, then=1)),
+    "else asks for more": (case(10, **{"else": 1}), case(5, **{"else": 1})),
+    "a key is required in one case": (MODE, {**MODE, "if": IS_B, "then": {"required": ["k"]}}),
+    "a key asks for another": (beside(), beside(dependentSchemas={"a": {"required": ["b"]}})),
+    "what a key asks for is narrower": (beside(dependentSchemas={"a": {"properties": {"b": {"minimum": 1}}}}), beside(dependentSchemas={"a": {"properties": {"b": {"minimum": 5}}}})),
+    "a key asks for one more": (beside(dependentRequired={"a": ["b"]}), beside(dependentRequired={"a": ["b", "c"]})),
+    "keys of a pattern are narrower": (keys(patternProperties={"^n_": NUMBER}), keys(patternProperties={"^n_": WHOLE})),
+    "keys of a pattern get a rule": (keys(), keys(patternProperties={"^n_": WHOLE})),
+    "keys of a pattern are refused": (keys(additionalProperties=False, patternProperties={"^n_": WHOLE}), keys(additionalProperties=False)),
+    "fewer keys are allowed": (keys(additionalProperties=False, patternProperties={"^[a-z]+$": WHOLE}), keys(additionalProperties=False, patternProperties={"^[a-c]+$": WHOLE})),
+    "names of keys are shorter": (keys(propertyNames={"maxLength": 10}), keys(propertyNames={"maxLength": 3})),
+    "a tuple is closed": (pair(WHOLE, TEXT), pair(WHOLE, TEXT, items=False)),
+    "a closed tuple is shorter": (pair(WHOLE, TEXT, WHOLE, items=False), pair(WHOLE, TEXT, items=False)),
+    "a place of a closed tuple is narrower": (pair(NUMBER, TEXT, items=False), pair(WHOLE, TEXT, items=False)),
+    "a list has to contain something": (one(items(WHOLE)), one(items(WHOLE, contains={"const": 3}))),
+    "a list has to contain it twice": (one(items(WHOLE, contains={"const": 3})), one(items(WHOLE, contains={"const": 3}, minContains=2))),
+    "a pattern takes fewer texts": (text("^(foo|bar|baz)-[0-9]{4}$"), text("^(foo|bar)-[0-9]{4}$")),
+    "a pattern is anchored": (text("abc"), text("^abc$")),
+    "texts of a pattern are shorter": (one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 9}), one({**TEXT, "pattern": "^[0-9]+$", "maxLength": 4})),
+    "a range has a gap": (one(between(0, 10)), one(union(between(0, 5), between(7, 10)))),
+    "one alternative only": (one(union(between(0, 5), between(3, 9))), one(union(between(0, 5), between(3, 9), keyword="oneOf"))),
+}
+EXCHANGED = {
+    "another value is ruled out": (one({**TEXT, "not": {"enum": ["p"]}}), one({**TEXT, "not": {"enum": ["q"]}})),
+    "another case": ({**MODE, "if": {"properties": {"mode": {"const": "a"}}, "required": ["mode"]}, "then": {"required": ["k"]}}, {**MODE, "if": IS_B, "then": {"required": ["k"]}}),
+    "a key asks for another one": (beside(dependentRequired={"a": ["b"]}), beside(dependentRequired={"a": ["c"]})),
+    "a list has to contain another item": (one(items(WHOLE, contains={"const": 3})), one(items(WHOLE, contains={"const": 4}))),
+    "a pattern takes other texts": (text("^[0-9a-f]{8}-[0-9a-f]{4}$"), text("^[0-9a-f]{8}-[0-9a-f]{6}$")),
+}
+SAME = {
+    "digits": (text("^[0-9]+$"), text(r"^\d+$")),
+    "a group": (text("^(a|b)$"), text("^[ab]$")),
+    "a range that was split": (one(between(0, 10)), one(union(between(0, 5), between(6, 10)))),
+    "a range of numbers that was split": (one(between(0, 10, NUMBER)), one(union(between(0, 5, NUMBER), between(5, 10, NUMBER)))),
+    "lengths that were split": (one({**TEXT, "maxLength": 9}), one(union({**TEXT, "maxLength": 5}, {**TEXT, "minLength": 6, "maxLength": 9}))),
+    "a length as pattern": (one({**TEXT, "pattern": "^.+$", "maxLength": 3}), one({**TEXT, "pattern": "^.{1,9}$", "maxLength": 3})),
+    "a closed tuple that was full": (pair(WHOLE, TEXT, maxItems=2), pair(WHOLE, TEXT, items=False, maxItems=2)),
+}
+# fmt: on
+
+
+def changes_of(before, after, direction="input"):
+    return schema_changes("tools/t/inputSchema", "t", direction, before, after)
+
+
+def worst(changes):
+    return min((c.severity for c in changes), key=SEVERITIES.index)
+
+
+def is_shown(before, after, change):
+    """Whether the example of a change was valid, is refused now, and stands in the sentence."""
+    if change.example is None or "is refused now" not in change.text:
+        return False
+    return validator_of(before).is_valid(change.example) and not validator_of(
+        after
+    ).is_valid(change.example)
+
+
+@pytest.mark.parametrize("name", NARROWED)
+class TestNarrowed:
+    def test_breaks_and_shows_a_value(self, name):
+        """A value that was valid and is refused now is named, and the validator agrees."""
+        before, after = NARROWED[name]
+        changes = [c for c in changes_of(before, after) if c.severity == BREAKING]
+        assert changes
+        assert any(is_shown(before, after, change) for change in changes)
+
+    def test_taken_back_it_only_adds(self, name):
+        """The way back takes more values: that is no alarm."""
+        before, after = NARROWED[name]
+        assert worst(changes_of(after, before)) in (ADDITIVE, COSMETIC)
+
+    def test_of_output_it_is_the_other_way_round(self, name):
+        """Fewer outputs break nobody, more do."""
+        before, after = NARROWED[name]
+        assert worst(changes_of(before, after, "output")) in (ADDITIVE, COSMETIC)
+        changes = changes_of(after, before, "output")
+        assert worst(changes) == BREAKING
+        assert any(c.example is not None for c in changes)
+
+
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_what_was_exchanged_breaks_both_ways(name):
+    """Some values are refused now, others are taken: there and back a value shows it."""
+    for before, after in (EXCHANGED[name], EXCHANGED[name][::-1]):
+        changes = changes_of(before, after)
+        assert any(is_shown(before, after, change) for change in changes)
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("direction", ["input", "output"])
+def test_what_says_the_same_is_no_alarm(name, direction):
+    """Written otherwise it takes the same values: cosmetic, there and back."""
+    before, after = SAME[name]
+    assert worst(changes_of(before, after, direction)) == COSMETIC
+    assert worst(changes_of(after, before, direction)) == COSMETIC
+
+
+class TestUnclear:
+    @pytest.mark.parametrize(
+        ("direction", "words"),
+        [
+            ("input", "cannot tell whether a call is refused: no example was found"),
+            ("output", "cannot tell whether such an output comes: no example was"),
+        ],
+    )
+    def test_what_nothing_shows_is_said(self, direction, words):
+        """Where no value is found, the sentence does not claim that there is one."""
+        before, after = text("^(?!zz).*$"), text("^(?!yy).*$")
+        [change] = changes_of(before, after, direction)
+        assert change.severity == BREAKING
+        assert change.example is None
+        assert words in change.text
+
+    def test_what_needs_no_example_claims_none(self):
+        """A server may ignore an argument that it does not declare any more."""
+        [change] = changes_of(obj(a=TEXT, b=TEXT), obj(a=TEXT))
+        assert change.text.endswith("a server may refuse it, or ignore it.")

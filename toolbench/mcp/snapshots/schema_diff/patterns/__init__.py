@@ -1,0 +1,1 @@
+"""Regular expressions of schemas, compared by the texts they match."""
