@@ -1,9 +1,39 @@
 """A model in the loop: what a step costs beside the model, and what other libraries take."""
 
+from statistics import median
+
 import pytest
+from dom import longest_tasks
 
 STEPS = 100
 _STEP = 0.001  # seconds of CPU that a step with one call may cost
+_TASK = 0.2  # seconds that a task of the page may take
+_STREAM = """
+%load_ext toolbench
+import time
+from toolbench import Conversation
+from toolbench.agent import Agent
+from toolbench.llm.models import Answer
+from toolbench.llm.models.protocol import Chunk
+
+class Streaming:
+    name, provider = "streaming", "openai"
+
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        for _ in range(1_000):
+            on_chunk(Chunk("text", "word " * 200))
+            time.sleep(0.002)
+        return Answer({"role": "assistant", "content": "word " * 200_000}, "stop")
+
+streams = Streaming()
+asked = Conversation(agent=Agent(streams))
+asked.send_message("word " * 200_000)
+asked.run()
+"""
+_LONG = {
+    "1 MB of text streams into a cell of %%chat": "%%chat talk --new --model streams\nWrite.",
+    "a conversation with two messages of 1 MB is shown": "asked",
+}
 _OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # or it fetches prices when it is imported
     "OPENHANDS_SUPPRESS_BANNER": "1",
@@ -47,3 +77,10 @@ def test_steps_beside_the_openhands_sdk(ledger, probe):
         goal=1,
         rounds=5,
     )
+
+
+def test_long_texts_in_the_page(ledger):
+    """JupyterLab stays responsive: no task of the page over 200 ms, in any of the rounds."""
+    for work, seconds in longest_tasks(_LONG, setup=_STREAM).items():
+        note = f"the longest task of the page; {median(seconds) * 1000:.0f} ms at the median"
+        ledger.limit(work, max(seconds), "s wall", _TASK, note)

@@ -1,10 +1,11 @@
-"""How long a page goes on changing after a cell was run: JupyterLab in Chromium, a kernel of any Python."""
+"""How long a page changes after a cell was run, and its longest task: JupyterLab in Chromium."""
 
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,13 @@ _MEASURE = """
       }, 50);
     })
 """
+_WATCH = """
+    () => {
+      window.tasks = [];
+      const note = list => tasks.push(...list.getEntries().map(task => task.duration));
+      new PerformanceObserver(note).observe({type: "longtask"});
+    }
+"""
 
 
 def last_changes(
@@ -58,6 +66,40 @@ def last_changes(
         setup: The source of a cell that is run once, before.
         rounds: How often; one more at the beginning does not count.
     """
+    with _opened(cells, python, setup) as page:
+        page.run_all()
+        assert page.errors() == [], page.errors()
+        return _turns(page, list(cells), rounds)
+
+
+def longest_tasks(
+    cells: Mapping[str, str], *, setup: str, rounds: int = 5
+) -> dict[str, list[float]]:
+    """Return for each cell the seconds of the page's longest task while it ran, for each round.
+
+    Chromium notes tasks of 50 ms and more: 0.05 stands for no longer one.
+    """
+    with _opened(cells, Path(sys.executable), setup) as page:
+        page.run(0)
+        page.tab.page.evaluate(_WATCH)
+        longest: dict[str, list[float]] = {name: [] for name in cells}
+        for _ in range(rounds):
+            for index, name in enumerate(cells, 1):
+                page.show(index)
+                page.tab.page.evaluate("() => { tasks.length = 0; }")
+                page.run(index)
+                page.tab.page.wait_for_timeout(2 * QUIET)
+                tasks = page.tab.page.evaluate("() => tasks")
+                longest[name].append(max([50, *tasks]) / 1000)
+        assert page.errors() == [], page.errors()
+        return longest
+
+
+@contextmanager
+def _opened(
+    cells: Mapping[str, str], python: Path, setup: str
+) -> Iterator[NotebookPage]:
+    """Open a notebook of a cell with *setup* and of *cells* in JupyterLab."""
     with tempfile.TemporaryDirectory() as place:
         root, home = Path(place, "root"), Path(place, "home")
         root.mkdir()
@@ -75,12 +117,9 @@ def last_changes(
             context.add_init_script(path=ROOT / "tests" / "browser" / "rig.js")
             page = NotebookPage(Tab(context), server, root)
             page.open("dom.ipynb")
-            page.run_all()
-            assert page.errors() == [], page.errors()
-            found = _turns(page, list(cells), rounds)
+            yield page
             page.shut_down()
             browser.close()
-            return found
 
 
 def _turns(page: NotebookPage, names: list[str], rounds: int) -> dict[str, list[float]]:
