@@ -105,7 +105,7 @@ class TestHeadAndTail:
         for at in range(0, len(text), size):
             buffer.write(text[at : at + size])
         buffer.keep_on()
-        buffer.tidy()
+        buffer.flush()
         buffer.write(b"!")
         buffer.close()
         assert buffer.saved.read_bytes() == b"a" * 40 + b"late!"

@@ -8,6 +8,7 @@ from test_tools.terminal_parts import Terminal
 from toolbench import Conversation, ConversationState, history, run_tool
 from toolbench.runs.history.journal import Journal
 from toolbench.tools.terminal import TerminalAction, TerminalTool
+from toolbench.tools.terminal.screen_text import clean
 
 
 @pytest.fixture(name="terminal")
@@ -95,13 +96,45 @@ class TestSecrets:
         assert "<secret-hidden>" in saved
         assert SECRET not in saved
 
-    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")
     def test_show_in_no_error(self, tmp_path):
         """A shell that cannot start names a directory, and no secret in it."""
         with Terminal(tmp_path / SECRET, secrets={"API_KEY": SECRET}) as terminal:
             failed = terminal.run("pwd")
         assert failed.text.startswith("No shell could be started in")
         assert SECRET not in str(failed.to_dict())
+
+    @pytest.mark.parametrize(
+        "between", ["\\033[31m", "\\0", "\\033]0;title\\a", "\\033[K\\0\\302\\205"]
+    )
+    def test_show_neither_on_the_screen_nor_in_the_file_past_noise(
+        self, tmp_path, between
+    ):
+        """A secret counts with colours, NULs and titles between its characters."""
+        kept = tmp_path / "kept"
+        with Terminal(
+            tmp_path, secrets={"API_KEY": SECRET}, full_output_save_dir=kept
+        ) as terminal:
+            seen = terminal.run(
+                f"printf '%s{between}%s\\n' ${{API_KEY:0:7}} ${{API_KEY:7}}; seq 20000"
+            )
+        [file] = kept.iterdir()
+        for text in (seen.text, clean(file.read_bytes())):
+            assert text.startswith("<secret-hidden>\n1\n2\n")
+
+    def test_show_not_where_the_screen_puts_them_together(self, tmp_path):
+        """What was overwritten leaves a secret, which is hidden."""
+        with Terminal(tmp_path, secrets={"API_KEY": SECRET}) as terminal:
+            seen = terminal.run(
+                "printf '%sX\\b%s\\n' ${API_KEY:0:7} ${API_KEY:7}", timeout=60
+            )
+        assert seen.text == "<secret-hidden>"
+
+    def test_may_be_short(self, tmp_path):
+        """One of a digit is hidden too, and the marks of the shell stay what they are."""
+        digits = {f"PIN_{digit}": digit for digit in "0123456789abcdef"}
+        with Terminal(tmp_path, secrets=digits) as terminal:
+            assert terminal.run("echo xyz; echo $PIN_7").text == "xyz\n<secret-hidden>"
+            assert terminal.run("echo z").text == "z"
 
     def test_that_hold_a_quote_or_lines_arrive_whole(self, terminal):
         """Whatever the value, it is only a value."""

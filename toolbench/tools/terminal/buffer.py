@@ -1,19 +1,12 @@
 """Keep the first and the last part of a stream of any length, and all of it in a file."""
 
-import os
-import re
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from toolbench.redaction.redactor import Redactor, Stream
+from toolbench.redaction.matching.noise import Noise, NoisyStream
 
 HALF = 15_000  # bytes kept of either end of an output: a model reads no more
-
-_LATELY = 1 << 17  # bytes of the file that are searched for noise
-_NOTHING = re.compile(rb"(?!)")
 
 
 class Excerpt(NamedTuple):
@@ -32,8 +25,8 @@ class HeadAndTail:
         file: Path | None = None,
         *,
         half: int = HALF,
-        noise: re.Pattern[bytes] = _NOTHING,
-        secrets: Stream | None = None,
+        noise: Noise | None = None,
+        secrets: NoisyStream | None = None,
     ) -> None:
         """Hold nothing yet.
 
@@ -41,12 +34,13 @@ class HeadAndTail:
             file: Gets everything; made when it is needed, because something was dropped or
                 taken before the end.
             half: How many bytes to keep of either end.
-            noise: What has no place in the file; `tidy` takes out what came in pieces.
+            noise: What is left out.
             secrets: Replaces those that must neither be shown nor kept.
         """
         self._half = half
         self._noise = noise
-        self._secrets = secrets or Redactor().stream()
+        self._begun = b""  # what may be the beginning of noise
+        self._secrets = secrets
         self._file = file
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
@@ -66,13 +60,17 @@ class HeadAndTail:
         """Take *data*, at least one byte."""
         self.last = data
         self.total += len(data)
-        self._add(self._secrets.feed_data(data))
+        if self._noise is not None:
+            data = self._noise.whole.sub(b"", self._begun + data)
+            end = self._noise.begins_in(data)
+            data, self._begun = data[:end], data[end:]
+        self._add(data if self._secrets is None else self._secrets.feed_data(data))
 
     def _add(self, data: bytes) -> None:
         if not data:
             return
         if self._out is not None:
-            self._save([data])
+            self._save(data)
         room = self._half - len(self._head)
         if room > 0:
             self._head += data[:room]
@@ -94,18 +92,17 @@ class HeadAndTail:
             return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._out = self._file.open("w+b", buffering=0)
+            self._out = self._file.open("wb", buffering=0)
         except OSError:  # no place to keep it: what is shown does not depend on it
             self._file = None
         else:
             self.saved = self._file
-            self._save([self._noise.sub(b"", b"".join([self._head, *self._tail]))])
+            self._save(b"".join([self._head, *self._tail]))
 
-    def _save(self, parts: Iterable[bytes]) -> None:
+    def _save(self, data: bytes) -> None:
         try:
-            for part in parts:
-                if self._out is not None:
-                    self._out.write(part)
+            if self._out is not None:
+                self._out.write(data)
         except OSError:  # the disk is full: a file with holes is worse than none
             self.close()
             if self.saved is not None:
@@ -126,24 +123,16 @@ class HeadAndTail:
         """Note that more will come after what is taken next: it all goes to the file."""
         self._open()
 
-    def tidy(self) -> None:
-        """Note that the output has ended: take the noise that came lately out of the file."""
-        self._add(self._secrets.flush_data())
-        if self._out is None:
-            return
-        with suppress(OSError):  # then the file keeps it
-            start = max(0, self._out.seek(0, os.SEEK_END) - _LATELY)
-            self._out.seek(start)
-            lately = self._out.read()
-            clean = self._noise.sub(b"", lately)
-            if clean != lately:
-                self._out.truncate(start)
-                self._out.seek(start)
-                self._save([clean])
+    def flush(self) -> None:
+        """Note that the output has ended: nothing goes on that may have begun."""
+        data, self._begun = self._begun, b""
+        if self._secrets is not None:
+            data = self._secrets.feed_data(data) + self._secrets.flush_data()
+        self._add(data)
 
     def close(self) -> None:
         """Note that nothing more comes, and close the file."""
-        self._add(self._secrets.flush_data())
+        self.flush()
         if self._out is not None:
             self._out.close()
             self._out = None

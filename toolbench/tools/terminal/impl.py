@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any
 
 from toolbench.core.executor import ToolExecutor
+from toolbench.redaction.matching.noise import NoisyStream
 from toolbench.redaction.secrets import Secrets, SecretValue
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.terminal.buffer import HeadAndTail
@@ -30,7 +31,7 @@ from toolbench.tools.terminal.launch import (
 )
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
-from toolbench.tools.terminal.screen_text import MARK
+from toolbench.tools.terminal.screen_text import MARK, UNSEEN
 from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed import in_background, undisturbed
 
@@ -288,12 +289,12 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _new_output(self) -> HeadAndTail:
-        secrets = self._secrets.redactor.stream()
-        if self.setting.save_dir is None:
-            return HeadAndTail(secrets=secrets)
         name = f"output_{self._name}_{next(self._numbers)}.txt"
+        folder = self.setting.save_dir
         return HeadAndTail(
-            Path(self.setting.save_dir) / name, noise=MARK, secrets=secrets
+            None if folder is None else Path(folder) / name,
+            noise=MARK,
+            secrets=NoisyStream(self._secrets.redactor, UNSEEN),
         )
 
 

@@ -341,7 +341,7 @@ class PtyShell:
             self.ended = self._records.take(self._token)
             if self.ended is not None:
                 self.place = self.ended
-                self.output.tidy()
+                self.output.flush()
                 self._news.notify_all()
 
     def _bury(self) -> None:

@@ -2,13 +2,17 @@
 
 import re
 
+from toolbench.redaction.matching.noise import Noise
 from toolbench.tools.terminal.buffer import Excerpt
 
-MARK = re.compile(rb"\x1e[0-9a-f]{16}\x1e")
+MARK = Noise(
+    re.compile(rb"(\x1e[0-9a-f]{16}\x1e)"), re.compile(rb"\x1e[0-9a-f]{0,16}\Z")
+)
+"""What the shell shows after all the output of a command."""
 
 _CLEAR_LINE = re.compile(r"\x1b\[2K")
 _CLEAR_REST = re.compile(r"\x1b\[0?K")
-_SEQUENCE = re.compile(
+_ESCAPES = (
     r"\x1b(?:"
     r"\[[0-?]*[ -/]*[@-~]?"  # colours, cursor movements
     r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
@@ -16,6 +20,16 @@ _SEQUENCE = re.compile(
     r"|[ -/]*[0-~]?"
     r")"
 )
+_SEQUENCE = re.compile(_ESCAPES)
+UNSEEN = Noise(
+    re.compile(
+        rb"((?:%s|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f])+)" % _ESCAPES.encode()
+    ),
+    re.compile(
+        rb"(?:\x1b(?:[ -/]*|\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?)|\xc2)\Z"
+    ),
+)
+"""Escape sequences, and all control characters but line ends and tabs."""
 _ERASE = "\x18"  # stands for: clear from here to the end of the line
 _INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")
 _MOVE = re.compile(r"([\r\b\x18])")
@@ -26,7 +40,7 @@ def clean(raw: bytes) -> str:
 
     Bytes that are no UTF-8 become U+FFFD; control characters vanish, NUL among them.
     """
-    text = MARK.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
+    text = MARK.whole.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
     text = text.replace(_ERASE, "")
     text = _CLEAR_LINE.sub("\r" + _ERASE, text)
     text = _SEQUENCE.sub("", _CLEAR_REST.sub(_ERASE, text))

@@ -1,0 +1,136 @@
+"""Secrets with noise between their characters: colours, control characters, what is not seen."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from toolbench.redaction import MARK
+from toolbench.redaction.matching.matcher import Span, merged
+
+_LONGEST = 4096  # bytes: a longer piece of noise counts as whole before it ends
+_ROOM = 1 << 16  # bytes: no more are held back, whatever stands in them
+_MARK = MARK.encode()
+
+
+class Noise(NamedTuple):
+    """What may stand between the characters of a text and is not seen."""
+
+    whole: re.Pattern[bytes]
+    """A run of it, as the only group."""
+    begun: re.Pattern[bytes]
+    """A piece at the end of a text that may go on in the next one."""
+
+    def begins_in(self, data: bytes) -> int:
+        """Return where in *data* a piece begins that may go on in what follows."""
+        begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
+        return len(data) if begun is None else begun.start()
+
+
+def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
+    """Return all *pieces*, with *spans* of their text replaced.
+
+    Args:
+        pieces: Text and noise by turns, as `re.split` gives them: text first.
+        spans: Where in the text alone secrets stand, in order.
+    """
+    safe, at, first = [], 0, 0
+    for index, piece in enumerate(pieces):
+        if index % 2 or not piece:
+            safe.append(piece)
+            continue
+        while first < len(spans) and spans[first][1] <= at:
+            first += 1
+        if first == len(spans):
+            safe += pieces[index:]
+            break
+        at, offset = at + len(piece), at
+        if spans[first][0] < at:
+            safe += _shown(piece, offset, islice(spans, first, None))
+        else:
+            safe.append(piece)
+    return b"".join(safe)
+
+
+def _shown(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
+    """Yield what is shown of *text*, which begins at *offset* of the text that *spans* are in."""
+    at, last = offset, offset + len(text)
+    for start, end in spans:
+        if start >= last:
+            break
+        yield text[at - offset : max(start - offset, 0)]
+        if start >= offset:
+            yield _MARK
+        at = min(end, last)
+    yield text[at - offset :]
+
+
+class _Stream(Protocol):
+    def feed_data(self, data: bytes) -> bytes: ...
+
+    def flush_data(self) -> bytes: ...
+
+
+class _Redactor(Protocol):
+    def __bool__(self) -> bool: ...
+
+    def begun(self, data: bytes) -> int: ...
+
+    def spans(self, data: bytes) -> list[Span]: ...
+
+    def stream(self) -> _Stream: ...
+
+
+class NoisyStream:
+    """Replaces secrets in bytes that come in pieces, also past noise; the noise stays.
+
+    It holds back an end that may be the beginning of a secret, or of noise.
+    """
+
+    def __init__(self, redactor: _Redactor, noise: Noise) -> None:
+        """Replace what *redactor* knows."""
+        self._redactor = redactor
+        self._noise = noise
+        self._as_it_is = redactor.stream()  # a secret may stand in noise, and hold some
+        self._rest = b""
+        self._hidden = 0  # bytes of text in it that a mark stands for already
+
+    def feed_data(self, data: bytes) -> bytes:
+        """Return what can be shown of *data* and of what was held back before."""
+        if not self._redactor:
+            return data
+        data = self._rest + self._as_it_is.feed_data(data)
+        return self._passed(data, self._noise.begins_in(data))
+
+    def flush_data(self) -> bytes:
+        """Return what was held back: nothing follows it."""
+        data = self._rest + self._as_it_is.flush_data()
+        return self._passed(data, len(data), is_last=True)
+
+    def _passed(self, data: bytes, end: int, *, is_last: bool = False) -> bytes:
+        """Return what is shown of *data* up to *end*, and hold back the rest."""
+        pieces = self._noise.whole.split(data[:end])
+        text = b"".join(pieces[::2])
+        at = len(text) if is_last else len(text) - self._redactor.begun(text)
+        before = list(_before(pieces, at))
+        if len(data) - sum(map(len, before)) > _ROOM:
+            before, at = pieces, len(text)
+        spans = merged([(-1, self._hidden), *self._redactor.spans(text)])
+        spans = [span for span in spans if span[0] < at]
+        self._hidden = max(spans[-1][1] - at, 0)
+        self._rest = data[sum(map(len, before)) :]
+        return masked(before, spans)
+
+
+def _before(pieces: Iterable[bytes], end: int) -> Iterator[bytes]:
+    """Yield what of *pieces* stands before byte *end* of their text."""
+    at = 0
+    for index, piece in enumerate(pieces):
+        if index % 2:
+            yield piece
+        elif at + len(piece) > end:
+            yield piece[: end - at]
+            return
+        else:
+            yield piece
+            at += len(piece)
