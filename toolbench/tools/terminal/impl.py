@@ -37,7 +37,8 @@ from toolbench.tools.undisturbed import in_background, undisturbed
 
 _START = 0.05  # seconds a program has to start, or a key pressed next would miss it
 _GRACE = 0.5  # seconds for each way of stopping a command
-_WAS_RESET = "[The shell was reset: all it ran has ended. This is a new one.]"
+_ENDED = "The shell was reset: all it ran has ended."
+_WAS_RESET = f"[{_ENDED} This is a new one.]"
 
 
 class _Call:
@@ -173,10 +174,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             msg = "This terminal is closed. Create the tool again."
             raise RunError(msg)
         if action.reset:
-            self._drop()
-            if not action.command:
-                self._opened()
-                return TerminalObservation.from_text(_WAS_RESET[1:-1])
+            return self._start_over(call)
         shell = self._shell
         if shell is not None and (
             not shell.settled
@@ -191,19 +189,49 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             raise RunError(msg)
         return self._run(call) if action.command.strip() else self._between(shell)
 
+    def _start_over(self, call: _Call) -> TerminalObservation:
+        """End the shell, once nothing is wrong with the command, and have a new one run it."""
+        command = call.action.command
+        if is_control(command):
+            msg = (
+                f"After a reset nothing runs that {command!r} could be typed at, so there was "
+                "none. Leave out the key, or reset."
+            )
+            raise RunError(msg)
+        variables = self._variables(call)
+        ended = _ENDED + " " if self._shell is not None else ""
+        self._drop()
+        try:
+            shell = self._opened()
+        except RunError as error:
+            msg = f"{ended}{error}"
+            raise RunError(msg) from error
+        if not command.strip():
+            return TerminalObservation.from_text(_WAS_RESET[1:-1])
+        return self._sent(shell, call, variables, _WAS_RESET)
+
     def _run(self, call: _Call) -> TerminalObservation:
-        action = call.action
-        if "\0" in action.command:
+        variables = self._variables(call)
+        earlier = self._earlier()
+        return self._sent(self._opened(), call, variables, earlier)
+
+    def _variables(self, call: _Call) -> Mapping[str, str]:
+        """Check that the command can be run, and return the secrets it names."""
+        command = call.action.command
+        if "\0" in command:
             msg = "A command holds no NUL character. Write it as printf '\\0'."
             raise RunError(msg)
-        _encoded(action.command)
-        variables = self._secrets.named_in(action.command, call.conversation)
-        earlier = _WAS_RESET if action.reset else self._earlier()
-        shell = self._opened()
-        command = action.command.replace("\r\n", "\n")
-        self._command, self._untold = action.command, True
+        _encoded(command)
+        return self._secrets.named_in(command, call.conversation)
+
+    def _sent(
+        self, shell: PtyShell, call: _Call, variables: Mapping[str, str], prefix: str
+    ) -> TerminalObservation:
+        """Have *shell* run the command, and wait for it."""
+        self._command, self._untold = call.action.command, True
+        command = self._command.replace("\r\n", "\n")
         shell.send(command, self._new_output(), variables)
-        return self._waited(shell, call, earlier)
+        return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
         """What there is to tell of the time before a new command."""
