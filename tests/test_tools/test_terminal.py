@@ -352,6 +352,12 @@ class TestLongOutput:
         whole = "".join(f"{n}\n" for n in range(1, 100001)).encode()
         assert file.read_bytes() == whole
 
+    def test_says_why_the_whole_is_not_kept(self, terminal, tmp_path):
+        """A model learns that there is no file, and what to do about it."""
+        (tmp_path / "kept").write_text("a file in its place")
+        text = terminal.run("seq 1 100000").text
+        assert "are left out here. Could not keep all of it in" in text
+
     def test_leaves_no_file_for_a_short_one(self, terminal, tmp_path):
         """Nothing is written where nothing was left out."""
         terminal.run("seq 1 100")

@@ -1,3 +1,4 @@
+import resource
 from itertools import pairwise
 
 import pytest
@@ -110,6 +111,23 @@ class TestHeadAndTail:
         buffer.close()
         assert buffer.saved.read_bytes() == b"a" * 40 + b"late!"
 
+    @pytest.mark.parametrize("room", [0, 5, 8, 20, 39, 40])
+    def test_says_so_where_not_all_can_be_saved(self, tmp_path, room):
+        """A disk that fills up in the middle of a write leaves no file that ends there."""
+        buffer = HeadAndTail(tmp_path / "output.txt", half=2)
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            for _ in range(5):
+                buffer.write(b"abcdefgh")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        assert buffer.take() == (b"ab", 36, b"gh")
+        buffer.close()
+        fits = room == 40
+        assert (buffer.saved is None, buffer.loss == "") == (not fits, fits)
+        assert [f.stat().st_size for f in tmp_path.iterdir()] == [40] * fits
+
     def test_works_on_where_nothing_can_be_saved(self, tmp_path):
         """A file that cannot be made costs only the file."""
         blocked = tmp_path / "a_file"
@@ -118,6 +136,7 @@ class TestHeadAndTail:
         buffer.write(b"abcdefgh")
         assert buffer.take() == (b"ab", 4, b"gh")
         assert buffer.saved is None
+        assert buffer.loss.startswith(f"Could not keep all of it in {blocked}")
 
 
 class TestShown:

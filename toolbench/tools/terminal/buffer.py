@@ -1,10 +1,12 @@
 """Keep the first and the last part of a stream of any length, and all of it in a file."""
 
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from toolbench.redaction.matching.noise import Noise, NoisyStream
+from toolbench.tools.failure_sentence import run_error
 
 HALF = 15_000  # bytes kept of either end of an output: a model reads no more
 
@@ -45,6 +47,8 @@ class HeadAndTail:
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
         """The file that has everything, if it was needed."""
+        self.loss = ""
+        """Why there is no such file though it was needed, in a sentence."""
         self.total = 0
         """How many bytes ever came."""
         self.last = b""
@@ -93,21 +97,30 @@ class HeadAndTail:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._out = self._file.open("wb", buffering=0)
-        except OSError:  # no place to keep it: what is shown does not depend on it
-            self._file = None
+        except OSError as error:
+            self._give_up(error)
         else:
             self.saved = self._file
             self._save(b"".join([self._head, *self._tail]))
 
     def _save(self, data: bytes) -> None:
+        if self._out is None:
+            return
         try:
-            if self._out is not None:
-                self._out.write(data)
-        except OSError:  # the disk is full: a file with holes is worse than none
-            self.close()
+            while data:  # a disk takes what fits; the next write says that it is full
+                data = data[self._out.write(data) :]
+        except OSError as error:
+            self._out.close()
+            self._out = None
             if self.saved is not None:
-                self.saved.unlink(missing_ok=True)
-            self._file = self.saved = None
+                with suppress(OSError):
+                    self.saved.unlink()  # a file with holes is worse than none
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """Go on without the file: what is shown does not depend on it."""
+        self.loss = str(run_error(error, f"keep all of it in {self._file}"))
+        self._file = self.saved = None
 
     def take(self) -> Excerpt:
         """Return what came since the last time, and go on with empty hands."""

@@ -75,7 +75,8 @@ def observe(
 
 def text_of(look: Look) -> str:
     """Return what was printed, as a model reads it."""
-    return shown(look.output, f" All of it is in {look.file}." if look.file else "")
+    where = f"All of it is in {look.file}." if look.file else look.loss
+    return shown(look.output, where and f" {where}")
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:

@@ -41,6 +41,8 @@ class Look(NamedTuple):
     """What was printed since the last look."""
     file: Path | None
     """What has all the output of the command, if it was needed."""
+    loss: str
+    """Why there is no such file though it was needed."""
     ended: shell_protocol.Ended | None
     exit_code: int | None
 
@@ -220,8 +222,8 @@ class PtyShell:
         with self._news:
             if not self.settled:
                 self.output.keep_on()
-            output, file = self.output.take(), self.output.saved
-            return Look(output, file, self.ended, self.exit_code)
+            excerpt, output = self.output.take(), self.output
+            return Look(excerpt, output.saved, output.loss, self.ended, self.exit_code)
 
     def look_up(self) -> None:
         """Have who waits look whether to stop, from any thread."""
