@@ -65,6 +65,28 @@ class TestTool:
             ({"env": {"": "x"}}, "'' is no name of a variable"),
             ({"env": {"A": "x\0y"}}, "A holds a NUL"),
             ({"env": {"A": "\ud800"}}, "half a character"),
+            (
+                {"env": "x"},
+                "env: variables are a dict of texts by their names, not a str",
+            ),
+            (
+                {"env": ""},
+                "env: variables are a dict of texts by their names, not a str",
+            ),
+            ({"max_processes": "x"}, "'x' is no number of processes: give 1 or more"),
+            ({"max_processes": 0}, "0 is no number of processes"),
+            ({"max_processes": 1.5}, "1.5 is no number of processes"),
+            ({"max_processes": True}, "True is no number of processes"),
+            ({"no_change_timeout_seconds": "5"}, "'5' is no number of seconds"),
+            ({"no_change_timeout_seconds": -1}, "-1 is no number of seconds"),
+            (
+                {"no_change_timeout_seconds": float("nan")},
+                "nan is no number of seconds",
+            ),
+            (
+                {"no_change_timeout_seconds": float("inf")},
+                "inf is no number of seconds",
+            ),
         ],
     )
     @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
@@ -72,6 +94,14 @@ class TestTool:
         """What cannot work is said when the tool is made, not when it first runs."""
         with pytest.raises(ValueError, match=re.escape(sentence)):
             TerminalTool.create(None, **parameters)
+
+    def test_waits_however_long_it_may(self, tmp_path):
+        """More seconds than the system's clock has are a very long time, and no error."""
+        [tool] = TerminalTool.create(working_dir=tmp_path)
+        with tool.executor:
+            assert (
+                tool({"command": "sleep 0.01; echo hi", "timeout": 1e300}).text == "hi"
+            )
 
     def test_declares_its_shell(self):
         """Calls side by side take turns: one shell runs one command at a time."""

@@ -27,6 +27,7 @@ from toolbench.tools.terminal.definition import (
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
 from toolbench.tools.terminal.launch import (
     check_environment,
+    check_limits,
     check_reference_parameters,
 )
 from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_of
@@ -89,6 +90,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             ValueError: If one of them asks for what there cannot be.
         """
         check_reference_parameters(username, terminal_type)
+        check_limits(no_change_timeout_seconds, max_processes)
+        check_environment({} if env is None else env)
         save_dir = full_output_save_dir and str(Path(full_output_save_dir).absolute())
         silence = no_change_timeout_seconds
         self.setting = Setting(
@@ -97,7 +100,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             save_dir=save_dir or None,
         )
         self._env = dict(env or {})
-        check_environment(self._env)
         self._bash = _program(shell_path)
         self._max_processes = max_processes
         self._secrets = ShellSecrets(Secrets(secrets))

@@ -126,12 +126,16 @@ def _kept(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
     return descriptors
 
 
-def check_environment(env: Mapping[Any, Any]) -> None:
+def check_environment(env: Any) -> None:
     """Check that *env* can be variables of a process.
 
     Raises:
         ValueError: If a name or a text cannot; no text is shown, it may be secret.
     """
+    if not isinstance(env, Mapping):
+        kind = type(env).__name__
+        msg = f"env: variables are a dict of texts by their names, not {indefinite(kind)}."
+        raise ValueError(msg)  # noqa: TRY004 - every parameter has the same error
     for name, text in env.items():
         if not isinstance(name, str) or not name or "=" in name or not _fits(name):
             msg = f"env: {name!r} is no name of a variable: give one without = and NUL."
@@ -143,6 +147,28 @@ def check_environment(env: Mapping[Any, Any]) -> None:
         if not _fits(text):
             msg = f"env: {name} holds a NUL or half a character, which no variable can."
             raise ValueError(msg)
+
+
+def check_limits(silence: Any, max_processes: Any) -> None:
+    """Check the seconds of silence and the number of processes; None is no limit of one's own.
+
+    Raises:
+        ValueError: If one of them is no such number.
+    """
+    if silence is not None and not _is_number(silence, int | float, 0):
+        msg = f"no_change_timeout_seconds: {silence!r} is no number of seconds: give 0 or more."
+        raise ValueError(msg)
+    if max_processes is not None and not _is_number(max_processes, int, 1):
+        msg = f"max_processes: {max_processes!r} is no number of processes: give 1 or more."
+        raise ValueError(msg)
+
+
+def _is_number(value: Any, kind: Any, least: int) -> bool:
+    return (
+        isinstance(value, kind)
+        and not isinstance(value, bool)
+        and least <= value < float("inf")
+    )
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from threading import Condition, Thread
+from threading import TIMEOUT_MAX, Condition, Thread
 from time import monotonic
 from typing import Literal, NamedTuple
 
@@ -266,7 +266,7 @@ class PtyShell:
                 look_again = min(end, quiet_since + silence)
                 if prompts:
                     look_again = min(look_again, now + (step if step > 0 else _PROMPT))
-                self._news.wait(look_again - now)
+                self._news.wait(min(look_again - now, TIMEOUT_MAX))
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
