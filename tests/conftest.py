@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from toolbench.core.registry import default_registry
+from toolbench.redaction.remembered import remembered
 
 SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by
 settings.register_profile(
@@ -29,6 +30,13 @@ os.environ["XDG_STATE_HOME"] = (
 )
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_earlier_tests():
+    """A test's secrets are hidden in that test: another may have them for plain words."""
+    yield
+    remembered.forget()
 
 
 @pytest.fixture(autouse=True)

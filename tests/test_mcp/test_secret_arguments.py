@@ -9,6 +9,7 @@ from toolbench import Conversation, ConversationState, history, run_tool, tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.config.placeholders import with_secrets
 from toolbench.redaction import MARK
+from toolbench.redaction.remembered import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.current_run import current_run
 from toolbench.runs.engine import perform, run_here
@@ -168,3 +169,39 @@ def test_reaches_into_lists_and_objects_once():
     secrets = Secrets({"A": "${B}", "B": "b"})
     given = {"${A}": ["${A}${B}", {"x": ("${B}", 1, None)}]}
     assert with_secrets(given, secrets) == {"${A}": ["${B}b", {"x": ["b", 1, None]}]}
+
+
+def test_of_an_earlier_call_show_in_no_later_one(client, server, tmp_path):
+    """A server may keep what it was given, and say it when nobody thinks of it any more."""
+    kept = []
+
+    @server.tool
+    def login(password: str) -> str:
+        """Log in."""
+        kept.append(password)
+        return "in"
+
+    @server.tool
+    def later() -> str:
+        """Say it."""
+        current_run().progress(1, 2, kept[0])
+        return f"as {kept[0]}"
+
+    history().persist(tmp_path / "journal")
+    session = client.connect("echo", server)
+    run_tool(session.tool("login"), password=SECRET)
+    remembered.forget()  # only the session knows it now, as after very many others
+    seen = run_tool(session.tool("later"))
+    assert seen.text == f"as {SECRET}"
+    again = session.call("later")
+    record = history()[-1]
+    for shown in (
+        history().to_json(),
+        (tmp_path / "journal").read_text(),
+        f"{record!r} {record._repr_mimebundle_()}",
+        f"{seen!r} {seen._repr_mimebundle_()}",
+        f"{again!r} {again._repr_mimebundle_()}",
+    ):
+        assert SECRET not in shown
+    assert MARK in history().to_json()
+    history().clear()

@@ -228,6 +228,39 @@ class TestParts:
         assert shown.count(MARK) > 3
 
 
+class TestLaterRuns:
+    def test_hide_what_a_tool_keeps_of_an_earlier_one(self, capsys):
+        """A tool that kept a secret says it in a run which was given none."""
+        kept = []
+
+        @tool
+        def login(password: str) -> str:
+            """Log in."""
+            kept.append(password)
+            return "in"
+
+        @tool
+        def fetch(how: str) -> str:
+            """Say it in every way."""
+            run = current_run()
+            run.progress(1, 2, kept[0])
+            print(f"printed {kept[0]}")
+            if how == "fail":
+                raise RuntimeError(f"401 for {kept[0]}")
+            return f"as {kept[0]}"
+
+        run_tool(login, password=_SECRET)
+        seen = [run_tool(fetch, how=how) for how in ("work", "fail", _SECRET)]
+        assert seen[0].text == f"as {_SECRET}"  # the caller has it as it was
+        records = list(history())
+        shown = [f"{one!r} {one._repr_mimebundle_()}" for one in (*seen, *records)]
+        shown += [history().to_json(), *(record.traceback for record in records)]
+        shown += capsys.readouterr()
+        assert _SECRET not in "".join(shown)
+        assert all(MARK in text for text in shown[1:3])
+        assert f"printed {MARK}" in shown[-2]
+
+
 class TestDefaults:
     def test_that_are_secrets_are_in_no_schema(self):
         """Who calls may leave the argument out, and need not know what it is then."""

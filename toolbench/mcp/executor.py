@@ -29,6 +29,7 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
@@ -49,8 +50,8 @@ class Caller(Protocol):
     def era(self) -> Literal["modern", "legacy"] | None:
         """Which of the two protocols is spoken."""
 
-    def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Show *secrets* nowhere in what is kept of the traffic."""
+    def keep_secret(self, secrets: Iterable[str]) -> Redactor:
+        """Show *secrets* nowhere in what is kept of the traffic; return what hides all of them."""
 
     async def call_tool(
         self,
@@ -157,12 +158,15 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             stop()
 
     def _keep_secrets_of(self, conversation: Any) -> None:
-        """Keep those of the run this call is part of too: it may hand them on."""
+        """Keep those of the run this call is part of too: it may hand them on.
+
+        And have the run hide what the server may say: the secrets of all its calls.
+        """
         secrets, run = secrets_of(conversation), active_run()
         if secrets:
             self._caller.keep_secret(secrets.redactor.secrets)
         if isinstance(run, Run):
-            self._caller.keep_secret(run.secrets.redactor.secrets)
+            run.secrets.include(self._caller.keep_secret(run.secrets.own.secrets))
 
     def _answerer(self) -> Answerer:
         return current_answerer() or self._caller.answerer or ask_here

@@ -316,8 +316,7 @@ class MCPServerSession:
         """Call the tool *name*, listed or not, with *arguments* as they are, unchecked."""
         action = MCPToolAction(data=arguments or {})
         observation = MCPToolExecutor(self, name)(action)
-        secrets = self.tools.secrets_in(name, action.data)
-        results.show(observation, Redactor(secrets))
+        results.show(observation, self._inbox.redactor)
         return observation
 
     async def call_tool(
@@ -365,9 +364,10 @@ class MCPServerSession:
                 recorder.failed(call.token, *failure, self._inbox.redactor)
             raise failed from error
 
-    def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Show *secrets* of a call nowhere: not in the traffic, the log or on stderr."""
+    def keep_secret(self, secrets: Iterable[str]) -> Redactor:
+        """Show *secrets* of a call nowhere of the session; return what hides all it was told."""
         self._inbox.keep_secret(secrets)
+        return self._inbox.redactor
 
     def read_resource(self, uri: str) -> MCPResourceObservation:
         """Read what *uri* names, as `resources.read` does."""

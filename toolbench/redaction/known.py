@@ -1,4 +1,4 @@
-"""The secrets that one run knows: of its arguments, its action and its conversation."""
+"""The secrets that one run knows: its own, and those of the runs and servers before it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -22,15 +22,29 @@ class KnownSecrets:
         self._secrecy = secrecy
         self._begin: Callable[[], None] | None = None
         self._arguments = dict(arguments)
-        self.redactor = NO_SECRETS if secrets is None else secrets.redactor
-        """Replaces all that is known so far."""
+        self.own = NO_SECRETS if secrets is None else secrets.redactor
+        """Replaces the secrets of the run itself: those that it may hand on."""
         if not secrecy.is_harmless(arguments):
             self._arguments, known = secrecy.hide(arguments)
-            self.redactor = self.redactor.including(known)
+            self.own = self.own.including(known)
         if secrecy.defaults:
-            self.redactor = self.redactor.including(secrecy.defaults)
-        if self.redactor.secrets:
-            remembered.add(self.redactor.secrets)
+            self.own = self.own.including(secrecy.defaults)
+        if self.own.secrets:
+            remembered.add(self.own.secrets)
+        self._joined = NO_SECRETS, NO_SECRETS, NO_SECRETS
+
+    @property
+    def redactor(self) -> Redactor:
+        """Replaces all that is known so far, in whatever is shown and kept of the run.
+
+        A tool or a server may say what an earlier run gave it.
+        """
+        own, earlier, joined = self._joined
+        if own is not self.own or earlier is not remembered.redactor:
+            own, earlier = self.own, remembered.redactor
+            joined = own.joined(earlier)
+            self._joined = own, earlier, joined
+        return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
         """Know the secrets of *action* too: it also holds the defaults of what was left out.
@@ -45,7 +59,7 @@ class KnownSecrets:
 
     def inherit(self, parent: "KnownSecrets") -> None:
         """Know the secrets of *parent* too, the run that asked for this one and may hand them on."""
-        self.include(parent.redactor)
+        self.include(parent.own)
 
     def include(self, redactor: Redactor) -> None:
         """Know what *redactor* knows too."""
@@ -53,16 +67,16 @@ class KnownSecrets:
             self._add(redactor.secrets)
 
     def _add(self, secrets: Iterable[str]) -> None:
-        self.redactor = self.redactor.including(secrets)
-        if self.redactor.secrets:
-            remembered.add(self.redactor.secrets)
+        self.own = self.own.including(secrets)
+        if self.own.secrets:
+            remembered.add(self.own.secrets)
             begin, self._begin = self._begin, None
             if begin is not None:
                 begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
         """Have *begin* called once there is a secret: at once if there is one."""
-        if self.redactor.secrets:
+        if self.redactor:
             begin()
         else:
             self._begin = begin
@@ -70,7 +84,7 @@ class KnownSecrets:
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments as they may be shown."""
-        if not self.redactor.secrets:
+        if not (redactor := self.redactor):
             return self._arguments
-        masked: dict[str, Any] = self.redactor.value(self._arguments)
+        masked: dict[str, Any] = redactor.value(self._arguments)
         return masked

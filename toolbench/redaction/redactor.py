@@ -46,10 +46,14 @@ class Redactor:
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
         """Return a redactor that knows *secrets* too; this one if it knows them all."""
-        more = Redactor(secrets)
-        if more.secrets <= self.secrets and more._short <= self._short:
-            return self
-        return _redactor(self.secrets | more.secrets, self._short | more._short)
+        return self.joined(Redactor(secrets))
+
+    def joined(self, other: "Redactor") -> "Redactor":
+        """Return a redactor that also knows what *other* knows; one of the two if it knows all."""
+        for one, more in ((self, other), (other, self)):
+            if more.secrets <= one.secrets and more._short <= one._short:
+                return one
+        return _redactor(self.secrets | other.secrets, self._short | other._short)
 
     @cached_property
     def _matcher(self) -> Matcher | None:

@@ -111,8 +111,7 @@ class Run:
         self._seconds: float | None = None
         self.waited = 0.0
         """Seconds for which it waited for a person."""
-        self._cancel_token = CancelToken()
-        self._lock = RLock()
+        self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
         self._children: Children | None = None
@@ -167,7 +166,7 @@ class Run:
             else:
                 self.action = action
                 defaults = len(type(action).model_fields) - len(action.model_fields_set)
-                if self.secrets.redactor.secrets or defaults:
+                if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)
                 return action
         raise self._misfit  # out here, where what it masks is no context of it

@@ -13,7 +13,6 @@ from toolbench.mcp.features.resources import (
     read_prompts,
 )
 from toolbench.redaction.detection.secrecy import Secrecy
-from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.result_redactors import results
 
 
@@ -43,8 +42,8 @@ class PromptList(RemoteList[Prompt]):
         *,
         answerer: Answerer | None = None,
     ) -> MCPPromptObservation:
-        secrets = Secrecy({}).secrets_in(arguments)
-        self._connection.inbox.keep_secret(secrets)
+        inbox = self._connection.inbox
+        inbox.keep_secret(Secrecy({}).secrets_in(arguments))
         result = await self._connection.ask_to(
             f"write the prompt {name!r}",
             lambda session, responses, state: session.get_prompt(
@@ -58,5 +57,5 @@ class PromptList(RemoteList[Prompt]):
             answerer,
         )
         observation = prompt_observation(name, result)
-        results.show(observation, Redactor(secrets))
+        results.show(observation, inbox.redactor)
         return observation

@@ -17,7 +17,6 @@ from toolbench.mcp.features.resources import (
     resource_observation,
 )
 from toolbench.redaction.detection.settings import secrets_in_argument
-from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.result_redactors import results
 
 
@@ -89,8 +88,8 @@ class ResourceList(RemoteList[Resource]):
     async def _read(
         self, uri: str, *, answerer: Answerer | None = None
     ) -> MCPResourceObservation:
-        secrets = list(secrets_in_argument(uri))
-        self._connection.inbox.keep_secret(secrets)
+        inbox = self._connection.inbox
+        inbox.keep_secret(secrets_in_argument(uri))
         result = await self._connection.ask_to(
             f"read {uri!r}",
             lambda session, responses, state: session.read_resource(
@@ -103,5 +102,5 @@ class ResourceList(RemoteList[Resource]):
             answerer,
         )
         observation = resource_observation(uri, result)
-        results.show(observation, Redactor(secrets))
+        results.show(observation, inbox.redactor)
         return observation
