@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from test_mcp.peers import eventually
+from test_mcp.peers import eventually, scripted
 from toolbench import Conversation, ConversationState, history, run_tool, tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.config.placeholders import with_secrets
@@ -122,6 +122,48 @@ def test_in_the_address_of_a_resource_stay_out_of_the_traffic(client, server):
     shown = f"{session.traffic.to_ndjson()} {seen!r} {seen._repr_mimebundle_()}"
     assert SECRET not in shown
     assert f"token={MARK}" in shown
+
+
+def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_path):
+    """In a URI a secret is known by the variable it stands for; in a completion by its name."""
+    templates = [
+        {"uriTemplate": "res://{password}/x", "name": "one"},
+        {"uriTemplate": "file:///{+path}/{api_key}.txt", "name": "deep"},
+    ]
+    told = [{"result": {"contents": [{"uri": "res://x", "text": f"as {SECRET}"}]}}]
+    script = {
+        "resources/templates/list": [{"result": {"resourceTemplates": templates}}],
+        "resources/read": told,
+        "resources/subscribe": [{"result": {}}],
+        "completion/complete": [{"result": {"completion": {"values": [SECRET]}}}],
+    }
+    offers = {"resources": {"subscribe": True}, "completions": {}}
+    about = {"name": "s", "version": "1"}
+    info = {"protocolVersion": "2025-11-25", "serverInfo": about}
+    script["initialize"] = [{"result": {**info, "capabilities": offers}}]
+    entry = scripted(tmp_path / "script", script)
+    session = client.connect("s", entry)
+    seen = session.read_resource(f"res://{SECRET}/x")
+    assert seen.text == f"as {SECRET}"
+    deep = session.read_resource(f"file:///a/b/{SECRET}-2.txt")
+    session.resources.subscribe(f"res://{SECRET}-3/x")
+    more = {"token": f"{SECRET}-5"}
+    assert session.complete("login", "password", f"{SECRET}-4", **more) == [SECRET]
+    shown = [f"{one!r} {one._repr_mimebundle_()}" for one in (seen, deep)]
+    shown.append(session.traffic.to_ndjson())
+    assert SECRET not in "".join(shown)
+    assert all(f"res://{MARK}/x" in shown[i] for i in (0, 2))
+    assert len(session.traffic.find(method="resources/templates/list")) == 2
+
+
+def test_of_a_server_without_templates_cost_one_question(client, tmp_path):
+    """A list that is refused is asked for once, however much is read."""
+    read = [{"result": {"contents": [{"uri": "res://x", "text": "fine"}]}}]
+    entry = scripted(tmp_path / "script", {"resources/read": read})
+    session = client.connect("s", entry)
+    assert [session.read_resource("res://x").text for _ in range(3)] == ["fine"] * 3
+    asked = session.traffic.find(method="resources/templates/list", kind="request")
+    assert len(asked) == 1
 
 
 def test_that_are_defaults_of_a_tool_stay_with_the_server(client, server, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.resources import Prompt, ResourceTemplate
+from toolbench.redaction.detection.secrecy import Secrecy
 
 
 async def complete(
@@ -21,6 +22,8 @@ async def complete(
     if "completions" not in connection.described().get("capabilities", {}):
         return []
     reference = _reference(target)
+    typed = {argument: value, **others}
+    over.inbox.keep_secret(Secrecy({}).secrets_in(typed))
     try:
         result = await over.ask_to(
             "complete",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError
 from toolbench.mcp.connection.blocking_wait import wait_answering
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
@@ -16,6 +17,8 @@ from toolbench.mcp.features.resources import (
     read_templates,
     resource_observation,
 )
+from toolbench.mcp.features.uri_variables import values_in
+from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.detection.settings import secrets_in_argument
 from toolbench.redaction.result_redactors import results
 
@@ -26,10 +29,28 @@ class TemplateList(RemoteList[ResourceTemplate]):
     method = "list_resource_templates"
     key = "resourceTemplates"
     capability = "resources"
+    _refused_at = -1
 
     def parse(self, offers: list[Any]) -> list[ResourceTemplate]:
         """Return the templates in what the server listed."""
         return read_templates(offers)
+
+    async def secrets_in(self, uri: str) -> list[str]:
+        """Return the secrets in *uri*: the values of variables whose names say so.
+
+        A server that was not asked for its templates yet is asked now, once.
+        """
+        if self._items is None and self._refused_at != self._changes:
+            try:
+                await self._listed()
+            except ServerError:  # it can be read from all the same
+                self._refused_at = self._changes
+        secrets: list[str] = []
+        for template in self._items or ():
+            secrecy = Secrecy(template.schema)
+            for values in values_in(uri, template.uri_template):
+                secrets += secrecy.secrets_in(values)
+        return secrets
 
 
 class ResourceList(RemoteList[Resource]):
@@ -69,7 +90,7 @@ class ResourceList(RemoteList[Resource]):
         Raises:
             ServerError: If the server refuses; in the newer protocol it does that in silence.
         """
-        portal.call(self._subscriptions.add, uri)
+        portal.call(self._subscribe, uri)
 
     def unsubscribe(self, uri: str) -> None:
         """Hear no more of the resource *uri*."""
@@ -85,11 +106,19 @@ class ResourceList(RemoteList[Resource]):
         super().forget()
         self.templates.forget()
 
+    async def _subscribe(self, uri: str) -> None:
+        await self._keep_secrets_in(uri)
+        await self._subscriptions.add(uri)
+
+    async def _keep_secrets_in(self, uri: str) -> None:
+        inbox = self._connection.inbox
+        inbox.keep_secret(secrets_in_argument(uri))
+        inbox.keep_secret(await self.templates.secrets_in(uri))
+
     async def _read(
         self, uri: str, *, answerer: Answerer | None = None
     ) -> MCPResourceObservation:
-        inbox = self._connection.inbox
-        inbox.keep_secret(secrets_in_argument(uri))
+        await self._keep_secrets_in(uri)
         result = await self._connection.ask_to(
             f"read {uri!r}",
             lambda session, responses, state: session.read_resource(
@@ -102,5 +131,5 @@ class ResourceList(RemoteList[Resource]):
             answerer,
         )
         observation = resource_observation(uri, result)
-        results.show(observation, inbox.redactor)
+        results.show(observation, self._connection.inbox.redactor)
         return observation
