@@ -12,8 +12,19 @@ from shells import new_shell
 from test_widgets.front import Wire, click
 from test_widgets.tooling import buttons, finish, shown, until
 
-from toolbench import Action, ToolAnnotations, ToolDefinition, bench, history, run_tool
+from toolbench import (
+    Action,
+    Conversation,
+    ToolAnnotations,
+    ToolDefinition,
+    bench,
+    history,
+    run_tool,
+)
+from toolbench.agent import Agent
+from toolbench.evals import sweep
 from toolbench.llm import parse_tool_calls
+from toolbench.llm.models import ScriptedModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.runs.parallel import run_tools
@@ -171,6 +182,22 @@ def with_threads(tool):
         return run_tools([(tool, GIVEN)], executor=pool)[0]
 
 
+def asked(tool, go_on):
+    """Have the model of a conversation call the tool."""
+    agent = Agent(ScriptedModel([message(tool), "Done."]), [tool])
+    with Conversation(agent=agent) as conversation:
+        conversation.send_message("Go.")
+        go_on(conversation)
+        return conversation.result(tool.name)
+
+
+def step_by_step(conversation):
+    """Look at the call before it runs, and have it run."""
+    conversation.ask()
+    assert len(conversation.pending) == 1
+    conversation.run_pending()
+
+
 WAYS = {
     "plain call": lambda tool: tool(GIVEN),
     "acall": lambda tool: asyncio.run(tool.acall(GIVEN)),
@@ -186,6 +213,8 @@ WAYS = {
     "message, run_tool": called(lambda call: run_tool(call.tool, call.action)),
     "message, run_tools": called(lambda call: run_tools([(call.tool, call.action)])[0]),
     "message, button": called(shown_call),
+    "conversation": lambda tool: asked(tool, Conversation.run),
+    "conversation, step by step": lambda tool: asked(tool, step_by_step),
 }
 TOOLS = {"plain": take, "async": take_async, "of a server": None}
 
@@ -251,6 +280,12 @@ class TestOnce:
         panel = shell.run_cell_magic("tool", "take --bg", '{"word": "a"}')
         finish(panel)
         assert panel.result.text == "a 1"
+        assert Counter.checks == 1
+
+    def test_from_a_sweep(self):
+        """One for each call of a sweep."""
+        [row] = sweep(take, {"word": ["a"]})
+        assert row.fields == {"result": "a 1"}
         assert Counter.checks == 1
 
     def test_from_the_history_of_a_line(self, shell):
