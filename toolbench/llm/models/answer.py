@@ -174,6 +174,15 @@ _CALLS = (
 """Where the calls of a message are, what their id is called, and how they are known."""
 
 
+def whole_answer(
+    value: Any, provider: Provider, place: int, on_chunk: OnChunk | None
+) -> Answer:
+    """Return *value*, which came in one piece, as an answer after *place* messages; report it."""
+    answer = numbered(as_answer(value, provider), place)
+    report(answer, on_chunk)
+    return answer
+
+
 def report(answer: Answer, on_chunk: OnChunk | None) -> None:
     """Tell *on_chunk* of an answer that came in one piece, as if it had come in few."""
     if on_chunk is None:

@@ -13,14 +13,14 @@ from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from toolbench.core.background_loop import portal
-from toolbench.errors import ModelStoppedError
-from toolbench.llm.models.answer import as_answer, numbered, report
+from toolbench.llm.models.answer import whole_answer
 from toolbench.llm.models.protocol import (
     Answer,
     Messages,
     OfferedTools,
     OnChunk,
     offered,
+    stopped,
 )
 from toolbench.llm.models.transport.inbox import (
     Ended,
@@ -79,7 +79,7 @@ class FunctionModel:
         copies = [dict(message) for message in messages]
         arguments = (copies, offered(tools, self.provider))
         if cancel.cancelled:
-            raise self._stopped()
+            raise stopped(self.name)
         if (
             current_thread() is main_thread()
         ):  # where it may ask, and can be interrupted
@@ -88,19 +88,17 @@ class FunctionModel:
             try:
                 (returned,) = received(partial(self._start, arguments), cancel)
             except StoppedError:
-                raise self._stopped() from None
+                raise stopped(self.name) from None
         if isawaitable(returned):
             returned = self._awaited(returned, cancel)
-        answer = numbered(as_answer(returned, self.provider), len(messages))
-        report(answer, on_chunk)
-        return answer
+        return whole_answer(returned, self.provider, len(messages), on_chunk)
 
     def _awaited(self, returned: Awaitable[Any], cancel: Cancellable) -> Any:
         """Return what an async function returns, which works in the background loop."""
         try:
             (value,) = received(partial(_start_awaiting, returned), cancel)
         except StoppedError:
-            raise self._stopped() from None
+            raise stopped(self.name) from None
         finally:
             if iscoroutine(returned) and getcoroutinestate(returned) == CORO_CREATED:
                 returned.close()  # it never began
@@ -122,9 +120,6 @@ class FunctionModel:
             target=context.run, args=(work,), name="toolbench-model", daemon=True
         ).start()
         return lambda: None
-
-    def _stopped(self) -> ModelStoppedError:
-        return ModelStoppedError(f"The request to {self.name} was stopped.")
 
 
 def _start_awaiting(awaitable: Awaitable[Any], send: Send) -> Callable[[], object]:

@@ -8,13 +8,14 @@ from typing import Any
 from toolbench.errors import ModelError, ModelStoppedError, ToolNotFoundError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
-from toolbench.llm.models.answer import as_answer, call_message, numbered, report
+from toolbench.llm.models.answer import call_message, whole_answer
 from toolbench.llm.models.protocol import (
     Answer,
     Messages,
     OfferedTools,
     OnChunk,
     offered,
+    stopped,
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable
@@ -125,11 +126,8 @@ class PersonModel:
         if not cancel.cancelled:
             reply = self.answerer(request, cancel)
         if cancel.cancelled:
-            msg = f"The request to {self.name} was stopped."
-            raise ModelStoppedError(msg)
-        answer = numbered(as_answer(reply, self.provider), len(messages))
-        report(answer, on_chunk)
-        return answer
+            raise stopped(self.name)
+        return whole_answer(reply, self.provider, len(messages), on_chunk)
 
 
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.formats import FORMATS
@@ -142,6 +143,11 @@ class Model(Protocol):
             ModelError: If there is no answer; one sentence says why.
             ModelStoppedError: If *cancel* was cancelled.
         """
+
+
+def stopped(model: str) -> ModelStoppedError:
+    """Return the error of a request to *model* that its caller cancelled."""
+    return ModelStoppedError(f"The request to {model} was stopped.")
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from toolbench.errors import ModelDriftError, ModelError, ModelStoppedError
+from toolbench.errors import ModelDriftError, ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.answer import report
 from toolbench.llm.models.call_secrets import call_secrets
@@ -21,6 +21,7 @@ from toolbench.llm.models.protocol import (
     OnChunk,
     Usage,
     offered,
+    stopped,
 )
 from toolbench.llm.providers import Provider
 from toolbench.plain import plain
@@ -104,8 +105,7 @@ class RecordedModel:
         """
         cancel = current_run() if cancel is None else cancel
         if cancel.cancelled:
-            msg = f"The request to {self.name} was stopped."
-            raise ModelStoppedError(msg)
+            raise stopped(self.name)
         tool_list = offered(tools, self.provider)
         sent = {"messages": [dict(message) for message in messages], "tools": tool_list}
         redactor = self._redactor.including(call_secrets(sent["messages"], tool_list))

@@ -5,7 +5,7 @@ from copy import deepcopy
 from threading import Lock
 from typing import Any
 
-from toolbench.errors import ModelScriptError, ModelStoppedError
+from toolbench.errors import ModelScriptError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.answer import as_answer, report
 from toolbench.llm.models.protocol import (
@@ -14,6 +14,7 @@ from toolbench.llm.models.protocol import (
     OfferedTools,
     OnChunk,
     offered,
+    stopped,
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable
@@ -62,8 +63,7 @@ class ScriptedModel:
             ModelStoppedError: If *cancel* is cancelled already.
         """
         if cancel is not None and cancel.cancelled:
-            msg = f"The request to {self.name} was stopped."
-            raise ModelStoppedError(msg)
+            raise stopped(self.name)
         sent = deepcopy([dict(message) for message in messages])
         with self._lock:
             place = len(self.requests)

@@ -17,6 +17,7 @@ from toolbench.llm.models.protocol import (
     OfferedTools,
     OnChunk,
     offered,
+    stopped,
 )
 from toolbench.llm.models.transport.body import request_body
 from toolbench.llm.models.transport.faults import (
@@ -158,7 +159,7 @@ class StreamedModel:
         return seconds
 
     def _stopped(self, coming: "_Coming | None" = None) -> ModelStoppedError:
-        error = ModelStoppedError(f"The request to {self.name} was stopped.")
+        error = stopped(self.name)
         error.answer = None if coming is None else coming.partial()
         return error
 
