@@ -332,12 +332,6 @@ class TestWalk:
         walk = Walk(tmp_path, tmp_path)
         assert (set(walk), walk.unreadable) == ({"c/d"}, 1)
 
-    def test_kernel_directories(self):
-        """From the root, the directories of the kernel are left out."""
-        names = [entry.name for entry in Walk(Path("/"), Path("/"))._entries("")]
-        assert "usr" in names
-        assert not {"proc", "sys", "dev"} & set(names)
-
     def test_stops(self, tmp_path):
         """A walk that is stopped goes no further."""
         plant(tmp_path, "a/b", "c/d")

@@ -10,10 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from toolbench.tools.files.regular_file import WAITS_FOR_NOTHING
+
 _LINKS = 40  # followed at most, as the kernel does
 # Linux: enough to look things up below a directory, without the right to list it.
 _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
-_SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_SAFE = os.O_NOFOLLOW | WAITS_FOR_NOTHING
 
 Identity = tuple[int, int]
 """The device and the number of a directory on it."""

@@ -14,6 +14,7 @@ from toolbench.tools.grep.ripgrep import Ripgrep
 from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import names_hidden, path_regex
 from toolbench.tools.search.interrupts import Interrupts, interrupted
+from toolbench.tools.search.kernel_files import is_of_the_kernel
 from toolbench.tools.search.newest import CAP, newest_first, report
 from toolbench.tools.search.place import place_of
 
@@ -83,6 +84,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         """Return the newest files that match, one above the cap, and how many directories were not read."""
         if place.is_file():
             return [path for path in (str(place),) if judge.accepts(path)], 0
+        _check_searchable(place)
         walk = Walk(
             place,
             place,
@@ -102,3 +104,20 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             paths = newest_first(walk.prefix, likely.intersection(files))
             ordered = filter(judge.accepts, takewhile(lambda _: not stopped(), paths))
         return list(islice(ordered, CAP + 1)), walk.unreadable
+
+
+def _check_searchable(place: Path) -> None:
+    """Check that the files of *place* are such that all of them can be read.
+
+    Raises:
+        RunError: If it is no directory, or one of the kernel's.
+    """
+    if not place.is_dir():
+        msg = f"{readable(str(place))} is no regular file and no directory: only those are searched."
+        raise RunError(msg)
+    if is_of_the_kernel(place):
+        msg = (
+            f"{readable(str(place))} is a directory of the kernel: some of its files never end, "
+            "and some change by being read. Give the one file to search as path."
+        )
+        raise RunError(msg)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.disk import MAX_BYTES
+from toolbench.tools.files.regular_file import open_regular
 from toolbench.tools.grep.translate import needed_by
 from toolbench.tools.search.interrupts import interrupted
 
@@ -55,7 +56,7 @@ class Judge:
         self.needed = needed_by(pattern)
         """What a file must hold; `None` if only a look at each line can tell."""
         self.unread = 0
-        """How many files the disk would not give."""
+        """How many files could not be read: the disk would not, or they are no longer files."""
         self._stopped = stopped
         choices = len(_CHOICE.findall(pattern))
         self._short = 0 if _NESTED.search(pattern) else _QUICK ** (1 / (choices + 1))
@@ -67,9 +68,7 @@ class Judge:
             RunError: If that takes too long, or was interrupted.
         """
         try:
-            file = os.open(
-                path, os.O_RDONLY
-            )  # half the time of Path.open, for every file
+            file = open_regular(path)
         except FileNotFoundError:  # it is gone since it was listed
             return False
         except OSError:
@@ -87,8 +86,8 @@ class Judge:
             start = start.removeprefix(BOM_UTF8)
             if is_all:
                 return self._in_lines(start)
-            blocks = filter(self._may_be_in, _whole_lines(file, start))
-            return any(map(self._in_lines, blocks))
+            blocks = takewhile(self._goes_on, _whole_lines(file, start))
+            return any(map(self._in_lines, filter(self._may_be_in, blocks)))
         except IsADirectoryError:
             return False
         except OSError:
@@ -96,6 +95,9 @@ class Judge:
             return False
         finally:
             os.close(file)
+
+    def _goes_on(self, _: object) -> bool:
+        return not self._stopped()
 
     def _may_be_in(self, data: bytes) -> bool:
         return self.needed is None or self.needed.may_be_in(data)
@@ -124,8 +126,7 @@ class Judge:
                 match = self._attempt(text, _PATIENCE[0])
                 if match is None or "\n" not in match.group():
                     return match is not None
-        going_on = takewhile(lambda _: not self._stopped(), text.split("\n"))
-        return any(map(self._in_line, going_on))
+        return any(map(self._in_line, takewhile(self._goes_on, text.split("\n"))))
 
     def _attempt(self, text: str, seconds: float) -> "regex.Match[str] | None":
         """Search *text* without holding up other threads.

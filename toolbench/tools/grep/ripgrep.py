@@ -91,10 +91,11 @@ class Ripgrep:
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> _Process | None:
         program = ripgrep()
-        if program is None or needed is None:
+        if program is None or needed is None or not _can_leave_out(walk.left_out):
             return None
         globs = [include] if include and _SIMPLE.fullmatch(include) else []
-        globs += [f"!/{_literal(path)}" for path in walk.ignored[:_MOST_GLOBS]]
+        left_out = [*walk.left_out, *walk.ignored[:_MOST_GLOBS]]
+        globs += [f"!/{_literal(path)}" for path in left_out]
         arguments = [f"--glob={glob}" for glob in globs if glob.isprintable()]
         arguments += ["--hidden", "--glob=!.git"] if walk.hidden else []
         arguments = [*_OPTIONS, *arguments, "-e", needed.regex, "--", "./"]
@@ -166,6 +167,11 @@ def _output(process: _Process) -> bytes | None:
     if len(output) > _MOST_OUTPUT or process.stderr.read(1):
         return None
     return bytes(output) if process.wait() >= 0 else None
+
+
+def _can_leave_out(directories: set[str]) -> bool:
+    """Tell whether a glob for each of *directories* can be given."""
+    return len(directories) <= _MOST_GLOBS and "".join(directories).isprintable()
 
 
 def _literal(path: str) -> str:

@@ -13,8 +13,7 @@ from toolbench.tools.search.ignore import (
     read_rules,
     rules_above,
 )
-
-_KERNEL = frozenset(("proc", "sys", "dev"))  # in /: no files, and some never end
+from toolbench.tools.search.kernel_files import kernel_directories
 
 _Rules = tuple[IgnoreFile, ...]
 
@@ -59,6 +58,9 @@ class Walk:
         self._stopped = stopped
         self.ignored: list[str] = []
         """The directories that were left out because they are ignored, relative to *base*."""
+        whole = kernel_directories(base)
+        self.left_out = {path.removeprefix(self.prefix) for path in whole}
+        """The directories of the kernel, relative to *base*: a walk does not go there."""
         self.unreadable = 0
         """How many directories could not be read."""
 
@@ -100,6 +102,7 @@ class Walk:
                     self.ignored += [path] * is_directory
                 elif is_directory:
                     reached = path.count("/") < self._deepest
+                    reached = reached and path not in self.left_out
                     stack += [(f"{below}{name}/", rules)] * reached
                 elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
                     yield path
@@ -114,8 +117,6 @@ class Walk:
         except OSError:
             self.unreadable += 1
             return []
-        if directory == "//":
-            entries = [entry for entry in entries if entry.name not in _KERNEL]
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:

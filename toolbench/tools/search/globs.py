@@ -73,15 +73,15 @@ def path_regex(pattern: str) -> re.Pattern[str]:
     return re.compile("|".join(_path(choice, _NOT_HIDDEN) for choice in parts))
 
 
-def rule_regex(pattern: str) -> re.Pattern[str]:
-    """Return what fully matches the paths that *pattern* of a .gitignore means.
+def rule_regex(pattern: str) -> str:
+    """Return the regex of what fully matches the paths that *pattern* of a .gitignore means.
 
     There, braces are nothing special, and wildcards match dots too.
 
     Raises:
         RunError: If the pattern is not well formed.
     """
-    return re.compile(_path(pattern.split("/"), ""))
+    return _path(pattern.split("/"), "")
 
 
 def _choices(pattern: str) -> list[str]:

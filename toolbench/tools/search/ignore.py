@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.files.regular_file import read_regular
 from toolbench.tools.search.globs import is_magic, rule_regex
 
+_MOST_BYTES = 256 * 1024  # so much of the worst rules takes seconds to compile
 _EXTENSION = re.compile(r"\*(\.[^*?\[\\.]+)")
 
 
@@ -32,11 +34,11 @@ class _Matcher:
         for rule in rules:
             extension = _EXTENSION.fullmatch(rule.pattern)
             if rule.anchored:
-                path_regexes.append(rule_regex(rule.pattern).pattern)
+                path_regexes.append(rule_regex(rule.pattern))
             elif extension:
                 extensions.add(extension[1])
             elif is_magic(rule.pattern):
-                name_regexes.append(rule_regex(rule.pattern).pattern)
+                name_regexes.append(rule_regex(rule.pattern))
             else:
                 names.add(rule.pattern)
         self._names = frozenset(names)
@@ -80,11 +82,15 @@ class IgnoreFile:
 
 
 def read_rules(origin: Path, below: str) -> IgnoreFile | None:
-    """Return the rules of the .gitignore in *below*, which is empty or ends in a slash."""
+    """Return the rules of the .gitignore in *below*, which is empty or ends in a slash.
+
+    None if it cannot be read at once: it is a pipe or a device, or far larger than any is.
+    """
     try:
-        text = (origin / below / ".gitignore").read_text("utf-8-sig", "surrogateescape")
+        data = read_regular(str(origin / below / ".gitignore"), _MOST_BYTES)
     except OSError:
         return None
+    text = data.decode("utf-8-sig", "surrogateescape")
     rules = [rule for line in text.split("\n") if (rule := _rule(line))]
     runs = [_run(ignores, list(run)) for ignores, run in groupby(rules, _ignores)]
     return IgnoreFile(tuple(reversed(runs)), len(below)) if runs else None

@@ -1,0 +1,51 @@
+"""Directories whose files the kernel makes up: some never end, and some change by being read."""
+
+import os
+import re
+from pathlib import Path
+
+from toolbench.tools.files.regular_file import read_regular
+
+_ALWAYS = ("/proc", "/sys", "/dev")  # whatever file system they are of
+_TYPES = frozenset(
+    (
+        "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devfs", "devpts",
+        "devtmpfs", "efivarfs", "fusectl", "mqueue", "nsfs", "proc", "pstore", "securityfs",
+        "selinuxfs", "sysfs", "tracefs",
+    )
+)  # fmt: skip
+_MOST_BYTES = 16 * 1024**2
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+def kernel_directories(base: Path) -> set[str]:
+    """Return those below *base*, links resolved, as absolute paths: where a walk does not go."""
+    below = f"{str(base).rstrip('/')}/"
+    paths = {path for path, kind in _mounted().items() if kind in _TYPES}
+    paths.update(map(os.path.realpath, _ALWAYS))
+    return {path for path in paths if path.startswith(below)}
+
+
+def is_of_the_kernel(base: Path) -> bool:
+    """Tell whether *base*, links resolved, is such a directory, or below one."""
+    mounted = _mounted()
+    above = (str(directory) for directory in (base, *base.parents))
+    nearest = next((path for path in above if path in mounted), None)
+    return nearest is not None and mounted[nearest] in _TYPES
+
+
+def _mounted() -> dict[str, str]:
+    """Return the type of each file system by where it is mounted; nothing where that is not told."""
+    try:
+        table = read_regular("/proc/self/mountinfo", _MOST_BYTES)
+    except OSError:  # not Linux
+        return {}
+    mounted = {}
+    for line in os.fsdecode(table).splitlines():
+        place, _, kind = line.partition(" - ")
+        mounted[_unescaped(place.split(" ")[4])] = kind.split(" ")[0]
+    return mounted
+
+
+def _unescaped(path: str) -> str:
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), path)
