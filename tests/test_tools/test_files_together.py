@@ -134,6 +134,37 @@ def edit_of_line_0(path: Path) -> dict:
 
 
 class TestRoot:
+    @pytest.mark.parametrize(
+        "path",
+        ["../outside/{}", "~/{}", "/../outside/{}", "{root}/../outside/{}", "link/{}"],
+    )
+    def test_nothing_is_told_of_what_is_outside(self, path, tmp_path, monkeypatch):
+        """Whether a file outside is there or not, the same is said, and it is not proposed."""
+        root, outside = tmp_path / "root", tmp_path / "outside"
+        root.mkdir()
+        outside.mkdir()
+        (outside / "there").write_text("x")
+        (root / "link").symlink_to(outside)
+        monkeypatch.setenv("HOME", str(outside))
+        [editor] = FileEditorTool.create(workspace_root=root)
+
+        def told_of(name: str) -> str:
+            path_text = path.format(name, root=root)
+            seen = editor({"command": "view", "path": path_text})
+            assert seen.is_error
+            return seen.text.replace(name, "NAME")
+
+        assert told_of("there") == told_of("gone")
+        assert "Did you mean" not in told_of("there")
+
+    def test_what_is_inside_is_proposed(self, tmp_path):
+        """A path that was meant is proposed as before."""
+        (tmp_path / "file").write_text("x")
+        [editor] = FileEditorTool.create(workspace_root=tmp_path)
+        for path in ("file", str(tmp_path / "fil")):
+            seen = editor({"command": "view", "path": path})
+            assert f"Did you mean '{tmp_path / 'file'}'?" in seen.text
+
     def test_no_moment_lets_a_link_lead_out(self, tmp_path):
         """Whenever a directory is swapped for a link, nothing outside is read, made or changed."""
         root, outside = tmp_path / "root", tmp_path / "outside"

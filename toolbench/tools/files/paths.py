@@ -98,7 +98,7 @@ class Places:
                 self.working_dir / str(path).lstrip("/"),
                 *self._namesakes(path),
             )
-            if candidate != path and os.path.lexists(candidate)
+            if candidate != path and self._may_be_meant(candidate)
         ]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         hint = hint or " View the directory above it to see what is there."
@@ -106,9 +106,17 @@ class Places:
 
     def _instead(self, path: Path) -> str:
         candidate = self.working_dir / os.path.expanduser(path)  # noqa: PTH111 - Path's raises for ~nobody
-        if candidate.exists():
+        if self._may_be_meant(candidate):
             return f" Did you mean {readable(str(candidate))!r}?"
         return f" Paths begin with /: the working directory is {readable(str(self.working_dir))!r}."
+
+    def _may_be_meant(self, path: Path) -> bool:
+        """Tell whether *path* exists; what is outside the root is never told."""
+        try:
+            with self.entry(path) as entry:
+                return entry.stat() is not None
+        except (OSError, RunError):
+            return False
 
     def _namesakes(self, path: Path) -> Iterator[Path]:
         try:
