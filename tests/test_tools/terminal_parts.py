@@ -1,5 +1,8 @@
 """What the tests of the terminal share: a terminal, and a way to see who is alive."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
 from time import monotonic, sleep
 
 import psutil
@@ -16,12 +19,49 @@ class Terminal(TerminalExecutor):
     def type(self, text: str, **arguments):
         return self.run(text, is_input=True, **arguments)
 
+    def until(self, ending: str, result) -> str:
+        """Wait on after *result* until the output ends with *ending*; return all of it."""
+        text = result.text
+
+        def ended() -> bool:
+            nonlocal text
+            if not text.endswith(ending):
+                text += self.run("", timeout=0).text
+            return text.endswith(ending)
+
+        assert eventually(ended, 60), text
+        return text
+
+    @property
+    def program(self) -> str:
+        """The name of the program that typed keys go to."""
+        return psutil.Process(self._shell.foreground).name()
+
 
 def alive(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+@contextmanager
+def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[None]:
+    """Do *act* in another thread, as soon as *condition* holds."""
+    held = []
+
+    def watch() -> None:
+        if eventually(condition, 60):
+            held.append(True)
+            act()
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    assert held
 
 
 def eventually(condition, seconds: float = 10) -> bool:

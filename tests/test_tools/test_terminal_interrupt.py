@@ -1,6 +1,7 @@
 """A call of the terminal that is broken off at any moment leaves a terminal that works."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_tools.terminal_parts import Terminal
+from test_tools.terminal_parts import Terminal, when
 
 AT_EVERY_STEP = """
 import sys
@@ -93,3 +94,52 @@ def test_an_interrupt_that_comes_too_late_hits_no_other_command(terminal):
         late.join()
         answer = terminal.run(f"echo {number}")
         assert (answer.text, answer.exit_code) == (str(number), 0)
+
+
+class TestInterrupt:
+    """Of a call that waits: when the command says that it is there, not after a time."""
+
+    @pytest.fixture(name="ready")
+    def _ready(self, tmp_path):
+        return (tmp_path / "ready").exists
+
+    def test_stops_what_a_call_waits_for(self, terminal, ready):
+        """From another thread, by C-c; the call returns as for any command."""
+        with when(ready, terminal.interrupt):
+            result = terminal.run("sh -c ': > ready; exec sleep 1000'; echo after")
+        assert result.exit_code == 130
+        assert terminal.run("echo alive").text == "alive"
+
+    def test_kills_a_program_that_ignores_it(self, terminal, ready):
+        """A program that does not react to C-c is killed; the shell stays."""
+        terminal.run("x=kept")
+        stubborn = "trap '' INT; : > ready; while :; do :; done"
+        with when(ready, terminal.interrupt):
+            result = terminal.run(f'sh -c "{stubborn}"')
+        assert result.exit_code == 137
+        assert terminal.run("echo $x").text == "kept"
+
+    def test_stops_even_a_shell_that_ignores_it(self, terminal, ready):
+        """What is left is ended with its shell."""
+        with when(ready, terminal.interrupt):
+            result = terminal.run("trap '' INT; : > ready; while :; do :; done")
+        assert result.exit_code == 137
+        assert terminal.run("echo alive").text == "alive"
+
+    def test_of_the_kernel_interrupts_the_command(self, terminal, ready):
+        """Kernel > Interrupt ends the call with KeyboardInterrupt, and what it waited for."""
+        main = threading.main_thread().ident
+        with (
+            when(ready, lambda: signal.pthread_kill(main, signal.SIGINT)),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            terminal.run("sh -c ': > ready; exec sleep 1000'")
+        assert terminal.run("").exit_code == 130
+
+    def test_between_calls_does_nothing(self, terminal):
+        """It is for the call under way, not for the next one."""
+        terminal.run("cat", timeout=0)
+        terminal.interrupt()
+        terminal.interrupt()
+        typed = terminal.type("still here", timeout=0)
+        assert terminal.until("still here", typed) == "still here"
