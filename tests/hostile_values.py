@@ -1,6 +1,8 @@
 """Values that make careless code raise when it writes them down."""
 
 import math
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 
@@ -9,6 +11,88 @@ class Mute:
 
     def __repr__(self) -> str:
         raise RuntimeError("no repr")
+
+
+class NoDict:
+    """Like a row of a database whose session is closed."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:
+        raise RuntimeError("not bound to a session")
+
+
+class Detached:
+    """Raises for each attribute that it does not have."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name}")
+
+
+class NoAttributes:
+    """Raises for every attribute, even its class."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name}")
+
+
+class NoSlots:
+    """Like `Detached`, with a slot that was never filled."""
+
+    __slots__ = ("a",)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name}")
+
+
+class AnyName:
+    """Has every attribute: like dask's Delayed, or a proxy of another computer's object."""
+
+    def __getattr__(self, name: str) -> Any:
+        return AnyName()
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return AnyName()
+
+
+class NoValues(dict[str, Any]):
+    """A dict that was closed."""
+
+    def values(self) -> Any:
+        raise RuntimeError("closed")
+
+
+class NoItems(list[Any]):
+    """A list that was closed."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("closed")
+
+
+class NoPairs(Mapping[str, Any]):
+    """A mapping that was closed."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise RuntimeError("closed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["a"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Endless(NoPairs):
+    """A mapping that makes a new one for each key."""
+
+    def __getitem__(self, key: str) -> Any:
+        return Endless()
+
+
+class NoPath(PurePosixPath):
+    """A path that cannot say where it leads."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no path")
 
 
 def _loop() -> list[Any]:
@@ -44,4 +128,14 @@ HOSTILE: dict[str, Any] = {
     "set": {1, 2},
     "complex": 1j,
     "NUL": "\0",
+    "no attributes of its own": NoDict(),
+    "detached object": Detached(),
+    "detached object with a slot": NoSlots(),
+    "no attribute, no class": [NoAttributes()],  # pytest asks for the class
+    "every attribute": AnyName(),
+    "dict that was closed": NoValues(a=1),
+    "list that was closed": NoItems([1]),
+    "mapping that was closed": NoPairs(),
+    "endless mapping": Endless(),
+    "path that raises": NoPath("/x"),
 }

@@ -7,6 +7,7 @@ and values may hold themselves, be nested too deeply, or have keys that are no t
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from json import dumps
@@ -139,7 +140,7 @@ def _repr(value: Any) -> str:
     try:
         return repr(value)
     except Exception as error:  # noqa: BLE001 - as above
-        if isinstance(value, int):
+        if issubclass(type(value), int):
             return f"<an integer of about {_digits(value):,} digits>"
         return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
 
@@ -158,10 +159,11 @@ def _has_long_fraction(value: Any) -> bool:
         item = waiting.pop()
         if type(item) in _LEAVES or id(item) in visited:
             continue
-        if isinstance(item, Fraction) and _is_long(item):
-            return True
         visited.add(id(item))
-        waiting.extend(_parts(item))
+        with suppress(Exception):  # what cannot be read is not written either
+            if isinstance(item, Fraction) and _is_long(item):
+                return True
+            waiting.extend(_parts(item))
     return False
 
 
@@ -194,7 +196,13 @@ def _is_long(value: Fraction) -> bool:
 def _walked(value: Any, above: tuple[int, ...]) -> Any:
     if id(value) in above or len(above) > _DEEPEST:
         return "..."
-    inner = (*above, id(value))
+    try:
+        return _parts_walked(value, (*above, id(value)))
+    except Exception:  # noqa: BLE001 - as above
+        return text_of(value)
+
+
+def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -213,10 +221,7 @@ def _walked(value: Any, above: tuple[int, ...]) -> Any:
         case Fraction() if _is_long(value):
             digits = _digits(value.numerator) + _digits(value.denominator)
             return f"… a fraction of about {digits:,} digits{NOT_KEPT}"
-    try:
-        return to_jsonable_python(value, fallback=str)
-    except Exception:  # noqa: BLE001 - as above
-        return text_of(value)
+    return to_jsonable_python(value, fallback=str)
 
 
 def _writable(value: Any) -> Any:

@@ -6,6 +6,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hostile_values import (
+    Endless,
+    NoAttributes,
+    NoDict,
+    NoItems,
+    NoPath,
+    NoSlots,
+    NoValues,
+)
 from pydantic import BaseModel, ConfigDict, PrivateAttr, SecretStr
 
 from toolbench import Action, Conversation, ConversationState, ToolDefinition
@@ -97,6 +106,48 @@ class TestReaches:
         """What never shows need not be hidden."""
         given = {"a": SecretStr(SECRET)}
         assert redactor.value(given) is given
+
+
+class TestUnreadable:
+    """What cannot be looked into becomes the mark; what stands beside it stays."""
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            NoDict,
+            NoSlots,
+            NoAttributes,
+            lambda: NoValues(a=1),
+            lambda: NoItems([1]),
+            lambda: NoPath("/"),
+        ],
+        ids=["dict", "slots", "all", "values", "items", "path"],
+    )
+    def test_things(self, make):
+        """An attribute, an item or the text of it raises."""
+        masked = redactor.value({"a": make(), "b": 1})
+        assert masked == {"a": MARK, "b": 1}
+
+    def test_what_never_ends(self):
+        """A mapping may make another each time it is asked."""
+        masked = redactor.value(Model(b=Endless(), c=1))
+        assert (masked.b, masked.c) == (MARK, 1)
+
+    def test_the_content_of_a_text_counts(self):
+        """Whatever a class of texts prints, JSON and files hold the content."""
+
+        class Label(str):
+            def __str__(self):
+                return "label"
+
+        assert redactor.value([Label(SECRET)]) == [MARK]
+
+    def test_errors(self):
+        """What an error holds may raise; the error in its place says its kind."""
+        error = ValueError(SECRET)
+        error.held = NoDict()
+        masked = redactor.error(error)
+        assert str(masked) == MARK and masked.held == MARK
 
 
 class TestCircles:

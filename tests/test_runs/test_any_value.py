@@ -9,6 +9,7 @@ from hostile_values import HOSTILE
 from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
 from toolbench.runs.history.history import RunHistory
 
+SECRET = "hunter2-tHe_sEcret"
 pytestmark = pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 
 
@@ -85,6 +86,32 @@ def test_a_run_is_recorded_and_shown(one, value, journal):
     assert written["tool"] == one.name
     assert history().to_dataframe().to_string()
     assert observation.to_dict()["content"]
+
+
+@tool
+def give_locked(x: Any, password: str) -> Any:
+    """Give it back beside the secret."""
+    return [x, password]
+
+
+@tool
+def fail_locked(x: Any, password: str) -> Any:
+    """Fail with it and the secret."""
+    error = ValueError(x, password)
+    error.held = x
+    raise error
+
+
+@pytest.mark.parametrize("one", [give_locked, fail_locked], ids=lambda t: t.name)
+def test_a_run_with_a_secret_is_recorded_and_shown(one, value, journal):
+    """What cannot be looked into becomes the mark, and hides nothing else of the run."""
+    observation = run_tool(one, x=value, password=SECRET)
+    [record] = history()
+    assert record.state == ("error" if one is fail_locked else "ok")
+    seen = [*shown(observation), *shown(record), *shown(history())]
+    seen += [history().to_json(), record.traceback, journal.read_text()]
+    assert not any(SECRET in text for text in seen)
+    assert record.observation.text
 
 
 @TOOLS

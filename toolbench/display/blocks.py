@@ -14,7 +14,7 @@ from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.page import section
 from toolbench.display.render import LIMIT, to_html, to_text
 from toolbench.display.sizes import estimate_tokens
-from toolbench.display.tables import Frame, shape_text, table_html, table_text
+from toolbench.display.tables import as_frame, shape_text, table_html, table_text
 from toolbench.wording import counted
 
 _MOST = 50  # blocks, and images in one
@@ -128,12 +128,13 @@ def _plain(block: Any, limit: int) -> BlockView | None:
 
 
 def _table(block: Any, _: int) -> BlockView | None:
-    if not isinstance(block, Frame):
+    table = as_frame(block)
+    if table is None:
         return None
     return BlockView(
-        f"table · {shape_text(block)}",
-        partial(table_html, block),
-        partial(table_text, block),
+        f"table · {shape_text(table)}",
+        partial(table_html, table),
+        partial(table_text, table),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from toolbench.core.coercion.coercion import masked_observation
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.blocks import block_views, blocks_html, blocks_text
@@ -15,7 +16,7 @@ from toolbench.display.escape import Html, visible
 from toolbench.display.json_tree import json_html, parse_json
 from toolbench.display.page import fold, section
 from toolbench.display.render import to_html, to_text
-from toolbench.display.tables import Frame, shape_text, table_html
+from toolbench.display.tables import returned_frame, shape_text, table_html
 from toolbench.plain import sentence, text_of
 from toolbench.redaction.result_redactors import results
 from toolbench.wording import counted
@@ -74,8 +75,8 @@ def result_html(
         exact = fold("As text, as the model reads it", read.content)
         content = looks + (exact if _tree_of(observation) is not None else "")
         return cards_html([Card(BOTH, Html(content), read.remark)])
-    returned = getattr(observation, "result", None)
-    size = shape_text(returned) if isinstance(returned, Frame) else ""
+    returned = returned_frame(observation)
+    size = "" if returned is None else shape_text(returned)
     return cards_html([Card(PERSON, Html(looks), size), read])
 
 
@@ -110,7 +111,7 @@ def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     content = [*([header] if observation.is_error else []), *_content(observation)]
     return (
         [*blocks] == content
-        and not isinstance(getattr(observation, "result", None), Frame)
+        and returned_frame(observation) is None
         and not _is_long(observation)
         and all(visible(text) == text for text in _texts(observation))
     )
@@ -130,8 +131,8 @@ def _content(observation: Observation) -> Sequence[Content]:
 def _looks(observation: Observation, limit: int, later: int = 0) -> str:
     """What a result shows of itself; tables and JSON as such where it does not say how."""
     if _is_plain(observation) and not observation.is_error:
-        returned = getattr(observation, "result", None)
-        if isinstance(returned, Frame):
+        returned = returned_frame(observation)
+        if returned is not None:
             table = partial(table_html, later=later, typed=True)
             return safely(table, returned, say=to_html)
         if _images(observation):
@@ -213,8 +214,4 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
 
 def without_secrets(observation: Observation) -> Observation:
     """Return *observation* without the secrets of its run."""
-    masked = results.redactor_of(observation).value(observation)
-    if isinstance(masked, Observation):
-        return masked
-    # it could not be copied without them
-    return Observation.from_text(str(masked), is_error=observation.is_error)
+    return masked_observation(observation, results.redactor_of(observation))

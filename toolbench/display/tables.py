@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from json import dumps
+from numbers import Integral
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from rich import box
@@ -42,6 +43,35 @@ class Frame(Protocol):
 
     def itertuples(self, index: bool = ..., name: None = ...) -> Iterable[Any]:  # noqa: FBT001 - pandas' signature
         """Give the rows, the row's label first."""
+
+
+def as_frame(value: Any) -> Frame | None:
+    """Return *value* if it is a table: some objects have, or raise for, whatever is asked for."""
+    try:
+        is_frame = isinstance(value, Frame) and _is_shape(value.shape)
+    except Exception:  # noqa: BLE001 - it may be an object of anybody's
+        return None
+    return value if is_frame else None
+
+
+def _is_shape(shape: Any) -> bool:
+    return (
+        isinstance(shape, tuple | list)
+        and len(shape) == _SIDES
+        and all(isinstance(side, Integral) for side in shape)
+    )
+
+
+_SIDES = 2
+
+
+def returned_frame(observation: Any) -> Frame | None:
+    """Return the table that is the result of *observation*, if it is one."""
+    try:
+        result = getattr(observation, "result", None)
+    except Exception:  # noqa: BLE001 - a tool's own class
+        return None
+    return as_frame(result)
 
 
 @dataclass(frozen=True)

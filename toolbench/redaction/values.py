@@ -31,20 +31,28 @@ class _Redactor(Protocol):
 def masked_value(redactor: _Redactor, value: Any) -> Any:
     """Return *value*, or a copy of it with every secret replaced; see `Redactor.value`."""
     try:
-        return _Copy(redactor).of(value) if _shows_in(redactor, value) else value
+        return _Copy(redactor).of(value)
     except RecursionError:  # it is unknown what is down there
         return MARK
 
 
 def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
     """Return *error*, or one that says the same, without secrets; see `Redactor.error`."""
+    try:
+        return _masked_error(redactor, error)
+    except Exception:  # noqa: BLE001 - what it holds, or holds it, may be of anybody's making
+        message = f"{type(error).__name__}: {MARK}"
+        return RuntimeError(message).with_traceback(error.__traceback__)
+
+
+def _masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
     chain = list(_chain(error))
     for link in chain:
         for name, value in list(_attributes(link)):
-            if _shows_in(redactor, value):
+            if _is_to_hide(redactor, value):
                 with suppress(AttributeError, TypeError):
                     setattr(link, name, masked_value(redactor, value))
-    unchanged = {id(link) for link in chain if _shows_in(redactor, _words(link))}
+    unchanged = {id(link) for link in chain if _is_to_hide(redactor, _words(link))}
     for link in chain:
         if id(link.__context__) in unchanged:
             link.__context__ = None
@@ -56,23 +64,65 @@ def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
     return RuntimeError(message).with_traceback(error.__traceback__)
 
 
+def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
+    """Tell whether a secret stands in *value*, or may: it is too deep to know."""
+    try:
+        return _shows_in(redactor, value)
+    except RecursionError:
+        return True
+
+
 def _shows_in(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether a secret stands somewhere in *value*."""
-    todo, visited = [value], {id(value): value}
-    while todo:
-        part = todo.pop()
-        if isinstance(part, _TEXT):
-            if redactor.occurs_in(_plain(part)):
+    """Tell whether a secret stands somewhere in *value*, or something that cannot be looked into.
+
+    Raises:
+        RecursionError: If *value* is deeper than anything that could be written down.
+    """
+    levels, visited = [iter([value])], {id(value): value}
+    while levels:
+        for part in levels[-1]:
+            try:
+                inside = _read(redactor, part)
+            except Exception:  # noqa: BLE001 - an object's own code: nobody knows what it hides
                 return True
-        elif not isinstance(part, _MUTE):
-            new = [item for item in _inside(part) if id(item) not in visited]
-            visited.update((id(item), item) for item in new)  # kept: ids stay unique
-            todo += new
+            if inside is None:
+                return True
+            new = [one for one in inside if _is_new(one, visited)]
+            if new:
+                levels.append(iter(new))
+                break
+        else:
+            levels.pop()
+        if len(levels) > _DEEPEST:
+            raise RecursionError
     return False
 
 
+_DEEPEST = 10_000  # levels: some objects make a new one each time they are asked
+_AGAIN = 200  # characters: a text that is shorter is read again rather than remembered
+
+
+def _is_new(part: Any, visited: dict[int, Any]) -> bool:
+    """Note *part*, and tell whether it is to be read: the first time, or it takes no time."""
+    if type(part) is str and len(part) < _AGAIN:
+        return True
+    if id(part) in visited:
+        return False
+    visited[id(part)] = part  # kept: ids stay unique
+    return True
+
+
+def _read(redactor: _Redactor, part: Any) -> list[Any] | None:
+    """Return what is inside of *part*; None if it is a text in which a secret stands."""
+    if isinstance(part, _TEXT):
+        return None if redactor.occurs_in(_plain(part)) else []
+    return [] if isinstance(part, _MUTE) else list(_inside(part))
+
+
 def _plain(text: Any) -> str | bytes:
-    return str(text) if isinstance(text, str | PurePath) else bytes(text)
+    if isinstance(text, str):  # what it holds, whatever a class of its own prints of it
+        return str.__str__(text)
+    return str(text) if isinstance(text, PurePath) else bytes(text)
 
 
 class _Copy:
@@ -85,13 +135,34 @@ class _Copy:
     def of(self, value: Any) -> Any:
         if id(value) in self._copies:
             return self._copies[id(value)]
-        if isinstance(value, _MUTE) or not _shows_in(self._redactor, value):
-            return value
+        try:
+            return self._masked(value) if self._is_to_mask(value) else value
+        except RecursionError:
+            raise
+        except Exception:  # noqa: BLE001 - an object's own code: what it hides stays hidden
+            self._copies[id(value)] = MARK
+            return MARK
+
+    def _is_to_mask(self, value: Any) -> bool:
+        if isinstance(value, _MUTE):
+            return False
+        try:
+            return _shows_in(self._redactor, value)
+        except RecursionError:
+            if isinstance(value, BaseModel):
+                return True  # only the field that is too deep is hidden whole
+            raise
+
+    def _masked(self, value: Any) -> Any:
         match value:
-            case str() | PurePath():
+            case str():
+                return _alike(value, self._redactor.text(str.__str__(value)))
+            case PurePath():
                 return _alike(value, self._redactor.text(str(value)))
             case bytes() | bytearray() | memoryview():
                 return self._redactor.data(bytes(value))
+        list(_inside(value))  # raises where it cannot be looked into
+        match value:
             case list() | deque() | dict():
                 return self._container(value)
             case tuple() | set() | frozenset():
@@ -120,13 +191,25 @@ class _Copy:
                     if name in _built_in(value):
                         continue
                     # past what freezes it
-                    object.__setattr__(masked, name, self.of(attribute))
+                    part = self._part(attribute, is_fields=name in _FIELDS)
+                    object.__setattr__(masked, name, part)
         except Exception:  # noqa: BLE001 - what cannot be copied is shown as text
             masked = value
         words = "" if _shows_its_fields(value) else _words(masked)
         if masked is value or _shows_in(self._redactor, words):
             masked = self._copies[id(value)] = self._redactor.text(_words(value))
         return masked
+
+    def _part(self, value: Any, *, is_fields: bool = False) -> Any:
+        if is_fields and isinstance(value, dict):
+            return {name: self._part(item) for name, item in value.items()}
+        try:
+            return self.of(value)
+        except RecursionError:
+            return MARK
+
+
+_FIELDS = ("__pydantic_extra__", "__pydantic_private__")
 
 
 def _built_in(value: Any) -> frozenset[str]:
@@ -140,10 +223,11 @@ def _built_in(value: Any) -> frozenset[str]:
 
 def _shows_its_fields(value: Any) -> bool:
     """Tell whether *value* is a model that shows nothing but its fields, and their names."""
-    if not isinstance(value, BaseModel):
+    if not isinstance(value, BaseModel) or type(value).model_computed_fields:
         return False
-    home = getattr(type(value).__repr__, "__module__", "").partition(".")[0]
-    return home in ("pydantic", "toolbench")
+    shows = (type(value).__repr__, type(value).__repr_args__)
+    homes = {getattr(one, "__module__", "").partition(".")[0] for one in shows}
+    return homes <= {"pydantic", "toolbench"}
 
 
 def _alike(value: Any, masked: Any) -> Any:
@@ -162,14 +246,15 @@ def _inside(value: Any) -> Iterator[Any]:
     elif isinstance(value, _ITEMS):
         yield from value
     else:
-        yield _words(value)
+        if not _shows_its_fields(value):
+            yield _words(value)
         for _, attribute in _attributes(value):
             yield attribute
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     """The attributes that *value* keeps, in its `__dict__`, in slots or as exceptions do."""
-    yield from getattr(value, "__dict__", {}).items()
+    yield from dict(getattr(value, "__dict__", {})).items()
     slots = (getattr(cls, "__slots__", ()) for cls in type(value).__mro__)
     names = [n for slot in slots for n in ([slot] if isinstance(slot, str) else slot)]
     if isinstance(value, BaseException):

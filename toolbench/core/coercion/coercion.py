@@ -15,6 +15,7 @@ from toolbench.core.schema import Observation
 from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, indefinite
 from toolbench.jsonschema.validation.problems import pydantic_problems
+from toolbench.redaction.redactor import Redactor
 
 
 class ResultObservation(Observation):
@@ -78,7 +79,9 @@ def observation_of(
 
 def _named(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
     """Return the class that *result* names in `kind`, unless *expected* has such a field."""
-    kind = result.get("kind") if isinstance(result, Mapping) else None
+    kind = None
+    with suppress(Exception):  # a mapping of anybody's, that was closed
+        kind = result.get("kind") if isinstance(result, Mapping) else None
     if not isinstance(kind, str) or (expected is not None and takes_kind(expected)):
         return None
     if expected is not None and kind == expected.__name__:
@@ -89,7 +92,7 @@ def _named(result: Any, expected: type[Observation] | None) -> type[Observation]
 
 
 def _written_down(result: Any, by_name: type[Observation] | None) -> Observation | None:
-    with suppress(ValidationError):  # as above
+    with suppress(Exception):  # as above
         if by_name is not None:
             return by_name.from_dict(result)
         if isinstance(result, Mapping) and "content" in result:
@@ -108,7 +111,12 @@ def _fields(result: Any) -> dict[str, Any] | None:
 def masked(observation: Observation, conversation: Any) -> Observation:
     """Return *observation* with the secrets of *conversation* replaced in everything."""
     secrets = secrets_of(conversation)
-    hidden: Any = secrets.redactor.value(observation) if secrets else observation
+    return masked_observation(observation, secrets.redactor) if secrets else observation
+
+
+def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
+    """Return *observation* without what *redactor* knows; its text if it cannot be copied so."""
+    hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):
         return hidden
     return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)

@@ -19,10 +19,15 @@ def contents_of(value: Any) -> list[Content]:
     """
     if type(value) in _DATA:  # as most results are
         return [TextContent(text=_json(value))]
-    for fits, make in _MAKERS:
-        if fits(value):
-            return make(value)
-    return [TextContent(text=_json(value))]
+    make = _maker_of(value)
+    return [TextContent(text=_json(value))] if make is None else make(value)
+
+
+def _maker_of(value: Any) -> Callable[[Any], list[Content]] | None:
+    try:
+        return next((make for fits, make in _MAKERS if fits(value)), None)
+    except Exception:  # noqa: BLE001 - an object's own code: it is data like any other
+        return None
 
 
 _NUMBERS = frozenset({bool, int, float})

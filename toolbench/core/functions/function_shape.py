@@ -211,7 +211,14 @@ def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, An
         default = Field(default_factory=lambda: None)
     # a default that is a Field(...) has the last word
     value = ... if default is Parameter.empty else default
+    if type(value).__module__ not in _ASKED_FOR_NOTHING:
+        value = Field(
+            default=value
+        )  # a class asks what stands in it whether it is abstract
     return Annotated[hint, Field(**options)], value
+
+
+_ASKED_FOR_NOTHING = ("builtins", FieldInfo.__module__)
 
 
 def _takes_none(hint: Any) -> bool:

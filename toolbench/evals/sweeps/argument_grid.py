@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.tables import Frame
+from toolbench.display.tables import Frame, as_frame
 from toolbench.errors import CaseError, did_you_mean
 from toolbench.plain import clip
 
@@ -26,8 +26,8 @@ class Calls:
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
-        if isinstance(inputs, Frame):
-            self._rows = _rows_of(inputs)
+        if (table := as_frame(inputs)) is not None:
+            self._rows = _rows_of(table)
         elif isinstance(inputs, Mapping):
             self._axes = {str(name): _values(v) for name, v in inputs.items()}
         elif isinstance(inputs, Iterable) and not isinstance(inputs, str):

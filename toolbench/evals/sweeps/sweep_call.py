@@ -13,7 +13,7 @@ from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.content import ImageContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.tables import Frame, shape_text
+from toolbench.display.tables import Frame, as_frame, returned_frame, shape_text
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain, str_of
@@ -83,8 +83,8 @@ def _read(observation: Observation) -> Result:
     ]
     if images:
         result["images"] = images[:_IMAGES]
-    returned = getattr(observation, "result", None)
-    if isinstance(returned, Frame):
+    returned = returned_frame(observation)
+    if returned is not None:
         result["table"] = _table(returned)
     return result
 
@@ -107,8 +107,8 @@ def fields_of(observation: Observation) -> Json:
 
 
 def _parts(value: Any) -> Json:
-    if isinstance(value, Frame):
-        return {"result": shape_text(value)}
+    if (table := as_frame(value)) is not None:
+        return {"result": shape_text(table)}
     if isinstance(value, BaseModel):
         return {name: plain(getattr(value, name)) for name in type(value).model_fields}
     if is_dataclass(value) and not isinstance(value, type):

@@ -135,44 +135,50 @@ def _masked(
 ) -> Any:
     if value is None or isinstance(value, bool):
         return value
-    inside = opened(value)
-    if (
-        location.is_secret(name)
-        or _is_secret_text(inside, name, location)  # whatever should stand there
-        or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
-        or isinstance(value, WRAPPED)
-    ):
-        if isinstance(inside, str | bytes | dict | list) and not inside:
-            return value  # that there is no password is no secret
+    try:
+        inside = opened(value)
+        if (
+            location.is_secret(name)
+            or _is_secret_text(inside, name, location)  # whatever should stand there
+            or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
+            or isinstance(value, WRAPPED)
+        ):
+            if isinstance(inside, str | bytes | dict | list) and not inside:
+                return value  # that there is no password is no secret
+            secrets[path] = value
+            return MARK
+        if isinstance(inside, str) and location.content is not None:
+            known = list(_in_content(inside, location.content))
+            if known:
+                secrets[path] = value
+                secrets[*path, "contentSchema"] = known
+                return MARK
+        before = len(secrets)
+        if isinstance(inside, dict):
+            names = {"value": label} if (label := _name_beside(inside)) else {}
+            masked: Any = {
+                key: _masked(
+                    item,
+                    names.get(key) or location.name_of(key_text(key), name),
+                    location.of_key(key),
+                    (*path, key),
+                    secrets,
+                )
+                for key, item in inside.items()
+            }
+        elif isinstance(inside, list):
+            masked = [
+                _masked(item, name, location.of_item(i), (*path, i), secrets)
+                for i, item in enumerate(inside)
+            ]
+        else:
+            return value
+        return masked if inside is value or len(secrets) > before else value
+    except RecursionError:
+        raise
+    except Exception:  # noqa: BLE001 - an object's own code: nobody knows what it hides
         secrets[path] = value
         return MARK
-    if isinstance(inside, str) and location.content is not None:
-        known = list(_in_content(inside, location.content))
-        if known:
-            secrets[path] = value
-            secrets[*path, "contentSchema"] = known
-            return MARK
-    before = len(secrets)
-    if isinstance(inside, dict):
-        names = {"value": label} if (label := _name_beside(inside)) else {}
-        masked: Any = {
-            key: _masked(
-                item,
-                names.get(key) or location.name_of(key_text(key), name),
-                location.of_key(key),
-                (*path, key),
-                secrets,
-            )
-            for key, item in inside.items()
-        }
-    elif isinstance(inside, list):
-        masked = [
-            _masked(item, name, location.of_item(i), (*path, i), secrets)
-            for i, item in enumerate(inside)
-        ]
-    else:
-        return value
-    return masked if inside is value or len(secrets) > before else value
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
@@ -278,20 +284,29 @@ def texts(value: Any) -> Iterator[str]:
     todo, visited = [value], set[int]()
     while todo:
         part = todo.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, bytes | bytearray):
-            yield part.decode(errors="replace")
-        elif isinstance(part, WRAPPED):
-            todo.append(part.get_secret_value())
-        elif isinstance(part, int | float) and not isinstance(part, bool):
-            with suppress(ValueError):  # an integer too long to print is found nowhere
-                yield repr(part)
-        elif id(part) not in visited:
-            visited.add(id(part))
-            inside = opened(part)
-            if isinstance(inside, dict | list):
-                todo += inside.values() if isinstance(inside, dict) else inside
+        with suppress(Exception):  # what cannot be read shows no text
+            inside = _text_or_parts(part)
+            if isinstance(inside, str):
+                yield inside
+            elif inside and id(part) not in visited:
+                visited.add(id(part))
+                todo += inside
+
+
+def _text_or_parts(value: Any) -> str | list[Any]:
+    """Return the text that *value* is, or what is inside of it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes | bytearray):
+        return value.decode(errors="replace")
+    if isinstance(value, WRAPPED):
+        return [value.get_secret_value()]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value)  # raises where it is too long to print: it is found nowhere
+    inside = opened(value)
+    if isinstance(inside, dict):
+        return [*inside.values()]
+    return inside if isinstance(inside, list) else []
 
 
 # --- a masked value that was edited ----------------------------------------------

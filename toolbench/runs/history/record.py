@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion.coercion import ResultObservation, masked_observation
 from toolbench.core.content import TextContent
 from toolbench.core.registry import default_registry, resolve_one
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
-from toolbench.display.tables import Frame, TableHead, head_of
+from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError
 from toolbench.plain import NOT_KEPT, plain, text_of, without_long_fractions
 from toolbench.redaction import MARK
@@ -75,8 +75,8 @@ class RunRecord:
         """Return the record of *run*."""
         arguments = _shortened(run.secrets.arguments)
         outcome, redactor = run.outcome, run.secrets.redactor
-        observation = kept_of(redactor.value(outcome) if redactor.secrets else outcome)
-        table = _table_of(getattr(outcome, "result", None))
+        observation = kept_of(masked_observation(outcome, redactor))
+        table = _table_of(outcome)
         if table is not None and isinstance(observation, ResultObservation):
             head = replace(table, rows=redactor.value(table.rows))
             observation = observation.model_copy(update={"result": head})
@@ -214,12 +214,13 @@ def kept_of(observation: Observation) -> Observation:
     return kind.from_text(note, is_error=observation.is_error)
 
 
-def _table_of(result: Any) -> TableHead | None:
-    """Return the first rows of *result*, if it is a table: a report shows it as one."""
-    if not isinstance(result, Frame):
+def _table_of(observation: Observation) -> TableHead | None:
+    """Return the first rows of the result, if it is a table: a report shows it as one."""
+    frame = returned_frame(observation)
+    if frame is None:
         return None
     try:
-        return head_of(result)
+        return head_of(frame)
     except Exception:  # noqa: BLE001 - a table may be an object of anybody's
         return None
 
