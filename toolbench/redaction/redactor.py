@@ -13,6 +13,8 @@ from toolbench.redaction.matching.matcher import Matcher, Span, merged
 from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
+CUTS = (b"...", "…".encode())
+"""What libraries put in the place of the middle, or the end, of a long value."""
 SHORTEST = 4
 """Characters: a secret that is shorter stands in too many words that are none."""
 SHORTEST_SETTING = 6
@@ -105,21 +107,23 @@ class Redactor:
 
     def sentence(self, sentence: str) -> str:
         """Return *sentence* without secrets, also where it quotes a short one or cuts one off."""
-        if self._matcher is not None:
-            data = sentence.encode(errors=_ANY)
-            spans = self.spans(data, cut="…".encode())
-            sentence = _replaced(data, spans, _MARK).decode(errors=_ANY)
-        return self._quoted.sub(MARK, sentence)
+        return self._quoted.sub(MARK, self.cut_text(sentence))
 
-    def spans(self, data: bytes, *, cut: bytes = b"") -> list[Span]:
-        """Return where in *data* secrets stand, or beside *cut* the beginning or end of one."""
+    def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
+        """Return where in *data* secrets stand, or beside one of *cuts* the beginning or end of one."""
         if self._matcher is None:
             return []
-        if not cut:
-            return self._matcher.spans(data)
-        beside = self._matcher.spans_beside(cut, data)
-        long = [(start, end) for start, end in beside if end - start > SHORTEST]
-        return merged([*self._matcher.spans(data), *long])
+        spans = self._matcher.spans(data)
+        for cut in cuts:
+            beside = self._matcher.spans_beside(cut, data)
+            spans += [(start, end) for start, end in beside if end - start > SHORTEST]
+        return merged(spans)
+
+    def cut_text(self, text: str) -> str:
+        """Return *text*, an error's, in which a library may have cut long values in the middle."""
+        data = text.encode(errors=_ANY)
+        spans = self.spans(data, cuts=CUTS)
+        return _replaced(data, spans, _MARK).decode(errors=_ANY) if spans else text
 
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a secret."""

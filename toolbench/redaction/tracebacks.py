@@ -3,10 +3,9 @@
 import re
 
 from toolbench.redaction.matching.noise import masked
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.redactor import CUTS, Redactor
 
 _COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
-_CUT = b"..."  # stands for the middle of a long value
 
 
 def hidden_in_traceback(redactor: Redactor, text: str) -> str:
@@ -16,7 +15,7 @@ def hidden_in_traceback(redactor: Redactor, text: str) -> str:
     end of one beside an ellipsis.
     """
     pieces = _COLOUR.split(text.encode(errors="surrogatepass"))
-    spans = redactor.spans(b"".join(pieces[::2]), cut=_CUT)
+    spans = redactor.spans(b"".join(pieces[::2]), cuts=CUTS)
     if not spans:
         return text
     return masked(pieces, spans).decode(errors="surrogatepass")
