@@ -1,6 +1,7 @@
 """Secrets among the arguments of a run show nowhere, whatever they came in."""
 
 import sys
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from toolbench import (
 from toolbench.errors import ToolbenchError
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import Results
+from toolbench.redaction.result_redactors import Results, results
 from toolbench.runs.engine import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
@@ -230,6 +231,42 @@ class TestResults:
         seen = unlock({"password": _SECRET})
         assert seen.text == f"got {_SECRET}"
         assert _SECRET not in f"{seen!r} {seen} {[seen]} {seen._repr_mimebundle_()}"
+
+    @pytest.mark.parametrize(
+        "copied",
+        [
+            copy,
+            deepcopy,
+            Observation.model_copy,
+            lambda seen: seen.model_copy(deep=True),
+            lambda seen: deepcopy([seen])[0],
+            lambda seen: copy(deepcopy(seen)),
+        ],
+        ids=["copy", "deepcopy", "model", "deep model", "in a list", "twice"],
+    )
+    def test_hide_the_same_in_a_copy(self, copied, recorded):
+        """A copy has what the tool returned, and is shown as the result itself."""
+
+        @tool
+        def unlock(password: str) -> str:
+            """Return it."""
+            return f"got {password}"
+
+        seen = copied(run_tool(unlock, password=_SECRET))
+        assert seen.text == f"got {_SECRET}"
+        assert _SECRET not in f"{seen!r} {[seen]} {seen._repr_mimebundle_()}"
+        assert _SECRET not in repr(seen.visualize)
+
+    def test_that_were_masked_keep_no_secret(self, recorded):
+        """What history keeps has nothing to hide, and nothing that knows a secret."""
+
+        @tool
+        def unlock(password: str) -> str:
+            """Return it."""
+            return f"got {password}"
+
+        run_tool(unlock, password=_SECRET)
+        assert not results.redactor_of(history()[-1].observation)
 
     def test_of_which_nobody_knows_are_forgotten(self):
         """What is known of a result goes with it."""

@@ -37,7 +37,6 @@ from toolbench.display.render import to_html as rendered
 from toolbench.display.render import to_text
 from toolbench.plain import clip
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import results
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -103,9 +102,7 @@ def masked(event: Event, masking: Masking) -> Event:
     changes: dict[str, Any] = {"content": [*masking.content(observation.content)]}
     if isinstance(observation, DelegateObservation):
         changes["transcript"] = [masking.event(data) for data in observation.transcript]
-    copied = observation.model_copy(update=changes)
-    results.show(copied, results.redactor_of(observation))
-    return replace(event, observation=copied)
+    return replace(event, observation=observation.model_copy(update=changes))
 
 
 def event_text(event: Event) -> str:

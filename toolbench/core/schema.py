@@ -250,6 +250,25 @@ class Observation(Schema):
         for name, value in super().__repr_args__():
             yield name, redactor.value(value)
 
+    def __copy__(self) -> Self:
+        """A copy, that hides what this one hides."""
+        return self._hiding_the_same(super().__copy__())
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """A deep copy, that hides what this one hides."""
+        return self._hiding_the_same(super().__deepcopy__(memo))
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
+        """Return a copy, that hides what this one hides, with the fields in *update*."""
+        copy = super().model_copy(update=update, deep=deep)
+        return self._hiding_the_same(copy)
+
+    def _hiding_the_same(self, copy: Self) -> Self:
+        results.show(copy, results.redactor_of(self))
+        return copy
+
     @property
     def text(self) -> str:
         """The text blocks of the content, joined."""
@@ -265,13 +284,13 @@ class Observation(Schema):
     @property
     def visualize(self) -> RenderableType:
         """What a person sees of the result; any Rich renderable."""
-        view = Text()
+        view, hide = Text(), results.redactor_of(self).text
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
         texts = [c.text for c in self._person_content if isinstance(c, TextContent)]
-        view.append("\n".join(texts) or "[no text content]")
+        view.append(hide("\n".join(texts)) or "[no text content]")
         for aside in self._asides:
-            view.append(f"\n⚠ {aside}", style="yellow")
+            view.append(f"\n⚠ {hide(aside)}", style="yellow")
         return view
 
     @property

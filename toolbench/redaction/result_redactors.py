@@ -24,6 +24,10 @@ class Results:
             more = redactor.including(self.redactor_of(result).secrets)
             self._known[id(result)] = ref(result, self._forgetting(id(result))), more
 
+    def forget(self, result: Any) -> None:
+        """Have *result* shown as it is: it holds nothing that is to be hidden."""
+        self._known.pop(id(result), None)
+
     def redactor_of(self, result: Any) -> Redactor:
         """Return what hides secrets where *result* is shown."""
         there, redactor = self._known.get(id(result), (None, _NOTHING))

@@ -28,7 +28,6 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.state import Conversation
 from toolbench.llm.models import Usage
 from toolbench.plain import plain
-from toolbench.redaction.result_redactors import results
 from toolbench.runs.cancellation.cancel_token import CancelToken
 from toolbench.runs.engine import stop
 from toolbench.runs.output.exception_text import sentence_of
@@ -304,5 +303,4 @@ def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
     observation = answer.observation
     content = [*observation.content, TextContent(text=note)]
     noted = observation.model_copy(update={"content": content})
-    results.show(noted, results.redactor_of(observation))
     return replace(answer, observation=noted)

@@ -16,6 +16,7 @@ from toolbench.core.state import secrets_of
 from toolbench.errors import KindError, indefinite
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
 
 
 class ResultObservation(Observation):
@@ -118,6 +119,8 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
     """Return *observation* without what *redactor* knows; its text if it cannot be copied so."""
     hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):
+        if hidden is not observation:
+            results.forget(hidden)  # nothing is left to hide, and no secret is kept
         return hidden
     return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
 
