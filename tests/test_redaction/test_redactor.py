@@ -1,15 +1,20 @@
 """One engine replaces secrets, however they are written, and in pieces as in the whole."""
 
 import pickle
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretBytes
 
 from test_redaction.writings import WAYS
 from toolbench.redaction import MARK
+from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.matching.encodings import encodings
 from toolbench.redaction.redactor import SHORTEST, Redactor
+from toolbench.redaction.secrets import Secrets
 
 SECRETS = (
     "hunter2-the-secret",
@@ -144,3 +149,56 @@ def test_a_long_secret_that_repeats_itself_is_found_like_any_other():
     """What it takes grows with its length; it once grew with the square: hours for this one."""
     secret = "x" * 100_000
     assert Redactor([secret]).text(f"a {secret} b") == f"a {MARK} b"
+
+
+_KEY = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhki\nG9w0BAQEFAASCBKcw\n-----END KEY-----"
+
+
+@pytest.mark.parametrize("given_end", ["\n", "\r\n", "\\n", "\\r\\n"])
+@pytest.mark.parametrize("shown_end", ["\n", "\r\n", "\\n"])
+def test_a_key_is_one_whatever_ends_its_lines(given_end, shown_end):
+    """A key of an .env file has a backslash and an n; whoever opens it writes lines."""
+    redactor = Redactor([_KEY.replace("\n", given_end)])
+    assert redactor.text(_KEY.replace("\n", shown_end)) == MARK
+    for line in _KEY.splitlines()[1:-1]:
+        assert redactor.text(f"a {line} b") == f"a {MARK} b"
+
+
+def test_short_lines_with_other_ends():
+    """Lines too short to be looked for alone count together."""
+    secret = "short1\nshort2\nshort3"
+    assert Redactor([secret]).text(secret.replace("\n", "\r\n")) == MARK
+
+
+BINARY = bytes(range(200, 232))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        BINARY.hex(),
+        BINARY.hex(":"),
+        b64encode(BINARY).decode(),
+        urlsafe_b64encode(BINARY).decode(),
+        repr(BINARY)[2:-1],
+        quote(BINARY),
+    ],
+)
+def test_bytes_that_are_no_text(written):
+    """A real key is bytes; programs write them in hex, base64 or escapes."""
+    redactor = Secrets({"KEY": BINARY}).redactor
+    shown = redactor.text(f"key: {written} end")
+    assert MARK in shown
+    assert not any(written[i : i + 4] in shown for i in range(len(written) - 3))
+    assert redactor.data(b"a" + BINARY + b"z") == b"a" + MARK.encode() + b"z"
+
+
+def test_bytes_among_the_arguments():
+    """They are secrets of a call like any text."""
+    secrecy = Secrecy({"properties": {"key": {"format": "password"}}})
+    assert secrecy.redactor({"key": SecretBytes(BINARY)}).text(BINARY.hex()) == MARK
+
+
+def test_half_a_character_is_found_as_it_is():
+    """What looks like a byte that is no text may be text."""
+    assert Redactor(["secret-\udc80"]).text("a secret-\udc80 b") == f"a {MARK} b"

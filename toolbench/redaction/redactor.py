@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.encodings import encodings
+from toolbench.redaction.matching.encodings import as_bytes, encodings, line_forms
 from toolbench.redaction.matching.matcher import Matcher, Span, merged
 from toolbench.redaction.values import masked_error, masked_value
 
@@ -29,6 +29,7 @@ class Redactor:
     ) -> None:
         """Know *secrets*; those of fewer than *shortest* characters only count in quotes."""
         texts = frozenset(secrets) - {""}
+        texts |= {form for text in texts for form in line_forms(text)}
         # programs cut off the end of a line that a file, or a paste, has
         cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
         known = texts | cut
@@ -60,10 +61,11 @@ class Redactor:
     @cached_property
     def _matcher(self) -> Matcher | None:
         written = {
-            text.encode(errors=_ANY)
+            data
             for secret in self.secrets
             for text in (secret, *encodings(secret))
             if text == secret or len(text) >= SHORTEST
+            for data in (as_bytes(text), text.encode(errors=_ANY))
         }
         if any(text in _MARK for text in written):
             written.add(_MARK)  # then it stays one mark

@@ -48,7 +48,7 @@ def _wrapped(name: str, value: Any) -> SecretStr:
         case str():
             return SecretStr(value)
         case bytes():
-            return SecretStr(value.decode(errors="replace"))
+            return SecretStr(value.decode(errors="surrogateescape"))
         case int() | float() if not isinstance(value, bool):  # a PIN
             return SecretStr(str(value))
     msg = f"Secret {name!r} is text, not {indefinite(type(value).__name__)}."

@@ -298,7 +298,9 @@ def _text_or_parts(value: Any) -> str | list[Any]:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes | bytearray):
-        return value.decode(errors="replace")
+        return value.decode(
+            errors="surrogateescape"
+        )  # bytes that are no text stay what they are
     if isinstance(value, WRAPPED):
         return [value.get_secret_value()]
     if isinstance(value, int | float) and not isinstance(value, bool):

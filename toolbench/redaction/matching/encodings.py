@@ -48,13 +48,32 @@ def encodings(secret: str) -> Iterator[str]:
             yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
         if len(text) <= IN_EACH_OTHER and len(secret) <= _KEY:
             yield from _in_each_other(text)
-        data = text.encode(errors="surrogatepass")
+        data = as_bytes(text)
         yield from _in_base64(data)  # of a whole file too: mail breaks its lines
         if text is not secret or not _covers(lines, secret):
             yield from _in_hex(data)
             yield from _in_base64(text.encode("utf-16-le", errors="surrogatepass"))
             for encoded in _in_base(32, data):
                 yield from (encoded, encoded.lower())
+
+
+def line_forms(secret: str) -> Iterator[str]:
+    """Yield *secret* with the other ends of line that files and programs give it.
+
+    In a `.env` file or a service account's JSON a key stands in one line, with a backslash and
+    an n between its lines.
+    """
+    in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n")
+    if "\n" in in_lines.strip():
+        yield from (in_lines, in_lines.replace("\n", "\r\n"))
+
+
+def as_bytes(text: str) -> bytes:
+    """Return *text* as UTF-8; what stands for bytes that were none, as those bytes."""
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:  # half of a pair is text too
+        return text.encode(errors="surrogatepass")
 
 
 def _covers(lines: list[str], secret: str) -> bool:
@@ -79,8 +98,8 @@ def _in_each_other(text: str) -> Iterator[str]:
     """Yield *text* in one encoding inside of another, as the usual libraries write both."""
     for inner in set(_usual(text)) - {text}:
         yield from _usual(inner)
-        yield from _in_base(64, inner.encode(errors="surrogatepass"))
-    once = dict.fromkeys(_in_base64(text.encode(errors="surrogatepass")))
+        yield from _in_base(64, as_bytes(inner))
+    once = dict.fromkeys(_in_base64(as_bytes(text)))
     for inner in once:
         yield from _in_base(64, inner.encode())
         if not inner.isalnum():
@@ -89,7 +108,7 @@ def _in_each_other(text: str) -> Iterator[str]:
 
 def _usual(text: str) -> Iterator[str]:
     """Yield *text* in JSON, in a URL, in HTML and in a repr, as it is written most often."""
-    data = text.encode(errors="surrogatepass")
+    data = as_bytes(text)
     yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     yield from (quote(data, ""), quote(data), quote_plus(data))
     yield from (escape(text), escape(text).replace("&#x27;", "&#39;"))
@@ -108,7 +127,7 @@ def _in_json(text: str) -> Iterator[str]:
 
 def _in_python(text: str) -> Iterator[str]:
     both = "'\""  # with these before it, `'` is escaped as in a text that has both
-    data = text.encode(errors="surrogatepass")
+    data = as_bytes(text)
     for once in (
         repr(text)[1:-1],
         ascii(text)[1:-1],
@@ -121,7 +140,7 @@ def _in_python(text: str) -> Iterator[str]:
 
 
 def _in_url(text: str) -> Iterator[str]:
-    data = text.encode(errors="surrogatepass")
+    data = as_bytes(text)
     for safe in ("", "/", _ENCODE_URI_COMPONENT, _ENCODE_URI):
         for encoded in (quote(data, safe), quote_plus(data, safe)):
             for once in (encoded, _small(encoded)):
