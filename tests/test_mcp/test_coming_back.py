@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from test_mcp.peers import children, light
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ToolNotFoundError
+from toolbench.errors import KindError, ToolNotFoundError
 from toolbench.mcp import MCPClient, MCPToolDefinition
 from toolbench.testing import FakeMCPServer
 
@@ -78,6 +78,26 @@ def test_starts_no_server_and_says_what_to_do(client):
     ):
         ToolDefinition.from_dict(data)
     assert (session.status, children()) == ("closed", before)
+
+
+def test_says_the_same_sentence_in_a_pydantic_model(client):
+    """A field that cannot be loaded says what `from_dict` says, and nothing around it."""
+
+    class Kit(BaseModel):
+        tool: ToolDefinition
+
+    session = client.connect("once", light("once", "t"))
+    data = written(session.tool("t"))
+    session.close()
+    incomplete = {k: v for k, v in data.items() if k not in ("server", "remote_name")}
+    for lost, kind in ((data, ToolNotFoundError), (incomplete, KindError)):
+        with pytest.raises(kind) as direct:
+            ToolDefinition.from_dict(lost)
+        with pytest.raises(ValidationError) as wrapped:
+            Kit.model_validate({"tool": lost})
+        (problem,) = wrapped.value.errors()
+        assert problem["msg"] == f"Value error, {direct.value}"
+    assert "'server' and no 'remote_name'" in str(direct.value)
 
 
 def test_carries_no_configuration(client):

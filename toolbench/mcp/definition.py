@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from toolbench.core.definition.parameters import Parameters
+from toolbench.core.definition.serialization import check_present
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem
@@ -137,7 +138,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
         Raises:
             ToolNotFoundError: If no server of that name is connected, or it has no such tool.
+            KindError: If *data* names no server, or no tool of it.
         """
+        check_present(data, "server", "remote_name")
         tool: Any = connected.tool(data["server"], data["remote_name"])
         name = data.get("name", tool.name)
         loaded: Self = (

@@ -14,7 +14,7 @@ from pydantic_core.core_schema import (
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.definition.exports import as_json
 from toolbench.core.schema import Action, Observation
-from toolbench.errors import indefinite
+from toolbench.errors import KindError, ToolNotFoundError, indefinite
 
 
 class Serializable:
@@ -48,7 +48,8 @@ class Serializable:
         """Return the tool that `to_dict` wrote down, without an executor.
 
         Raises:
-            KindError: If a class it names is unknown, ambiguous, or of the wrong family.
+            KindError: If a class it names is unknown, ambiguous, or of the wrong family, or
+                if what a tool needs is missing.
         """
         fields = dict(data)
         kind = fields.pop("kind", cls.__name__)
@@ -56,6 +57,7 @@ class Serializable:
         if target is not cls:  # it may have its own way of coming back
             loaded: Self = target.from_dict(data)
             return loaded
+        check_present(fields, "name", "action_type")
         fields["action_type"] = Action.resolve_kind(fields["action_type"])
         if (observation_kind := fields.get("observation_type")) is not None:
             fields["observation_type"] = Observation.resolve_kind(observation_kind)
@@ -98,9 +100,15 @@ class Serializable:
             raise ValueError(msg)  # noqa: TRY004 - pydantic reports a ValueError as its own
         try:
             return cls.from_dict(value)
-        except KeyError as error:
-            msg = f"{error} is missing in what was written down of a tool"
-            raise ValueError(msg) from error
+        except ToolNotFoundError as error:  # a KeyError too, which says all there is
+            raise ValueError(str(error)) from error
         except (TypeError, AttributeError) as error:
             msg = f"this is not what was written down of a tool: {error}"
             raise ValueError(msg) from error
+
+
+def check_present(written: Mapping[str, Any], *keys: str) -> None:
+    """Raise a `KindError` that names those of *keys* that what was *written* down has not."""
+    if missing := [repr(key) for key in keys if key not in written]:
+        msg = f"What was written down of a tool has no {' and no '.join(missing)}."
+        raise KindError(msg)
