@@ -1,5 +1,7 @@
 """A refused or stopped run: neither a person nor a model reads it as a crash."""
 
+from threading import Event
+
 import pytest
 from test_widgets.conftest import wire  # noqa: F401 - panels talk to it
 from test_widgets.front import click
@@ -9,11 +11,14 @@ from test_runs.tools import Steps
 from toolbench import Observation, ToolDefinition, history, tool
 from toolbench.core.schema import Action
 from toolbench.llm import parse_tool_calls, respond
+from toolbench.mcp import MCPClient
+from toolbench.runs.background import active
 from toolbench.runs.engine import perform, start
 from toolbench.runs.history.history import RunHistory
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
+from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
 
 CRASH = "error occurred"
@@ -78,7 +83,44 @@ def late():
     return run
 
 
-WAYS = [refused, denied, cancelled, stopped_by_an_error, late]
+def run_of_a_server(interrupt):
+    """The run of a server's tool that *interrupt* stops when the server has begun."""
+    server, begun, over = FakeMCPServer("slow"), Event(), Event()
+
+    @server.tool
+    def wait() -> str:
+        """Wait."""
+        begun.set()
+        over.wait(20)
+        return "too late"
+
+    with MCPClient() as client:
+        run = Run(client.connect("slow", server).tool("wait"), {}, source="button")
+        start(run, confirm=False)
+        assert begun.wait(20)
+        interrupt(run)
+        assert run.done.wait(20)
+        over.set()
+    return run
+
+
+def interrupted_at_its_server():
+    return run_of_a_server(lambda run: run.tool.executor.interrupt())
+
+
+def cancelled_at_its_server():
+    return run_of_a_server(active.stop)
+
+
+WAYS = [
+    refused,
+    denied,
+    cancelled,
+    stopped_by_an_error,
+    late,
+    interrupted_at_its_server,
+    cancelled_at_its_server,
+]
 
 
 class TestNoCrash:
@@ -90,7 +132,8 @@ class TestNoCrash:
         assert run.state in ("denied", "cancelled")
         assert CRASH not in text
         assert "❌" not in text
-        assert "not run" in text or run.reason in text or "stopped early" in text
+        words = (run.reason or "cancelled", "not run", "stopped early")
+        assert any(word in text for word in words)
 
     @pytest.mark.parametrize("way", WAYS)
     def test_in_the_record(self, way, tmp_path):

@@ -26,6 +26,7 @@ from toolbench.mcp.elicitation import (
 from toolbench.mcp.results import (
     MCPToolObservation,
     failed_observation,
+    stopped_observation,
     tool_observation,
     with_way_back,
 )
@@ -127,7 +128,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             try:
                 return waiting.run(call, loop)
             except asyncio.CancelledError:
-                return failed_observation(self._tool, _CANCELLED)
+                return stopped_observation(self._tool, _CANCELLED)
 
     async def acall(
         self, action: MCPToolAction, conversation: Any = None
@@ -150,7 +151,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
-                return failed_observation(self._tool, _CANCELLED)
+                return stopped_observation(self._tool, _CANCELLED)
 
     def interrupt(self) -> None:
         """Cancel the calls under way, from any thread, also at the server."""

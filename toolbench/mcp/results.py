@@ -15,6 +15,7 @@ from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator
 from toolbench.plain import clip
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
 _OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
     "via server-initiated requests is unavailable on 2026-07-28 connections",
@@ -105,6 +106,10 @@ class MCPToolObservation(MCPObservation):
     """The `_meta` of the result."""
 
 
+class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
+    """What is left of a call that was stopped: no failure of the server's."""
+
+
 def tool_observation(
     tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
@@ -143,6 +148,11 @@ def failed_observation(
         is_error=True,
         warnings=list(warnings),
     )
+
+
+def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
+    """Return the observation of a call that was stopped, with *text* that says so."""
+    return MCPUnfinishedObservation(tool_name=tool, content=[TextContent(text=text)])
 
 
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:

@@ -200,7 +200,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.secrets.on_first(partial(hide_secrets, undo))
         observation = _as_ended(run, work(run))
     _keep(run, observation)
-    if run.cancelled:
+    if isinstance(observation, UnfinishedObservation) or run.cancelled:
         run.enter("cancelled")
     else:
         run.enter("error" if observation.is_error else "ok")
