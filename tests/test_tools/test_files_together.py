@@ -1,10 +1,13 @@
 """Editors that work on the same files at once lose nothing, and wait for nobody needlessly."""
 
+import fcntl
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -14,12 +17,13 @@ from toolbench.tools import ApplyPatchTool, FileEditorTool, TaskTrackerTool
 from toolbench.tools.apply_patch import ApplyPatchExecutor
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.file_editor import FileEditorExecutor
-from toolbench.tools.files import disk
+from toolbench.tools.files import disk, locks
 from toolbench.tools.files.locks import held
 from toolbench.tools.files.paths import Places
 from toolbench.tools.task_tracker import TaskTrackerExecutor
 
 LINES = 8
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -93,6 +97,67 @@ class TestOneFile:
             resources = tool.declared_resources(tool.action_from_arguments(arguments))
             assert resources.declared
             assert list(resources.keys) == [f"file:{tmp_path / name}" for name in names]
+
+
+EDITS_OF_A_PROCESS = """
+import sys
+from toolbench.tools import FileEditorTool
+
+[editor] = FileEditorTool.create()
+path, who = sys.argv[1:]
+edits = [{"old_str": f"{who}{n}\\n", "new_str": f"done-{who}{n}\\n"} for n in range(40)]
+seen = [editor(command="str_replace", path=path, **edit) for edit in edits]
+print(sum(not one.is_error for one in seen))
+"""
+
+
+class TestOtherNamesAndProcesses:
+    def test_a_file_of_two_names_gets_every_edit(self, path):
+        """Hard links are one file, whichever name an editor knows."""
+        other = path.with_name("hard link")
+        other.hardlink_to(path)
+        before = path.read_text()
+        calls = [
+            (tool, {**call, "path": str(name)})
+            for (tool, call), name in zip(
+                edits(path), cycle((path, other)), strict=False
+            )
+        ]
+        for _ in range(20):
+            path.write_text(before)
+            seen = run_tools(calls, max_parallel=LINES)
+            assert [one.text for one in seen if one.is_error] == []
+            assert other.read_text() == before.upper()
+
+    def test_no_edit_of_two_processes_is_lost(self, path):
+        """What both report as done is in the file."""
+        path.write_text("".join(f"{who}{n}\n" for who in "AB" for n in range(40)))
+        command = [sys.executable, "-c", EDITS_OF_A_PROCESS, str(path)]
+        both = [
+            Popen([*command, who], stdout=PIPE, text=True, cwd=ROOT) for who in "AB"
+        ]
+        done = sum(int(process.communicate()[0]) for process in both)
+        assert done == path.read_text().count("done-") == 80
+
+    def test_who_waits_too_long_is_told(self, path, monkeypatch):
+        """A program that keeps a file locked keeps no editor waiting for ever."""
+        monkeypatch.setattr(locks, "PATIENCE", 0.1)
+        [editor] = FileEditorTool.create()
+        text = {"path": str(path), "old_str": "line 0", "new_str": "edited"}
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            seen = editor(command="str_replace", **text)
+            assert seen.is_error
+            assert f"{path} is locked by another program" in seen.text
+            assert editor(command="view", path=str(path)).is_error is False
+        assert not editor(command="str_replace", **text).is_error
+
+    def test_two_names_in_one_patch_do_not_wait_for_each_other(self, path):
+        """Whoever holds a file has it by all its names."""
+        other = path.with_name("hard link")
+        other.hardlink_to(path)
+        with held(path, other):
+            assert path.read_text() == other.read_text()
 
 
 class TestOneEditor:

@@ -118,13 +118,16 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
                 is_alike = fill(beside, data, like=entry)
                 check_unchanged(entry, expected)
                 if is_alike:
+                    # before others can have it, and change it
+                    stamp = Stamp.of(beside)
                     put_in_place(beside, entry, is_new=expected is None)
                 else:
                     write_in_place(entry, data, beside)
+                    stamp = Stamp.of(entry)
             finally:  # no half file is left behind
                 with suppress(OSError):  # the file itself is written, or is as it was
                     beside.unlink(missing_ok=True)
-        return Stamp.of(entry)
+        return stamp
     except OSError as error:
         raise run_error(error, f"write {path}") from None
 
