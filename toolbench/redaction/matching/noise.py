@@ -99,13 +99,13 @@ class NoisyStream:
         """Return what can be shown of *data* and of what was held back before."""
         if not self._redactor:
             return data
-        data = self._rest + self._as_it_is.feed_data(data)
-        return self._passed(data, self._noise.begins_in(data))
+        data = self._rest + data
+        return self._as_it_is.feed_data(self._passed(data, self._noise.begins_in(data)))
 
     def flush_data(self) -> bytes:
         """Return what was held back: nothing follows it."""
-        data = self._rest + self._as_it_is.flush_data()
-        return self._passed(data, len(data), is_last=True)
+        data = self._passed(self._rest, len(self._rest), is_last=True)
+        return self._as_it_is.feed_data(data) + self._as_it_is.flush_data()
 
     def _passed(self, data: bytes, end: int, *, is_last: bool = False) -> bytes:
         """Return what is shown of *data* up to *end*, and hold back the rest."""
