@@ -146,10 +146,12 @@ class TestMessages:
     def test_to_connect_list_and_call(self, transport, era, url, monkeypatch):
         """Every JSON-RPC message in both directions, until the answer is there.
 
-        But the nudge, which a process that takes seconds to start gets, on a slow machine.
+        But what a process gets that takes seconds to start, on a slow machine: a nudge, and
+        the older handshake.
         """
         monkeypatch.setattr("toolbench.mcp.wire.sdk_session._SILENCE", 60)
-        with MCPClient(timeout=30) as client:
+        monkeypatch.setattr("toolbench.mcp.connection.connection._PROBE", 60)
+        with MCPClient(timeout=200) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
             assert not session.tool("add")({"a": 1}).is_error

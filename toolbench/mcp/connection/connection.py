@@ -29,6 +29,7 @@ _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
 """Whose logs tell the address of a server, and what it is sent."""
 _MOST_PAGES = 250
 _MOST_ROUNDS = 10
+_PROBE = 10.0  # seconds for a server to say whether it knows the newer protocol
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
@@ -73,7 +74,7 @@ class Connection:
         self._transport = transport_of(self._entry, self._inbox)
         kind = session_class(
             self._inbox,
-            probe_seconds=min(10.0, call.seconds / 3),
+            probe_seconds=min(_PROBE, call.seconds / 3),
             roots=self._roots,
             is_process=self._entry.transport == "stdio",
         )
