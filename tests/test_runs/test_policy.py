@@ -98,6 +98,15 @@ class TestUndeclared:
         assert by_magic(client["drop"], person).state == "ok"
         assert len(person.questions) == 1
 
+    def test_asks_again_for_another_server_of_the_same_name(self, shop):
+        """A yes is for the server that was there: another one may do what it likes."""
+        person, other = Person("accept"), FakeMCPServer("shop")
+        for server in (shop, other, other):
+            server.answer("drop", "dropped")
+            with create_mcp_tools(server) as client:
+                by_magic(client["drop"], person)
+        assert ["changed" in question for question in person.questions] == [False, True]
+
     def test_runs_where_nobody_is(self, client):
         """A notebook that nobody watches goes on; the record says why."""
         run = by_magic(client["drop"], decline)
@@ -134,20 +143,20 @@ class TestUndeclared:
         assert by_magic(client["drop"], person).state == "ok"
 
     def test_a_panel_says_so_and_asks(self, client):
-        """The head of the panel shows it; a yes is for the session if the person says so."""
+        """The head of the panel shows it; a yes is for the session unless the person unticks that."""
         panel = ToolPanel(client["drop"])
         assert "undeclared" in shown(panel)
-        click(buttons(panel)["Run"])
-        until(lambda: "Drop" in buttons(panel))
-        click(buttons(panel)["Drop"])
-        finish(panel)
-        assert panel.result.text == "dropped"
         click(buttons(panel)["Run"])
         until(lambda: "Drop" in buttons(panel))
         [remember] = [
             c for c in walk(panel._question.widget) if isinstance(c, Checkbox)
         ]
-        receive(remember, value=True)
+        receive(remember, value=False)
+        click(buttons(panel)["Drop"])
+        finish(panel)
+        assert panel.result.text == "dropped"
+        click(buttons(panel)["Run"])
+        until(lambda: "Drop" in buttons(panel))
         click(buttons(panel)["Drop"])
         finish(panel)
         panel.run()

@@ -107,6 +107,8 @@ class ToolDefinition(
 
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
+    origin: ClassVar[Any] = None
+    """Which server is meant by that name: what it was connected with."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):

@@ -96,6 +96,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return f"mcp:{self.server}"
 
     @property
+    def origin(self) -> Any:
+        """The entry of the server it is of; `None` if it belongs to no session."""
+        caller = getattr(self.executor, "caller", None)
+        return getattr(caller, "entry", None)
+
+    @property
     def input_schema(self) -> dict[str, Any]:
         """What the tool accepts: the server's own JSON Schema."""
         return self._parameters.accepted

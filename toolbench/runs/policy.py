@@ -21,7 +21,7 @@ _REASON = {
     "properties": {"reason": {"type": "string", "description": "the reason"}},
 }
 _UNDECLARED = "does not declare what it changes (undeclared)"
-_CHANGED = f"{_UNDECLARED}, and its server has changed it since your last yes"
+_CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes"
 _DECLARED = frozenset(
     {"title", "description", "inputSchema", "outputSchema", "annotations"}
 )
@@ -34,7 +34,7 @@ class Policy:
     The tool's own entry counts first, then the risk the call was rated with, then what the
     tool declares of itself. A server's tool that does not say whether it destroys is, by MCP's
     default, destructive: its first call asks, if a person can answer, and a yes is for the session,
-    or until the server describes the tool otherwise.
+    or until the server describes the tool otherwise, or another server has its name.
 
     A name stands for the native tool. Allowing that allows no server's tool of the same name;
     asking before it or denying it holds for those too, unless they have an entry of their own.
@@ -172,7 +172,8 @@ def _key(tool: AnyTool) -> tuple[str, str]:
 
 def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
     exported = tool.to_mcp_tool()
-    return {name: exported[name] for name in _DECLARED & exported.keys()}
+    declared = {name: exported[name] for name in _DECLARED & exported.keys()}
+    return {**declared, "origin": tool.origin}
 
 
 def _question(run: Run, why: str, *, once: bool) -> Question:

@@ -95,7 +95,11 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
     accept = parts.button(consent.act, look=look)
     refuse = parts.button(consent.refusal, kind=KEEP)
     remember = parts.make(
-        w.Checkbox, "toolbench-remember", description=_REMEMBER, indent=False
+        w.Checkbox,
+        "toolbench-remember",
+        value=True,
+        description=_REMEMBER,
+        indent=False,
     )
 
     def agree() -> None:
