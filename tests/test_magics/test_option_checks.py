@@ -6,6 +6,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from test_magics.test_tool_magics import cell, line
+from toolbench.errors import BodyError
 
 
 @pytest.mark.parametrize(
@@ -25,14 +26,33 @@ from test_magics.test_tool_magics import cell, line
         ("%tool add a=1 --bg -o x", "leave one out"),
         ("%tool_history 5 --rerun 1", "--rerun N repeats one run"),
         ("%tool_history --json --rerun 1", "--rerun N repeats one run"),
+        ("%tool add --schema mcp --schema openai", "--schema stands there twice"),
+        ("%tool add a=1 -o x --out y", "--out stands there twice"),
+        ('%tool add --schema mcp -o ""', "-o has no value"),
+        ('%tool add {"a": 1, "a": 2}', 'the key "a" stands there twice'),
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
     ],
 )
 def test_nothing_is_ignored(shell, text, said):
     """What has no meaning on a line is one sentence that names it."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises((UsageError, BodyError)) as caught:
         line(shell, text)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["-o x", "--bg", "--timeout 3.0", "--yes"])
+def test_a_dry_run_takes_nothing_of_a_run(shell, option):
+    """Where nothing runs there is nothing to keep, to wait for or to agree to."""
+    with pytest.raises(UsageError, match=f"'{option}' has no meaning there"):
+        line(shell, f"%tool add --dry-run {option} a=1")
+
+
+@pytest.mark.parametrize("options", ["", "-f yaml"])
+def test_a_body_says_each_name_once(shell, options):
+    """Of two values the last would win in silence; the line refuses that too."""
+    bodies = {"": '{"a": 1, "a": 2}', "-f yaml": "a: 1\na: 2"}
+    with pytest.raises(BodyError, match='the key "a" stands there twice'):
+        cell(shell, f"add {options}", bodies[options])
 
 
 def test_a_schema_takes_no_body(shell):

@@ -379,7 +379,9 @@ class TestHistory:
         """A number of runs is just that many, of those there are."""
         line(shell, "%tool add a=1")
         line(shell, "%tool add a=2")
-        assert len(line(shell, f"%tool_history {asked}").rows) == shown
+        listing = line(shell, f"%tool_history {asked}")
+        assert len(listing.rows) == shown
+        assert ("None of 2 runs." in repr(listing)) is (shown == 0)
         assert len(line(shell, f"%tool_history --json {asked}")) == shown
 
     def test_lists_and_repeats(self, shell):

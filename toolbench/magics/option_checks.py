@@ -40,8 +40,22 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
             )
             msg = f"--sweep takes values on its line, as in x=1..5 y=[a,b]: {why}."
             raise UsageError(msg)
+    if options.dry_run:
+        _check_dry_run(options)
     if options.bg and options.out:
         msg = "-o keeps what a run returned, --bg does not wait for it: leave one out."
+        raise UsageError(msg)
+
+
+def _check_dry_run(options: Namespace) -> None:
+    rest = [word for word in _options(options) if word != "--dry-run"]
+    rest = [word for word in rest if not word.startswith("-f ")]
+    rest += [f"-o {options.out}"] if options.out else []
+    if rest:
+        msg = (
+            "--dry-run checks the arguments and runs nothing: "
+            f"{' '.join(rest)!r} has no meaning there."
+        )
         raise UsageError(msg)
 
 

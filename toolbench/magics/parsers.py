@@ -14,6 +14,31 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
     """Raised by `--help`, in place of what argparse does: print, and exit."""
 
 
+class _Option(argparse.Action):
+    """An option with a value. A second one would take the place of the first in silence."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep *values*, if they are the first.
+
+        Raises:
+            UsageError: If they are not, or if they are empty.
+        """
+        if option_string is not None:
+            if getattr(namespace, self.dest, self.default) != self.default:
+                parser.error(f"{option_string} stands there twice: leave one out")
+            if values == "":
+                parser.error(
+                    f"{option_string} has no value: give it one or leave it out"
+                )
+        setattr(namespace, self.dest, values)
+
+
 class LineParser(argparse.ArgumentParser):
     """Parses the line of a magic; what it raises is a UsageError.
 
@@ -25,6 +50,7 @@ class LineParser(argparse.ArgumentParser):
     ) -> None:
         """Parse for a magic that is called with *mark*, as in *examples*; the rest is argparse's."""
         super().__init__(*args, **kwargs)
+        self.register("action", None, _Option)
         self.mark = mark
         self.examples = tuple(examples)
 

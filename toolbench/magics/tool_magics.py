@@ -42,6 +42,7 @@ from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import run_here
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.widgets.panel.provider_formats import FORMATS, schema_of
+from toolbench.wording import counted
 
 
 def _tools_parser() -> LineParser:
@@ -226,7 +227,9 @@ class ToolMagics(Magics):
                 )
                 for r in last
             ],
-            "No runs yet.",
+            f"None of {counted(len(history()), 'run')}."
+            if history()
+            else "No runs yet.",
         )
 
     def _check_source(self, kind: str) -> None:

@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from toolbench.errors import BodyError, did_you_mean
 from toolbench.jsonschema.normal import Node
 from toolbench.magics.arguments.yaml_body import read_yaml
+from toolbench.plain import each_once
 
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
@@ -85,7 +86,7 @@ def looks_like_json(text: str) -> bool:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=each_once)
     except (ValueError, RecursionError) as error:
         reason = str(error).replace(": line", " at line")
         msg = f"The body is not JSON: {reason}. `-f yaml` and `-f py` read other forms."

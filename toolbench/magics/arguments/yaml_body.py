@@ -9,6 +9,7 @@ import yaml
 from toolbench.errors import BodyError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
+from toolbench.plain import clip
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER_STARTS = "-+.0123456789"
@@ -88,10 +89,15 @@ def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
     if isinstance(node, yaml.SequenceNode):
         yield from enumerate(node.value)
     elif isinstance(node, yaml.MappingNode):
+        names = set[str]()
         for name, part in node.value:
             if isinstance(name, yaml.ScalarNode):
                 if name.tag != f"{_TAG}merge":
                     name.tag = f"{_TAG}str"
+                    if name.value in names:
+                        msg = f"the key {clip(name.value)} stands there twice"
+                        raise ValueError(msg)
+                    names.add(name.value)
                 yield name.value, part
 
 
