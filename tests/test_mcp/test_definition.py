@@ -136,6 +136,32 @@ class TestArguments:
         assert json.dumps(given) == before
 
     @pytest.mark.parametrize(
+        ("value", "sent"),
+        [
+            ({"o": {"k": "a", "x": None}}, {"o": {"k": "a"}}),
+            ({"o": {"k": "b", "x": "y", "z": None}}, {"o": {"k": "b", "x": "y"}}),
+            ({"m": "x", "n": None, "free": None}, {"m": "x", "free": None}),
+            ({"m": "y", "n": None}, {"m": "y", "n": None}),
+        ],
+        ids=str,
+    )
+    def test_drop_such_a_null_in_the_alternative_that_counts(self, value, sent):
+        """A tag or a condition says what may be left out; what may be null is sent."""
+        text = {"type": "string"}
+        parts = {"x": text, "z": text}
+        one = {"properties": {"k": {"const": "a"}, **parts}, "required": ["k"]}
+        other = {"properties": {"k": {"const": "b"}, **parts}, "required": ["k", "x"]}
+        schema = {
+            "type": "object",
+            "properties": {"o": {"oneOf": [one, other]}, "m": text},
+            "if": {"properties": {"m": {"const": "x"}}, "required": ["m"]},
+            "then": {"properties": {"n": text}},
+        }
+        tool = definition(schema=schema)
+        assert tool.problems(value) == []
+        assert tool.action_from_arguments(value).to_arguments() == sent
+
+    @pytest.mark.parametrize(
         "value",
         [{"n": None}, {"n": 1, "other": None}, {"n": 1, "all": [None]}],
         ids=str,

@@ -1,11 +1,13 @@
 """Leave out the nulls that models write for optional properties they have no value for."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
 
 _DEEPEST = 100  # levels that are looked into
+_MOST_TRIED = 50  # nulls
 
 Path = tuple[str | int, ...]
 
@@ -46,6 +48,57 @@ def without_nulls(
             without_nulls(node.at(index), item, refused, (*path, index))
             for index, item in enumerate(value)
         ]
+    return value
+
+
+def without_refused_nulls(
+    node: Node, value: Any, is_valid: Callable[[Any], bool]
+) -> Any:
+    """Return *value* without those nulls of properties of *node* that keep it from being valid.
+
+    It is for what a schema says in alternatives and cases: which of them counts depends on all
+    of the value, so each null is tried. *value* comes back as it is if it is valid, if it is no
+    better without all its nulls, or if it has more than fifty.
+    """
+    paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
+    if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
+        return value
+    left_out = set(paths)
+    if not is_valid(_without(value, left_out)):
+        return value
+    for path in paths:  # each stays that may
+        if is_valid(_without(value, left_out - {path})):
+            left_out.discard(path)
+    return _without(value, left_out)
+
+
+def _null_paths(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
+    """The places of the nulls of properties that *node* has in some alternative or case."""
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if item is not None:
+                yield from _null_paths(node.at(name), item, (*path, name))
+            elif name in node.names:
+                yield (*path, name)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _null_paths(node.at(index), item, (*path, index))
+
+
+def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
+    if len(path) > _DEEPEST:
+        return value
+    if isinstance(value, Mapping):
+        return {
+            name: _without(item, left_out, (*path, name))
+            for name, item in value.items()
+            if (*path, name) not in left_out
+        }
+    if isinstance(value, list):
+        items = enumerate(value)
+        return [_without(item, left_out, (*path, index)) for index, item in items]
     return value
 
 

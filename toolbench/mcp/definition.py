@@ -14,7 +14,11 @@ from toolbench.core.definition.serialization import check_present
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem
-from toolbench.jsonschema.nulls import holds_null, without_nulls
+from toolbench.jsonschema.nulls import (
+    holds_null,
+    without_nulls,
+    without_refused_nulls,
+)
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
@@ -177,12 +181,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         if not holds_null(arguments):
             return dict(arguments)
         refused = {one.path for one in self._validator.problems(dict(arguments))}
-        sendable: dict[str, Any] = (
-            without_nulls(self.input_node, arguments, refused)
-            if refused
-            else {**arguments}
+        if not refused:
+            return {**arguments}
+        sendable = without_nulls(self.input_node, arguments, refused)
+        tried: dict[str, Any] = without_refused_nulls(
+            self.input_node, sendable, self._validator.is_valid
         )
-        return sendable
+        return tried
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments* as they are: the server judges."""
