@@ -1,5 +1,5 @@
 # `make` opens the tour (or, without a browser, writes it as a report); `make test` runs every check;
-# `make test-more` runs the unit tests on the other Pythons. CI runs both.
+# `make test-more` runs the unit tests on the other Pythons.
 # Nothing is installed outside this folder, but Chromium for the browser tests (scripts/chromium.sh).
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,7 +23,7 @@ demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
 test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve unit-more   ## on the other Pythons that are promised
+test-more: resolve unit-more   ## on the other Pythons that are promised; not in CI yet
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .

@@ -93,7 +93,7 @@ def test_a_tool_stays_the_same_object():
     [
         (3, "should be a ToolDefinition, or what its to_dict.. returned, not an int"),
         ({"kind": "NoSuchTool"}, "No tool of kind 'NoSuchTool'"),
-        ({}, "'action_type' is missing"),
+        ({}, "has no 'name' and no 'action_type'"),
         ({**SEND.to_dict(), "action_type": "Nowhere"}, "No schema of kind 'Nowhere'"),
         ({**SEND.to_dict(), "action_type": "PostcardObservation"}, "not an Action"),
         ({**SEND.to_dict(), "odd": 1}, "not what was written down .* 'odd'"),

@@ -3,6 +3,7 @@
 import pytest
 
 from toolbench.core.state import ConversationState
+from toolbench.tools import ApplyPatchTool
 from toolbench.tools.glob import GlobAction, GlobExecutor, GlobTool
 from toolbench.tools.grep import GrepAction, GrepExecutor, GrepTool
 
@@ -50,3 +51,52 @@ class TestExecutor:
         observation = search(action)
         assert observation.is_error
         assert observation.text.startswith(f"{str(place)!r} is not a valid directory")
+
+
+NO_PATHS = {
+    "long name": "x" * 300,
+    "long path": "a/" * 3_000,
+    "long absolute": "/" + "x" * 300,
+    "NUL": "a\0b",
+    "half a character": "\ud800",
+    "circle": "circle",
+    "in a circle": "circle/x",
+    "link to a long name": "link",
+}
+CALLS = {
+    "glob path": (GlobTool, lambda path: {"pattern": "*", "path": path}),
+    "glob pattern": (GlobTool, lambda path: {"pattern": path}),
+    "glob directory": (GlobTool, lambda path: {"pattern": f"{path}/*.py"}),
+    "grep path": (GrepTool, lambda path: {"pattern": "x", "path": path}),
+    "grep include": (GrepTool, lambda path: {"pattern": "x", "include": path}),
+    "patch add": (ApplyPatchTool, lambda path: patch(f"Add File: {path}\n+x")),
+    "patch delete": (ApplyPatchTool, lambda path: patch(f"Delete File: {path}")),
+}
+
+
+def patch(text: str) -> dict[str, str]:
+    return {"patch": f"*** Begin Patch\n*** {text}\n*** End Patch"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "link").symlink_to("x" * 200 + "/" + "y" * 300)
+    return tmp_path
+
+
+class TestWhatIsNoPath:
+    @pytest.mark.parametrize("path", NO_PATHS.values(), ids=NO_PATHS.keys())
+    @pytest.mark.parametrize(("kind", "call"), CALLS.values(), ids=CALLS.keys())
+    def test_is_an_answer_of_the_tool(self, kind, call, path, folder):
+        """What the system cannot open is said to the model; nothing is raised."""
+        [tool] = kind.create(ConversationState(folder))
+        observation = tool(call(path))
+        assert observation.text
+
+    @pytest.mark.parametrize("path", NO_PATHS.values(), ids=NO_PATHS.keys())
+    @pytest.mark.parametrize("kind", [GlobTool, GrepTool])
+    def test_is_no_working_directory(self, kind, path, folder):
+        """A wrong one is refused before anything is searched."""
+        with pytest.raises(ValueError, match="is not a valid directory"):
+            kind.create(working_dir=folder / path)

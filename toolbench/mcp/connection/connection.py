@@ -34,6 +34,8 @@ _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
 """Sends one request: the session, answers to earlier questions, the state that goes with them."""
+SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
+"""Requests one page of a list: the session, the parameters with the cursor."""
 
 
 class RoundsError(RuntimeError):
@@ -222,7 +224,7 @@ class Connection:
     async def pages(
         self,
         key: str,
-        send: Callable[["ClientSession", Any], Awaitable[Any]],
+        send: SendPage,
         seconds: float,
     ) -> tuple[list[Any], str | None]:
         """Return the items under *key* of all pages of a list, and what went wrong, if anything.

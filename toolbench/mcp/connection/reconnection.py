@@ -10,7 +10,7 @@ import anyio
 
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.connection import Connection, Send
+from toolbench.mcp.connection.connection import Connection, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
     CONNECTION_CLOSED,
     BrokenError,
@@ -241,6 +241,33 @@ class ReconnectingConnection:
             reason = sentence(error, call=call)
             msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
             raise ServerError(self.inbox.told(msg)) from error
+
+    async def pages(
+        self, key: str, send: SendPage, seconds: float
+    ) -> tuple[list[Any], str | None]:
+        """Return all pages of a list; see `Connection.pages`.
+
+        To list changes nothing: a server that ends before it has answered is connected again and
+        asked once more.
+
+        Raises:
+            ServerError: If there is no connection, or the server ends again.
+        """
+        try:
+            return await self._pages(key, send, seconds)
+        except BrokenError:
+            return await self._pages(key, send, seconds)
+
+    async def _pages(
+        self, key: str, send: SendPage, seconds: float
+    ) -> tuple[list[Any], str | None]:
+        connection = await self.live()
+        try:
+            return await connection.pages(key, send, seconds)
+        except Exception as error:  # the SDK's
+            if not _died(error):
+                raise
+            raise self._death(connection) from error
 
     async def live(self) -> Connection:
         """Return the connection, made again if it was lost.

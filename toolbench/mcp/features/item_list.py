@@ -104,7 +104,7 @@ class RemoteList(ItemList[T]):
             connection = await self._connection.live()
             if self.capability not in connection.described().get("capabilities", {}):
                 return []
-            rows, problem = await connection.pages(
+            rows, problem = await self._connection.pages(
                 self.key,
                 lambda session, params: getattr(session, self.method)(params=params),
                 self._seconds,

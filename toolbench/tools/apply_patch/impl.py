@@ -56,6 +56,8 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
             return undisturbed(partial(self._apply, action.patch), lambda: None)
         except RunError as failure:
             message = str(failure)
+        except OSError as error:
+            message = str(run_error(error, "apply the patch"))
         return ApplyPatchObservation.from_text(message, is_error=True, message=message)
 
     def files_in(self, patch: str) -> list[Path]:

@@ -1,5 +1,6 @@
 """Glob at work: one walk, and the newest of what it finds."""
 
+import os
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from toolbench.tools.search.globs import (
 )
 from toolbench.tools.search.interrupts import Interrupts, interrupted
 from toolbench.tools.search.newest import CAP, newest_first, report
-from toolbench.tools.search.place import place_of, split_pattern
+from toolbench.tools.search.place import place_of, resolved, split_pattern
 
 
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
@@ -50,11 +51,11 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         pattern = split_pattern(action.pattern)
         top = place_of(action.path, self.working_dir)
         if Path(pattern.directory).is_absolute():
-            top = Path(pattern.directory).resolve()
-        if not top.is_dir():
+            top = resolved(Path(pattern.directory))
+        if not os.path.isdir(top):  # noqa: PTH112 - Path's raises for one that is too long
             msg = f"{readable(str(top))} is not a valid directory. Give a directory as path."
             raise RunError(msg)
-        base = (top / pattern.directory).resolve()
+        base = resolved(top / pattern.directory)
         stopped = self._interrupts.since_now()
         walk = Walk(
             base,

@@ -67,7 +67,8 @@ class Walk:
     @property
     def has_rules(self) -> bool:
         """Whether a .gitignore holds already where it begins."""
-        return bool(self._rules) or (self.base / ".gitignore").exists()
+        rules = self.base / ".gitignore"
+        return bool(self._rules) or os.path.exists(rules)  # noqa: PTH110 - never raises
 
     @property
     def is_stopped(self) -> bool:

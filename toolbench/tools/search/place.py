@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from toolbench.plain import clip
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.search.globs import is_magic
 
@@ -33,7 +34,8 @@ def place_of(path: str | None, working_dir: Path) -> Path:
         RunError: If it does not exist.
     """
     path_text = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
-    if "\0" in path_text or not (candidate := working_dir / path_text).exists():
+    candidate = working_dir / path_text
+    if not os.path.exists(candidate):  # noqa: PTH110 - Path's raises for one that is too long
         begin = readable(str(working_dir))
         place = path if path is not None else begin
         msg = (
@@ -41,7 +43,21 @@ def place_of(path: str | None, working_dir: Path) -> Path:
             f"without a path the search begins in {begin!r}."
         )
         raise RunError(msg)
-    return candidate.resolve()
+    return resolved(candidate)
+
+
+def resolved(path: Path) -> Path:
+    """Return *path*, which may not exist, with its links followed.
+
+    Raises:
+        RunError: If it can be no path: too long, a circle of links, or no text for one.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        name = readable(clip(str(path)))
+        msg = f"{name} is no path that can be searched ({readable(clip(str(error)))}). Check it."
+        raise RunError(msg) from None
 
 
 def check_working_dir(working_dir: Path) -> None:
@@ -50,7 +66,7 @@ def check_working_dir(working_dir: Path) -> None:
     Raises:
         ValueError: If *working_dir* is none. The reference SDK raises that too.
     """
-    if not working_dir.is_dir():
+    if not os.path.isdir(working_dir):  # noqa: PTH112 - Path's raises, as above
         msg = (
             f"{readable(str(working_dir))!r} is not a valid directory to search. Create it, "
             "or give another working_dir."
