@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 A_FEW = 3
 """So many tests may fail the first time. More of them are no accident."""
-CRASH = b"crashed while running"
-"""What pytest-xdist says of a worker whose interpreter died."""
+CRASHES = (b"crashed while running", b"node down:")
+"""What pytest-xdist says of a worker whose interpreter died: of its test, and of itself."""
 SOME_FAILED = 1
 """What pytest exits with if it ran to its end and tests failed."""
 
@@ -51,7 +51,7 @@ def run(command: list[str]) -> tuple[int, bool]:
         for line in process.stdout or ():
             sys.stdout.buffer.write(line)
             sys.stdout.flush()
-            has_crashed |= CRASH in line
+            has_crashed |= any(words in line for words in CRASHES)
     return process.returncode, has_crashed
 
 

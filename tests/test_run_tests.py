@@ -89,7 +89,7 @@ def test_a_crash_is_no_accident(run):
     """An interpreter that dies says something of the product, whatever it does the next time."""
     done = run(crash=True)
     assert done.returncode == 1, done.stdout
-    assert "crashed while running" in done.stdout
+    assert "node down: Not properly terminated" in done.stdout
     assert "Once more" not in done.stdout
 
 
