@@ -28,7 +28,7 @@ TONES: dict[Tone, Rgb] = {
 }
 """The colours of badges and notices, before they are made to read."""
 _WHOLE_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
+<html lang="en" style="background:Canvas;color:CanvasText"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src {images}; style-src 'unsafe-inline'">
