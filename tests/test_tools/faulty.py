@@ -119,22 +119,23 @@ class View(Deed):
         return run_tool(tool, command="view", path=str(self.path))
 
 
+def matches_or_says(observation: Observation) -> Observation:
+    """Check that the search matches the file, or says that it could not read something."""
+    is_told = observation.is_error or UNREAD in observation.text
+    assert is_told or "file" in observation.text, observation.text
+    return observation
+
+
 class Search(Deed):
     def do(self) -> Observation:
         [tool] = GrepTool.create(working_dir=self.directory)
-        seen = run_tool(tool, pattern="old")
-        is_told = seen.is_error or UNREAD in seen.text
-        assert is_told or "file" in seen.text, seen.text
-        return seen
+        return matches_or_says(run_tool(tool, pattern="old"))
 
 
 class Glob(Deed):
     def do(self) -> Observation:
         [tool] = GlobTool.create(working_dir=self.directory)
-        seen = run_tool(tool, pattern="**/f*")
-        is_told = seen.is_error or UNREAD in seen.text
-        assert is_told or "file" in seen.text, seen.text
-        return seen
+        return matches_or_says(run_tool(tool, pattern="**/f*"))
 
 
 class Command(Deed):

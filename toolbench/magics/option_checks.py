@@ -48,8 +48,8 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
 
 
 def _check_dry_run(options: Namespace) -> None:
-    rest = [word for word in _options(options) if word != "--dry-run"]
-    rest = [word for word in rest if not word.startswith("-f ")]
+    of_the_check = ("--dry-run", "-f ")
+    rest = [word for word in _options(options) if not word.startswith(of_the_check)]
     rest += [f"-o {options.out}"] if options.out else []
     if rest:
         msg = (

@@ -34,11 +34,12 @@ def held(*paths: Path) -> Iterator[None]:
     Raises:
         RunError: If another process has one of them locked for longer than PATIENCE.
     """
+    # in one order, so that no two wait for each other
+    ordered = sorted(set(paths))
     with ExitStack() as stack:
-        # in one order, so that no two wait for each other
-        for path in sorted(set(paths)):
+        for path in ordered:
             stack.enter_context(_lock_of(path))
-        stack.enter_context(_files_locked(set(paths)))
+        stack.enter_context(_files_locked(ordered))
         yield
 
 
@@ -48,7 +49,7 @@ def _lock_of(path: Path) -> Lock:
 
 
 @contextmanager
-def _files_locked(paths: set[Path]) -> Iterator[None]:
+def _files_locked(paths: list[Path]) -> Iterator[None]:
     due = monotonic() + PATIENCE
     with ExitStack() as stack:
         while (locked := _locked_elsewhere(paths, stack)) is not None:
@@ -66,7 +67,7 @@ def _files_locked(paths: set[Path]) -> Iterator[None]:
 def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
     """Lock the files at *paths* until *stack* ends; return the first that is not to be had."""
     ours: set[tuple[int, int]] = set()
-    for path in sorted(paths):
+    for path in paths:
         with suppress(
             OSError
         ):  # nothing is there, or not for us: the edit itself says so
