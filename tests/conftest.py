@@ -13,8 +13,10 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from toolbench import history
 from toolbench.core.registry import default_registry
 from toolbench.redaction.remembered import remembered
+from toolbench.runs.policy import policy
 
 SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by
 settings.register_profile(
@@ -37,6 +39,16 @@ def _no_secrets_of_earlier_tests():
     """A test's secrets are hidden in that test: another may have them for plain words."""
     yield
     remembered.forget()
+
+
+@pytest.fixture
+def no_records():
+    """A test starts and ends without records and verdicts; a folder may ask that of all its tests."""
+    history().clear()
+    policy.reset()
+    yield
+    history().clear()
+    policy.reset()
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,7 @@
 
 import pytest
 
-from toolbench import history
-from toolbench.runs.policy import policy
-
 
 @pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    policy.reset()
-    yield
-    history().clear()
-    policy.reset()
+def _clean(no_records):
+    """As that says, for every test of this folder."""

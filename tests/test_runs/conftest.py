@@ -4,22 +4,16 @@ import pytest
 from kernels import KERNELS, python_of
 
 from test_runs.kernel import Kernel
-from toolbench import history
 from toolbench.runs.background import active
 from toolbench.runs.output.redirect import forget_secrets
-from toolbench.runs.policy import policy
 
 
 @pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    policy.reset()
+def _clean(no_records):
     forget_secrets()
     yield
     for run in active:
         active.stop(run)
-    history().clear()
-    policy.reset()
 
 
 @pytest.fixture(scope="module", params=KERNELS)
