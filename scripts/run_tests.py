@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     pytest = [sys.executable, "-m", "pytest", "-q", "-rs", "-o", f"cache_dir={cache}"]
     code, has_crashed = run([*pytest, *arguments])
     in_ci = os.environ.get("CI", "").lower() in ("true", "1")
-    if code != SOME_FAILED or has_crashed or not in_ci:
+    if code != SOME_FAILED or has_crashed or not in_ci or not failures.exists():
         return code
     names = list(json.loads(failures.read_text()))
     if len(names) > A_FEW:

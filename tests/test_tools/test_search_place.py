@@ -89,10 +89,12 @@ class TestWhatIsNoPath:
     @pytest.mark.parametrize("path", NO_PATHS.values(), ids=NO_PATHS.keys())
     @pytest.mark.parametrize(("kind", "call"), CALLS.values(), ids=CALLS.keys())
     def test_is_an_answer_of_the_tool(self, kind, call, path, folder):
-        """What the system cannot open is said to the model; nothing is raised."""
+        """What the system cannot open is said to the model; nothing is raised or made."""
+        before = set(folder.iterdir())
         [tool] = kind.create(ConversationState(folder))
         observation = tool(call(path))
         assert observation.text
+        assert set(folder.iterdir()) == before
 
     @pytest.mark.parametrize("path", NO_PATHS.values(), ids=NO_PATHS.keys())
     @pytest.mark.parametrize("kind", [GlobTool, GrepTool])

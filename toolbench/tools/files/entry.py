@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 from toolbench.tools.files.regular_file import WAITS_FOR_NOTHING
 
 _LINKS = 40  # followed at most, as the kernel does
+_LONGEST = os.pathconf("/", "PC_PATH_MAX")  # bytes; no program opens a longer path
 # Linux: enough to look things up below a directory, without the right to list it.
 _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 _SAFE = os.O_NOFOLLOW | WAITS_FOR_NOTHING
@@ -201,6 +202,8 @@ class _Walk:
         return Path("/", *(directory.name for directory in self._names), self._last)
 
     def go(self, path: Path, *, follow: bool, make: bool) -> None:
+        if len(os.fsencode(path)) >= _LONGEST:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         pending, links = list(reversed(path.parts[1:])), 0
         while pending:
             name = pending.pop()
