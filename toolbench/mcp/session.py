@@ -28,11 +28,8 @@ from toolbench.mcp.features.resources import (
 from toolbench.mcp.features.tool_list import ToolList
 from toolbench.mcp.monitoring.changes import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.recording.recorder import (
-    Recorder,
-    ServerRecorder,
-    open_recorders,
-)
+from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.mcp.recording.session_recording import cannot_record, start, stop
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.snapshots.snapshot import Snapshot

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from toolbench import current_run
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.recording import Recording
-from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
+from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
 from toolbench.testing import FakeMCPServer, Raw

@@ -27,7 +27,7 @@ from toolbench.mcp.monitoring.logs import ServerLog
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.mcp.recording.opening import Opening
-from toolbench.mcp.recording.recorder import ServerRecorder
+from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered import remembered

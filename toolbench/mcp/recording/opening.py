@@ -1,9 +1,9 @@
 """What opened a connection, kept for a recording that begins later: a replay opens it the same way."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from toolbench.mcp.recording.recorder import ServerRecorder
+from toolbench.mcp.recording.server_recorder import ServerRecorder, Written
 from toolbench.redaction.redactor import Redactor
 
 _METHODS = frozenset({"initialize", "notifications/initialized", "server/discover"})
@@ -12,8 +12,7 @@ _METHODS = frozenset({"initialize", "notifications/initialized", "server/discove
 @dataclass(frozen=True)
 class _Message:
     direction: Literal["sent", "received"]
-    text: str
-    message: Any
+    item: Written
 
 
 class Opening:
@@ -33,22 +32,20 @@ class Opening:
         self,
         direction: Literal["sent", "received"],
         method: str,
-        text: str,
-        message: Any,
+        item: Written,
     ) -> None:
         """Keep a message if it belongs to the opening.
 
         Args:
             direction: Whether we sent it.
             method: Its method; for an answer, that of the request.
-            text: Its JSON.
-            message: The message itself.
+            item: The message.
         """
         if method in _METHODS:
-            self._messages.append(_Message(direction, text, message))
+            self._messages.append(_Message(direction, item))
 
     def write(self, recorder: ServerRecorder, redactor: Redactor) -> None:
         """Write the opening into a recording, without the secrets that *redactor* knows."""
         recorder.connected(*self._way)
         for each in self._messages:
-            recorder.message(each.direction, each.text, each.message, redactor)
+            recorder.message(each.direction, each.item, redactor)

@@ -2,15 +2,15 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path
 from threading import RLock
 from time import time
 from typing import Any, BinaryIO
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from toolbench._version import __version__
 from toolbench.errors import ServerError
@@ -21,10 +21,9 @@ from toolbench.mcp.recording.frame import (
     frame_of,
     json_of,
 )
-from toolbench.mcp.recording.spread_secrets.frame_queue import FrameQueue
-from toolbench.mcp.recording.spread_secrets.running_text import (
+from toolbench.mcp.recording.hidden_secrets.frame_queue import FrameQueue
+from toolbench.mcp.recording.hidden_secrets.running_text import (
     RunningText,
-    running_text,
     without_spread,
 )
 from toolbench.redaction import MARK
@@ -32,7 +31,6 @@ from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 
 _VARIABLE = "TOOLBENCH_REPLAY"
-_MARK = MARK.strip("<>").encode()
 _MOST_SECRETS = 10_000  # of one file that are told apart
 
 
@@ -88,10 +86,12 @@ class Recorder:
         with self._lock:
             self._append(self._queue.add_text(head, message, text, self._every))
 
-    @property
-    def knows_secrets(self) -> bool:
-        """Whether there is anything to hide."""
-        return bool(self._every)
+    def knowing(self, redactor: Redactor) -> Redactor:
+        """Return what knows the secrets of *redactor*, and all that earlier ones knew."""
+        with self._lock:
+            if not redactor.secrets <= self._every.secrets:
+                self._every = self._every.including(redactor.secrets)
+            return self._every
 
     def flush(self) -> None:
         """Write all frames that wait: the file is read now."""
@@ -101,7 +101,7 @@ class Recorder:
     def _append(self, lines: list[bytes]) -> None:
         if not lines:
             return
-        data = b"".join(lines)
+        data = lines[0] if len(lines) == 1 else b"".join(lines)
         with suppress(OSError):  # a full disk ends no call
             if self._file is not None:
                 self._file.write(data)  # as one piece: another process may read
@@ -116,12 +116,12 @@ class Recorder:
         """
         with self._lock:
             value = _numbered(value, numbered_mark(0))
-            self._every = self._every.including(redactor.secrets)
-            if not self._every:
+            known = self.knowing(redactor)
+            if not known:
                 return value
-            if self._every.value(value) is not value:
+            if known.value(value) is not value:
                 value = self._marked(value)
-            return without_spread(value, self._every, self._mark)
+            return without_spread(value, known, self._mark)
 
     def _marked(self, value: Any) -> Any:
         for secret in sorted(self._every.secrets, key=len, reverse=True):
@@ -162,117 +162,14 @@ class Recorder:
                 self._file = None
 
 
-class ServerRecorder:
-    """What one session writes into a recording."""
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        server: str,
-        *,
-        hide: Callable[[str, Mapping[str, Any]], Any],
-    ) -> None:
-        """Write as *server* into the file of *recorder*.
-
-        Args:
-            recorder: The file.
-            server: The name of the session.
-            hide: Returns the arguments of a tool with `MARK` wherever a secret stands.
-        """
-        self.recorder = recorder
-        self._server = server
-        self._is_open = False
-        self._hide = hide
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self.recorder.path
-
-    def message(
-        self, direction: Direction, text: str, message: Any, redactor: Redactor
-    ) -> None:
-        """Write a JSON-RPC message: its *text* where that is what it is, else *message* itself."""
-        value, raw = _parsed(text, message)
-        hidden = value
-        if redactor or self.recorder.knows_secrets or _MARK in raw:
-            hidden = self.recorder.hidden(value, redactor)
-        if direction == "sent":
-            hidden = self._without_secret_places(value, hidden)
-        running = running_text(self._server, hidden)
-        if running is not None and self.recorder.knows_secrets:
-            self.recorder.write_text(direction, self._server, hidden, running)
-        else:
-            raw = raw if hidden is value else json_of(hidden)
-            self.recorder.write(direction, self._server, raw)
-
-    def _without_secret_places(self, value: Any, hidden: Any) -> Any:
-        """Return a message of ours without the secrets that are known by their places.
-
-        These are numbers too, and texts that are too short to be looked for elsewhere.
-        """
-        params = value.get("params") if isinstance(value, dict) else None
-        if not isinstance(params, dict) or value.get("method") != "tools/call":
-            return hidden
-        arguments = params.get("arguments")
-        if not isinstance(arguments, dict) or not arguments:
-            return hidden
-        masked = self._hide(str(params.get("name")), arguments)
-        if masked == arguments:
-            return hidden
-        inner = hidden["params"]
-        masked_arguments = self.recorder.hidden_places(
-            inner["arguments"], arguments, masked
-        )
-        return {**hidden, "params": {**inner, "arguments": masked_arguments}}
-
-    def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
-        """Write a line of stderr, or one of stdout that is no message."""
-        hidden = self.recorder.hidden(line, redactor)
-        text = RunningText((self._server, direction), ())
-        self.recorder.write_text(direction, self._server, hidden, text)
-
-    def connected(self, transport: str, mode: str) -> None:
-        """Write that a connection is opened."""
-        self._is_open = True
-        about = {"transport": transport, "mode": mode}
-        self.recorder.write("connect", self._server, json_of(about))
-
-    def ended(self, exit_code: int | None) -> None:
-        """Write that the connection ended, once."""
-        if self._is_open:
-            self._is_open = False
-            self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
-
-    def failed(
-        self,
-        token: Any,
-        text: str,
-        asides: Mapping[str, Any] | tuple[Any, ...],
-        redactor: Redactor,
-    ) -> None:
-        """Write what the caller was told in place of an answer."""
-        details = {"token": token, "text": text, "asides": list(asides)}
-        hidden = self.recorder.hidden(details, redactor)
-        self.recorder.write("failure", self._server, json_of(hidden))
-
-
-def _parsed(text: str, message: Any) -> tuple[Any, bytes]:
-    """Return a message as a value and as JSON on one line."""
-    try:
-        value = from_json(text)
-        if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
-            return value, text.encode().replace(b"\n", b" ").replace(b"\r", b" ")
-    except (ValueError, RecursionError):
-        pass  # what came was mended: written down is what it was taken for
-    value = message.model_dump(by_alias=True, exclude_unset=True)
-    return value, json_of(value)
-
-
 def _head(direction: Direction, server: str) -> bytes:
     """Return the line of a frame of now up to its message."""
-    frame = f'{{"at": {time():.6f}, "direction": "{direction}", "server": '
-    return f'{frame}{json.dumps(server)}, "message": '.encode()
+    return f'{{"at": {time():.6f}, {_origin(direction, server)}'.encode()
+
+
+@lru_cache(maxsize=256)
+def _origin(direction: Direction, server: str) -> str:
+    return f'"direction": "{direction}", "server": {json.dumps(server)}, "message": '
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import CUT_OFF
-from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
+from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.mcp.recording.server_recorder import ServerRecorder
 
 
 def start(

@@ -259,10 +259,10 @@ def _note(inbox: Inbox, direction: Direction, item: WrittenMessage) -> None:
         method=method,
         request_id=getattr(item.message, "id", None),
     )
-    inbox.opening.note(direction, entry.method, item.text, item.message)
+    inbox.opening.note(direction, entry.method, item)
     inbox.changes.note("traffic")
     if inbox.recorder is not None:
-        inbox.recorder.message(direction, item.text, item.message, inbox.redactor)
+        inbox.recorder.message(direction, item, inbox.redactor)
 
 
 def _kind_of(message: Any) -> tuple[Kind, str]:

@@ -127,15 +127,14 @@ class ProcessTransport(ClientTransport):
     def _taken(self, chunk: bytes) -> Iterator[WrittenMessage]:
         for line in self.lines.feed(chunk):
             text = line.decode("utf-8", "replace")
-            for message in self._messages(line):
+            if (message := _read(line)) is not None:
                 yield WrittenMessage(message, text=text)
+                continue
+            for message in self._mended(line):
+                yield WrittenMessage(message, text=text, is_exact=False)
 
-    def _messages(self, line: bytes) -> list[Any]:
+    def _mended(self, line: bytes) -> list[Any]:
         read = mcp_types.jsonrpc_message_adapter
-        try:
-            return [read.validate_json(line, by_name=False)]
-        except ValueError:
-            pass
         try:
             return [read.validate_python(each, by_name=False) for each in mend(line)]
         except ValueError:
@@ -160,6 +159,14 @@ class ProcessTransport(ClientTransport):
             _signal_group(process, signal.SIGKILL)  # and the children it left behind
         await asyncio.wait({rest}, timeout=0.5)  # the pipe is closed once it was read
         rest.cancel()
+
+
+def _read(line: bytes) -> Any:
+    """Return the message that *line* is, read strictly; None if it is none."""
+    try:
+        return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
 
 
 @dataclass

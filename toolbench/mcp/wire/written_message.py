@@ -10,6 +10,8 @@ class WrittenMessage(SessionMessage):
     """A message of the SDK's, and the text it came as or goes out as."""
 
     text: str = ""
+    is_exact: bool = True
+    """Whether the text is the message; else it is a line that was mended to read it."""
 
 
 def written(item: SessionMessage) -> WrittenMessage:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbench.mcp.recording.frame import json_of
-from toolbench.mcp.recording.spread_secrets.running_text import (
+from toolbench.mcp.recording.hidden_secrets.running_text import (
     Mark,
     Place,
     RunningText,
@@ -66,6 +66,8 @@ class FrameQueue:
 
     def add(self, line: bytes) -> list[bytes]:
         """Take a whole *line*; return the lines that can be written."""
+        if not self._frames:
+            return [line]
         self._frames.append(line)
         return self._ready()
 

@@ -1,0 +1,136 @@
+"""Write down what goes between us and one server: its messages, lines, connections and failures."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic_core import from_json
+
+from toolbench.mcp.recording.frame import Direction, json_of
+from toolbench.mcp.recording.hidden_secrets.plain_text import is_plain
+from toolbench.mcp.recording.hidden_secrets.running_text import (
+    RunningText,
+    running_text,
+)
+from toolbench.mcp.recording.hidden_secrets.secret_places import (
+    SecretPlaces,
+    at,
+    with_part,
+)
+from toolbench.mcp.recording.recorder import Recorder
+from toolbench.redaction.redactor import Redactor
+
+
+class Written(Protocol):
+    """A JSON-RPC message and its text."""
+
+    message: Any
+    text: str
+    is_exact: bool
+    """Whether the text is the message; else it is a line that was mended to read it."""
+
+
+class ServerRecorder:
+    """What one session writes into a recording."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        server: str,
+        *,
+        hide: Callable[[str, Mapping[str, Any]], Any],
+    ) -> None:
+        """Write as *server* into the file of *recorder*.
+
+        Args:
+            recorder: The file.
+            server: The name of the session.
+            hide: Returns the arguments of a tool with `MARK` wherever a secret stands.
+        """
+        self.recorder = recorder
+        self._server = server
+        self._is_open = False
+        self._places = SecretPlaces(hide)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.recorder.path
+
+    def message(
+        self, direction: Literal["sent", "received"], item: Written, redactor: Redactor
+    ) -> None:
+        """Write a JSON-RPC message, without what *redactor* knows."""
+        fields, parts = vars(item.message), []
+        if direction == "sent":
+            parts = list(self._places.parts(fields))
+        else:
+            self._places.note(fields)
+        known = self.recorder.knowing(redactor)
+        may_go_on = known and "id" not in fields  # as the text of a notification may
+        if item.is_exact and not (parts or may_go_on) and is_plain(item.text, known):
+            raw = _one_line(item.text)
+            self.recorder.write(direction, self._server, raw)
+            return
+        value, raw = _parsed(item)
+        hidden = self.recorder.hidden(value, redactor)
+        for path, masked in parts:
+            pieces = at(hidden, path), at(value, path), masked
+            hidden = with_part(hidden, path, self.recorder.hidden_places(*pieces))
+        running = running_text(self._server, hidden)
+        if running is not None and known:
+            self.recorder.write_text(direction, self._server, hidden, running)
+        else:
+            raw = raw if hidden is value else json_of(hidden)
+            self.recorder.write(direction, self._server, raw)
+
+    def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
+        """Write a line of stderr, or one of stdout that is no message."""
+        hidden = self.recorder.hidden(line, redactor)
+        text = RunningText((self._server, direction), ())
+        self.recorder.write_text(direction, self._server, hidden, text)
+
+    def connected(self, transport: str, mode: str) -> None:
+        """Write that a connection is opened."""
+        self._is_open = True
+        about = {"transport": transport, "mode": mode}
+        self.recorder.write("connect", self._server, json_of(about))
+
+    def ended(self, exit_code: int | None) -> None:
+        """Write that the connection ended, once."""
+        if self._is_open:
+            self._is_open = False
+            self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
+
+    def failed(
+        self,
+        token: Any,
+        text: str,
+        asides: Mapping[str, Any] | tuple[Any, ...],
+        redactor: Redactor,
+    ) -> None:
+        """Write what the caller was told in place of an answer."""
+        details = {"token": token, "text": text, "asides": list(asides)}
+        hidden = self.recorder.hidden(details, redactor)
+        self.recorder.write("failure", self._server, json_of(hidden))
+
+
+def _parsed(item: Written) -> tuple[Any, bytes]:
+    """Return a message as a value and as JSON on one line."""
+    text, message = item.text, item.message
+    try:
+        value = from_json(text)
+        if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
+            return value, _one_line(text)
+    except (ValueError, RecursionError):
+        pass  # what came was mended: written down is what it was taken for
+    value = message.model_dump(by_alias=True, exclude_unset=True)
+    return value, json_of(value)
+
+
+def _one_line(text: str) -> bytes:
+    if (
+        "\n" in text or "\r" in text
+    ):  # between the parts of JSON: not inside of its texts
+        text = text.replace("\n", " ").replace("\r", " ")
+    return text.encode()
