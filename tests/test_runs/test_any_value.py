@@ -129,7 +129,7 @@ def test_names_that_are_no_text(value, journal):
     """Arguments under such names are refused in a sentence, and the call can be looked at."""
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, RuntimeError):  # from Python 3.13 a path hashes its text
         pytest.skip("cannot be a key")
     if isinstance(value, str):
         pytest.skip("is text")
