@@ -194,7 +194,7 @@ class MCPServerSession:
         self._subscriptions.stop()
         await self.connection.close()
         if (recorder := self._inbox.recorder) is not None:
-            open_recorders.leave(recorder.recorder)
+            recorder.leave()
 
     def start_recording(self, path: str | Path) -> Path:
         """Write all that goes between us and the server into *path*, from now on.

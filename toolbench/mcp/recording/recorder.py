@@ -1,6 +1,7 @@
 """Write down all that goes between us and servers, line by line, without secrets."""
 
 import json
+import logging
 import os
 from contextlib import suppress
 from functools import lru_cache
@@ -31,6 +32,7 @@ from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 
 _VARIABLE = "TOOLBENCH_REPLAY"
+_log = logging.getLogger(__name__)
 _MOST_SECRETS = 10_000  # of one file that are told apart
 
 
@@ -54,6 +56,8 @@ class Recorder:
         self._redactors: dict[str, Redactor] = {}
         self._every = Redactor()
         self._queue = FrameQueue(self._mark)
+        self._is_cut = False  # whether the file ends within a line
+        self._is_incomplete = False
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
@@ -102,12 +106,28 @@ class Recorder:
         if not lines:
             return
         data = lines[0] if len(lines) == 1 else b"".join(lines)
-        with suppress(OSError):  # a full disk ends no call
-            if self._file is not None:
-                self._file.write(data)  # as one piece: another process may read
-            else:  # a session that was closed is open again
-                with _opened(self.path) as file:
-                    file.write(data)
+        if self._is_cut:
+            data = b"\n" + data  # what was cut off is a line of its own
+        try:
+            written = self._put(data)
+        except OSError as error:  # a full disk ends no call
+            self._warn(error.strerror)
+            return
+        self._is_cut = written < len(data)
+        if self._is_cut:
+            self._warn("a part of it could not be written")
+
+    def _put(self, data: bytes) -> int:
+        """Write *data* as one piece, since another process may read; return how much was written."""
+        if self._file is not None:
+            return self._file.write(data)
+        with _opened(self.path) as file:  # the last words of a session that was closed
+            return file.write(data)
+
+    def _warn(self, why: str) -> None:
+        if not self._is_incomplete:
+            self._is_incomplete = True
+            _log.warning("The recording %s is not complete: %s.", self.path, why)
 
     def hidden(self, value: Any, redactor: Redactor) -> Any:
         """Return *value* with each secret replaced by its numbered mark.
@@ -152,6 +172,11 @@ class Recorder:
         if secret not in self._numbers and len(self._numbers) >= _MOST_SECRETS:
             return numbered_mark(0)
         return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
+
+    def open_again(self) -> None:
+        """Go on where the file was closed."""
+        with self._lock, suppress(OSError):  # each frame tries again
+            self._file = self._file or _opened(self.path)
 
     def close(self) -> None:
         """Let go of the file. Closing twice does no harm."""
@@ -229,6 +254,14 @@ class OpenRecorders:
             recorder = Recorder(place) if recorder is None else recorder
             self._open[place] = recorder, users + 1
         return recorder
+
+    def enter_again(self, recorder: Recorder) -> Recorder:
+        """Return what writes to the file of *recorder* now: itself, or one that came after it."""
+        with self._lock:
+            current, users = self._open.get(recorder.path, (recorder, 0))
+            current.open_again()
+            self._open[recorder.path] = current, users + 1
+        return current
 
     def flush(self, path: Path) -> None:
         """Write what waits of the recording *path*, if it is under way here: it is read now."""

@@ -17,7 +17,7 @@ from toolbench.mcp.recording.hidden_secrets.secret_places import (
     at,
     with_part,
 )
-from toolbench.mcp.recording.recorder import Recorder
+from toolbench.mcp.recording.recorder import Recorder, open_recorders
 from toolbench.redaction.redactor import Redactor
 
 
@@ -50,6 +50,7 @@ class ServerRecorder:
         self.recorder = recorder
         self._server = server
         self._is_open = False
+        self._has_left = False
         self._places = SecretPlaces(hide)
 
     @property
@@ -92,7 +93,9 @@ class ServerRecorder:
 
     def connected(self, transport: str, mode: str) -> None:
         """Write that a connection is opened."""
-        self._is_open = True
+        if self._has_left:
+            self.recorder = open_recorders.enter_again(self.recorder)
+        self._is_open, self._has_left = True, False
         about = {"transport": transport, "mode": mode}
         self.recorder.write("connect", self._server, json_of(about))
 
@@ -101,6 +104,12 @@ class ServerRecorder:
         if self._is_open:
             self._is_open = False
             self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
+
+    def leave(self) -> None:
+        """Need the file no more, until it is connected again. Leaving twice does no harm."""
+        if not self._has_left:
+            self._has_left = True
+            open_recorders.leave(self.recorder)
 
     def failed(
         self,

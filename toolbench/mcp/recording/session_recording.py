@@ -7,7 +7,7 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import CUT_OFF
-from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.mcp.recording.recorder import Recorder
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 
 
@@ -41,7 +41,7 @@ async def stop(inbox: Inbox) -> Path | None:
     for call in inbox.calls:
         if call.tool is not None:
             recorder.failed(call.token, CUT_OFF, (), inbox.redactor)
-    open_recorders.leave(recorder.recorder)
+    recorder.leave()
     return recorder.path
 
 
