@@ -9,6 +9,8 @@ from toolbench.mcp.recording.tape import Exchange, Tape
 from toolbench.redaction.marks import without_numbers
 from toolbench.testing.scripted_answers import Raw, RpcError
 
+_METHODS = frozenset({"resources/read", "prompts/get"})
+
 
 class RecordedAnswers:
     """What the calls of one tool were answered, by their arguments, in the order recorded."""
@@ -30,19 +32,47 @@ class RecordedAnswers:
         if recorded is None:
             difference = self._matcher.missing("tools/call", params)
             raise RpcError(difference, NOT_RECORDED)
-        response = without_numbers(self._last[id(recorded)].response or {})
-        if isinstance(result := response.get("result"), Mapping):
-            return Raw(result)
-        error = response.get("error")
-        if not isinstance(error, Mapping):
-            msg = "The call got no answer when it was recorded."
-            raise RpcError(msg, NOT_RECORDED)
-        code = error.get("code")
-        raise RpcError(
-            str(error.get("message")),
-            code if isinstance(code, int) else NOT_RECORDED,
-            error.get("data"),
-        )
+        return Raw(_result_of(self._last[id(recorded)]))
+
+
+class RecordedReplies:
+    """What was answered to requests that call no tool, by their parameters, in the order recorded."""
+
+    def __init__(self, tape: Tape) -> None:
+        """Answer by the requests of *tape*."""
+        self._matcher = Matcher([e for e in tape.exchanges if e.method in _METHODS])
+
+    def reply_to(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the result of a request.
+
+        Raises:
+            RpcError: If the request was not recorded, or got an error.
+        """
+        recorded = self._matcher.find(method, params)
+        if recorded is None:
+            raise RpcError(self._matcher.missing(method, params), NOT_RECORDED)
+        return _result_of(recorded)
+
+
+def _result_of(exchange: Exchange) -> Mapping[str, Any]:
+    """Return the result that *exchange* had.
+
+    Raises:
+        RpcError: If it got an error, or no answer at all.
+    """
+    response = without_numbers(exchange.response or {})
+    if isinstance(result := response.get("result"), Mapping):
+        return result
+    error = response.get("error")
+    if not isinstance(error, Mapping):
+        msg = "The request got no answer when it was recorded."
+        raise RpcError(msg, NOT_RECORDED)
+    code = error.get("code")
+    raise RpcError(
+        str(error.get("message")),
+        code if isinstance(code, int) else NOT_RECORDED,
+        error.get("data"),
+    )
 
 
 def calls_by_tool(tape: Tape) -> dict[str, list[Exchange]]:
@@ -52,14 +82,3 @@ def calls_by_tool(tape: Tape) -> dict[str, list[Exchange]]:
         if exchange.is_call:
             calls.setdefault(str(exchange.params.get("name")), []).append(exchange)
     return calls
-
-
-def resources_read(tape: Tape) -> dict[str, Mapping[str, Any]]:
-    """Return what was read of each resource, by its URI."""
-    return {
-        str(exchange.params.get("uri")): exchange.response["result"]
-        for exchange in tape.exchanges
-        if exchange.method == "resources/read"
-        and exchange.response is not None
-        and "result" in exchange.response
-    }

@@ -11,8 +11,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.recording.recording import Recording
 from toolbench.testing.recorded_answers import (
     RecordedAnswers,
+    RecordedReplies,
     calls_by_tool,
-    resources_read,
 )
 from toolbench.testing.server_script import Era, ReceivedCall, Script
 
@@ -78,8 +78,8 @@ class FakeMCPServer:
     def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
         """Return a fake that offers and answers what a recorded server did.
 
-        Calls are answered by their arguments, in the order recorded; one that was not recorded
-        is an error that names the nearest. More can be offered, and `calls` are kept, as with
+        Calls, resources that are read and prompts are answered by their parameters, in the order
+        recorded; what was not recorded is an error that names the nearest. More can be offered, and `calls` are kept, as with
         any fake. To replay every message, logs and questions too, use `create_mcp_tools(replay=)`.
 
         Args:
@@ -97,13 +97,10 @@ class FakeMCPServer:
             era="modern" if is_modern else "legacy",
             instructions=str(offered.get("instructions") or ""),
         )
-        calls, read = calls_by_tool(tape), resources_read(tape)
+        calls = calls_by_tool(tape)
         for name, offer in offered["tools"].items():
             fake._offer(dict(offer), RecordedAnswers(calls.get(name, [])))
-        for uri, item in offered["resources"].items():
-            fake._script.add_recorded(item, read.get(uri, {}))
-        for offer in offered["prompts"].values():
-            fake._script.add_prompt(dict(offer), "")
+        fake._script.add_recorded(offered, RecordedReplies(tape))
         return fake
 
     def __repr__(self) -> str:

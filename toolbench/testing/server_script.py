@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any, Literal
 
-from toolbench.testing.recorded_answers import RecordedAnswers
+from toolbench.testing.recorded_answers import RecordedAnswers, RecordedReplies
 from toolbench.testing.scripted_answers import InTurn, RpcError
 
 Era = Literal["modern", "legacy"]
@@ -42,6 +42,8 @@ class Script:
         self._tools: dict[str, _ScriptedTool] = {}
         self._resources: dict[str, dict[str, Any]] = {}
         self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
+        self._offered: Mapping[str, Any] = {}
+        self._replies: RecordedReplies | None = None
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -68,11 +70,16 @@ class Script:
         """Offer the prompt described by *prompt*, which reads *text*."""
         self._prompts[prompt["name"]] = prompt, text
 
-    def add_recorded(self, item: Mapping[str, Any], read: Mapping[str, Any]) -> None:
-        """Offer a resource as it was listed, and what was *read* of it."""
-        contents = read.get("contents")
-        first = contents[0] if isinstance(contents, list) and contents else {}
-        self._resources[str(item.get("uri"))] = {**item, **first}
+    def add_recorded(
+        self, offered: Mapping[str, Any], replies: RecordedReplies
+    ) -> None:
+        """Offer the resources, templates and prompts of a snapshot, answered by *replies*."""
+        self._offered, self._replies = offered, replies
+
+    def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
+        """Return what is offered of a *part*: recorded, and added, which goes first."""
+        recorded = self._offered.get(part) or {}
+        return list({**recorded, **own}.values())
 
     # --- what clients are told ----------------------------------------------------
 
@@ -80,9 +87,9 @@ class Script:
         """Return what the server says of itself to a new client."""
         changes = {"listChanged": True}
         capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
-        if self._resources:
+        if self._resources or self._has_recorded("resources", "templates"):
             capabilities["resources"] = changes
-        if self._prompts:
+        if self._prompts or self._has_recorded("prompts"):
             capabilities["prompts"] = changes
         info = {"name": self.name, "version": "1"}
         about = {"instructions": self.instructions} if self.instructions else {}
@@ -98,16 +105,19 @@ class Script:
             case "tools/list":
                 return {"tools": [tool.definition for tool in self._tools.values()]}
             case "resources/list":
-                resources = self._resources.values()
-                return {"resources": [_without_text(r) for r in resources]}
+                own = {uri: _without_text(r) for uri, r in self._resources.items()}
+                return {"resources": self._listed("resources", own)}
             case "resources/read" if params.get("uri") in self._resources:
                 return {"contents": [self._resources[params["uri"]]]}
             case "prompts/list":
-                return {"prompts": [prompt for prompt, _ in self._prompts.values()]}
+                prompts = {name: prompt for name, (prompt, _) in self._prompts.items()}
+                return {"prompts": self._listed("prompts", prompts)}
             case "prompts/get" if params.get("name") in self._prompts:
                 return self._prompt(params)
             case "resources/templates/list":
-                return {"resourceTemplates": []}
+                return {"resourceTemplates": self._listed("templates", {})}
+            case "resources/read" | "prompts/get" if self._replies is not None:
+                return dict(self._replies.reply_to(method, params))
             case "resources/read" | "prompts/get":
                 msg = f"not offered: {params.get('uri') or params.get('name')}"
                 raise RpcError(msg, -32602)
@@ -115,6 +125,10 @@ class Script:
                 return {}
         msg = f"Method not found: {method}"
         raise RpcError(msg, -32601)
+
+    def _has_recorded(self, *parts: str) -> bool:
+        """Tell whether the recorded server offered any of *parts*."""
+        return any(self._offered.get(part) for part in parts)
 
     def _prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
         _, text = self._prompts[params["name"]]

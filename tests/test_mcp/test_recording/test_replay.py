@@ -10,7 +10,7 @@ from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
 from toolbench import current_run
 from toolbench.errors import ServerError
-from toolbench.mcp import create_mcp_tools
+from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording.request_matcher import Matcher
 from toolbench.mcp.recording.tape import Exchange
 from toolbench.testing import HANG_UP, FakeMCPServer
@@ -41,6 +41,16 @@ class TestReplay:
             result = client["pay"]({"amount": 5})
         assert result.is_error
         assert "answered otherwise" in result.text or "Not recorded" in result.text
+
+    def test_of_another_version_of_mcp_is_told(self, path):
+        """A replay that is asked for in the era it was not recorded in says what is wrong."""
+        recorded(path, "modern")
+        entry = {"server": FakeMCPServer("shop"), "mode": "legacy"}
+        with (
+            MCPClient() as client,
+            pytest.raises(ServerError, match="recording is of another version of MCP"),
+        ):
+            client.connect("shop", entry, replay=path, mode="legacy")
 
     def test_can_be_connected_to_again(self, path):
         """A replay that is disconnected and connected again goes on."""
@@ -323,20 +333,6 @@ def replayed(path, entry):
         except ServerError as error:
             seen.append(str(error))
     return "equal" if seen[0] == seen[1] else seen
-
-
-class TestFakes:
-    def test_from_a_recording_answer_as_recorded(self, path):
-        """A fake made of a recording offers the same tools, and answers the recorded calls."""
-        recorded(path)
-        server = FakeMCPServer.from_recording(path)
-        with create_mcp_tools(server) as client:
-            assert client["price"]({"of": "jam"}).text == "4"
-            assert client["pay"]({"amount": 5}).text == "paid"
-            assert client["fail"]({}).is_error
-            assert "Not recorded" in client["price"]({"of": "milk"}).text
-            assert client.servers["shop"].read_resource("shop://hours").text == "9 to 5"
-        assert [call.tool for call in server.calls][:2] == ["price", "pay"]
 
 
 def test_nothing_is_left_open():

@@ -27,6 +27,7 @@ from toolbench.redaction.marks import without_numbers
 from toolbench.runs.questions import Answer
 
 _METHOD_NOT_FOUND = -32601
+_OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
 """Requests that any server answers with nothing, recorded or not."""
 
@@ -165,7 +166,8 @@ class _Connection:
         if method in _QUIET:
             return {"result": {}}
         if method in HANDSHAKE:  # the other era: the client goes on to the next
-            error = {"code": _METHOD_NOT_FOUND, "message": "Method not found"}
+            text = f"Not recorded: {method}. {_OTHER_ERA}"
+            error = {"code": _METHOD_NOT_FOUND, "message": text}
             return {"error": error}
         text = self._player.matcher.missing(method, params)
         return {"error": {"code": NOT_RECORDED, "message": text}}
