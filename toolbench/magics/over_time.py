@@ -73,7 +73,8 @@ def _diff(options: Namespace, server: Server) -> Listing:
         msg = "Give both: --eval with a file of cases, and --model with what answers them."
         raise UsageError(msg)
     session = server(options.name)
-    before, after = _other(options.other, server), session.snapshot()
+    before = _other(options.other, session.name, server)
+    after = session.snapshot()
     changes = by_severity(before.diff(after))
     checked = check_calls(after, history(), before=before, server=session.name)
     notes = [checked.summary, *(f"- {call}" for call in checked[:_SHOWN_CALLS])]
@@ -99,8 +100,8 @@ def _total(changes: "list[Change]") -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count) + "."
 
 
-def _other(other: str, server: Server) -> "Snapshot":
-    """Return what a file or a connected server offers.
+def _other(other: str, name: str, server: Server) -> "Snapshot":
+    """Return what a file, of several servers the one called *name*, or a connected server offers.
 
     Raises:
         ServerError: If it is neither.
@@ -109,7 +110,7 @@ def _other(other: str, server: Server) -> "Snapshot":
 
     path = Path(other).expanduser()
     if path.is_file():
-        return offer_in(path)
+        return offer_in(path, name)
     try:
         return server(other).snapshot()
     except ToolNotFoundError:

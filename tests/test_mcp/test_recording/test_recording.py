@@ -2,6 +2,7 @@
 
 import json
 import stat
+from errno import ENOSPC
 
 import pytest
 
@@ -161,6 +162,26 @@ class TestFramesOfAnyShape:
         assert "\x1b" not in repr(Recording.read(path))
 
 
+class _FullDisk:
+    """A file of which a disk that is full takes ten bytes, and then none."""
+
+    def __init__(self, file):
+        self.file = file
+        self.is_full = False
+        self.left = 10
+
+    def write(self, data):
+        if not self.is_full:
+            return self.file.write(data)
+        if not self.left:
+            raise OSError(ENOSPC, "No space left on device")
+        size, self.left = self.left, 0
+        return self.file.write(data[:size])
+
+    def close(self):
+        self.file.close()
+
+
 def _rounds_of(recording):
     for exchange in recording.tape(recording.servers[0]).exchanges:
         yield from rounds(exchange)
@@ -217,6 +238,42 @@ class TestRecorder:
         with pytest.raises(ServerError, match="not written over"):
             create_mcp_tools({"n": fake()}, record=path)
         assert path.read_text() == "precious"
+
+    def test_stays_open_for_the_others_of_a_file(self, path):
+        """Closing a server twice, or running its cell again, ends nobody else's recording."""
+        with MCPClient() as client:
+            first, other = FakeMCPServer("first"), FakeMCPServer("other")
+            for server in (first, other, first):
+                server.answer("t", "ok")
+                client.connect(server.name, {"server": server}, record=path)
+            client.server("first").close()
+            client.server("first").close()
+            client.connect("late", {"server": FakeMCPServer("late")}, record=path)
+            client.server("other").call("t")
+            client.server("first").reconnect()
+            client.server("first").call("t")
+        calls = [call.server for call in Recording.read(path).calls]
+        assert sorted(calls) == ["first", "other"]
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+    def test_goes_on_after_a_write_that_failed(self, path, monkeypatch, caplog):
+        """A disk that was full for a while costs what was not written, and that is told once."""
+        server = FakeMCPServer("n")
+        server.answer("t", "ok")
+        with MCPClient() as client:
+            session = client.connect("n", {"server": server}, record=path)
+            file = _FullDisk(session._inbox.recorder.recorder._file)
+            monkeypatch.setattr(session._inbox.recorder.recorder, "_file", file)
+            for number in range(3):
+                file.is_full = number == 1
+                session.call("t", {"number": number})
+        calls = Recording.read(path).calls
+        assert [call.arguments["number"] for call in calls] == [0, 2]
+        assert [
+            r.message for r in caplog.records if "is not complete" in r.message
+        ] == [
+            f"The recording {path} is not complete: a part of it could not be written."
+        ]
 
     def test_several_servers_share_a_file(self, path):
         """Servers that are recorded together are told apart, and replayed together."""
@@ -277,13 +334,21 @@ class TestRecording:
                 recording.snapshot(name)
 
     @pytest.mark.parametrize(
-        "text", ["{}\n", "hello\n", '{"direction": "sent", "message": 1}\n']
+        "text", ["{}\n", "hello\n", "hello", '{"direction": "sent", "message": 1}\n']
     )
     def test_that_is_none_is_refused(self, path, text):
         """A file that does not begin as a recording does is none."""
         path.write_text(text)
         with pytest.raises(ServerError, match="is no recording"):
             Recording.read(path)
+
+    @pytest.mark.parametrize("text", ["", '{"at": 1, "direc'])
+    def test_that_was_cut_off_before_any_server_says_so(self, path, text):
+        """There is nothing to replay: that is told, and no empty client comes of it."""
+        path.write_text(text)
+        assert len(Recording.read(path).frames) == 0
+        with pytest.raises(ServerError, match="has no server"):
+            create_mcp_tools(replay=path)
 
     def test_of_a_later_version_is_refused(self, path):
         """A format that this version does not know is told."""

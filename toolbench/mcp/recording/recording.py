@@ -1,7 +1,7 @@
 """Read a recording: its frames, its servers, the calls in it, what the servers offered."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, overload
@@ -17,6 +17,7 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction.marks import without_numbers
 
 _CHUNK = 1 << 20
+_LONGEST_START = 10_000  # bytes of the first line
 _LISTS = {
     "tools/list": ("tools", "tools", "name"),
     "resources/list": ("resources", "resources", "uri"),
@@ -59,11 +60,12 @@ class Recording:
             lines = _line_starts(path)
             recording = cls(path, lines)
             first = recording.frames[0] if len(lines) > 1 else None
+            is_begun = _begins_as_one(path)
         except OSError as error:
             msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
         about = first.message if first is not None else None
-        if len(lines) > 1 and not _is_start(about):
+        if not is_begun or (len(lines) > 1 and not _is_start(about)):
             msg = f"{str(path)!r} is no recording: %mcp connect --record makes one."
             raise ServerError(msg)
         if isinstance(about, Mapping) and about.get("version") != VERSION:
@@ -123,7 +125,7 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return what *server*, or the only one, offered last, as far as it was asked.
+        """Return what *server*, or the only one, offered last; what it was not asked for is left out.
 
         Raises:
             ServerError: If it is not in the recording, or there are several and none is named.
@@ -133,16 +135,26 @@ class Recording:
     def diff(self, other: "Recording") -> list[Change]:
         """Return what the servers of *other* offer otherwise; see `Snapshot.diff`.
 
-        Two recordings of one server each are compared whatever the servers are called.
+        Two recordings of one server each are compared whatever the servers are called. Of several
+        servers, each is compared with the one of its name, or with nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
-        return [
-            change
-            for server in self.servers
-            if server in other.servers
-            for change in self.snapshot(server).diff(other.snapshot(server))
-        ]
+        changes = list[Change]()
+        for server in sorted({*self.servers, *other.servers}):
+            before, after = (
+                recording.snapshot(server) if server in recording.servers else NOTHING
+                for recording in (self, other)
+            )
+            changes += [
+                replace(
+                    c,
+                    where=f"{visible(server)}/{c.where}",
+                    text=f"{visible(server)}: {c.text}",
+                )
+                for c in before.diff(after)
+            ]
+        return changes
 
 
 class Frames(Sequence[Frame]):
@@ -191,6 +203,12 @@ def _line_starts(path: Path) -> list[int]:
     return starts
 
 
+def _begins_as_one(path: Path) -> bool:
+    """Tell whether the file is empty, or begins as every frame does: it may be cut off there."""
+    with path.open("rb") as file:
+        return file.read(1) in (b"", b"{")
+
+
 def _is_start(message: Any) -> bool:
     return isinstance(message, Mapping) and message.get("format") == FORMAT
 
@@ -208,8 +226,7 @@ def _call(server: str, exchange: Exchange) -> RecordedCall:
 
 
 def _snapshot(tape: Tape) -> Snapshot:
-    offered: dict[str, Any] = {"tools": {}, "resources": {}, "templates": {}}
-    offered |= {"prompts": {}}
+    offered: dict[str, Any] = {"tools": {}}
     tool_rows: list[Any] = []  # the tools; some may share a name
     is_modern = False
     for exchange in tape.exchanges:
@@ -221,7 +238,7 @@ def _snapshot(tape: Tape) -> Snapshot:
             is_modern = exchange.method == "server/discover"
         elif exchange.method in _LISTS:
             key, part, name = _LISTS[exchange.method]
-            if "cursor" not in exchange.params:
+            if "cursor" not in exchange.params or part not in offered:
                 offered[part] = {}
             items = result.get(key)
             for item in items if isinstance(items, list) else ():
@@ -234,6 +251,12 @@ def _snapshot(tape: Tape) -> Snapshot:
     offered["tools"] = {tool.name: dict(tool.raw) for tool in good}
     offered["disabled"] = {tool.name: tool.reason for tool in bad}
     return Snapshot.of(without_numbers(offered))
+
+
+NOTHING = Snapshot.of(
+    {key: {} for key in ("tools", "resources", "templates", "prompts")}
+)
+"""What a server offers that is not there."""
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -250,13 +273,27 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def offer_in(path: str | Path) -> Snapshot:
+def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
     """Return what a server offered, from the file that has it: a snapshot or a recording.
 
+    Args:
+        path: The file, whatever its name is.
+        server: Which server of a recording that has several.
+
     Raises:
-        ServerError: If the file cannot be read, or is neither.
+        ServerError: If the file cannot be read, is neither, or has several others.
     """
     path = Path(path).expanduser()
-    if path.suffix == ".jsonl":
-        return Recording.read(path).snapshot()
-    return Snapshot.read(path)
+    if not _is_recording(path):
+        return Snapshot.read(path)
+    recording = Recording.read(path)
+    return recording.snapshot(server if len(recording.servers) > 1 else None)
+
+
+def _is_recording(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            first = frame_of(file.readline(_LONGEST_START))
+    except OSError:
+        return False  # reading it says why
+    return first is not None and first.direction == "start"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.recording.player import Player
@@ -21,7 +22,14 @@ def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry
 
 
 def replay_config(recording: Recording) -> dict[str, Any]:
-    """Return all servers of *recording* as a configuration."""
+    """Return all servers of *recording* as a configuration.
+
+    Raises:
+        ServerError: If it was cut off before the first one.
+    """
+    if not recording.servers:
+        msg = f"The recording {str(recording.path)!r} has no server: nothing can be replayed from it."
+        raise ServerError(msg)
     servers = {name: replay_entry(recording, name) for name in recording.servers}
     return {"mcpServers": servers}
 

@@ -28,7 +28,7 @@ def changes_between(
 ) -> list[Change]:
     """Return the changes from one snapshot to a later one, in the order of their paths.
 
-    In sentences and paths, characters that hide are spelled out.
+    What only one of them has a list of, as resources, is not compared. In sentences and paths, characters that hide are spelled out.
     """
     changes = [
         *_server(before, after),
@@ -36,7 +36,8 @@ def changes_between(
         *_tools(before, after),
     ]
     for key in _PARTS:
-        changes += _items(key, _part(before, key), _part(after, key))
+        if key in before and key in after:  # else it was not asked for
+            changes += _items(key, _part(before, key), _part(after, key))
     changes = [
         replace(change, text=visible(change.text), where=visible(change.where))
         for change in changes

@@ -194,7 +194,7 @@ def compare(session: MCPServerSession, other: str) -> Comparison:
     path = Path(other).expanduser()
     servers = {s.name: s for s in reversed(connected.sessions)}
     if path.is_file():
-        before = offer_in(path)
+        before = offer_in(path, session.name)
     elif isinstance(server := servers.get(other), MCPServerSession):
         before = server.snapshot()
     else:
