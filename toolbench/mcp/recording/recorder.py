@@ -111,7 +111,7 @@ class Recorder:
         try:
             written = self._put(data)
         except OSError as error:  # a full disk ends no call
-            self._warn(error.strerror)
+            self._warn(error.strerror or str(error))
             return
         self._is_cut = written < len(data)
         if self._is_cut:
