@@ -1,6 +1,7 @@
 """What is written down of servers, what is not, and what is read of it again."""
 
 import json
+import os
 import stat
 from errno import ENOSPC
 
@@ -165,8 +166,9 @@ class TestFramesOfAnyShape:
 class _FullDisk:
     """A file of which a disk that is full takes ten bytes, and then none."""
 
-    def __init__(self, file):
+    def __init__(self, file, files):
         self.file = file
+        files.append(self)
         self.is_full = False
         self.left = 10
 
@@ -258,12 +260,16 @@ class TestRecorder:
 
     def test_goes_on_after_a_write_that_failed(self, path, monkeypatch, caplog):
         """A disk that was full for a while costs what was not written, and that is told once."""
-        server = FakeMCPServer("n")
+        server, opened = FakeMCPServer("n"), os.fdopen
         server.answer("t", "ok")
         with MCPClient() as client:
-            session = client.connect("n", {"server": server}, record=path)
-            file = _FullDisk(session._inbox.recorder.recorder._file)
-            monkeypatch.setattr(session._inbox.recorder.recorder, "_file", file)
+            with monkeypatch.context() as patched:
+                files = []
+                patched.setattr(
+                    os, "fdopen", lambda *a, **k: _FullDisk(opened(*a, **k), files)
+                )
+                session = client.connect("n", {"server": server}, record=path)
+            [file] = files
             for number in range(3):
                 file.is_full = number == 1
                 session.call("t", {"number": number})

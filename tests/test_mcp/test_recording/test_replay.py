@@ -317,6 +317,25 @@ class TestCutOff:
             client.servers["n"].call_seconds = 600
             assert words in client["t"]({}).text
 
+    @pytest.mark.parametrize("method", ["tools/list", "prompts/get"])
+    def test_nothing_is_waited_for_that_was_cut_off(self, path, method):
+        """Also a list, or a prompt, of which the file has no answer any more, fails at once."""
+        server = FakeMCPServer("n")
+        server.answer("t", "ok")
+        server.prompt("greet", "Hello")
+        with create_mcp_tools({"n": server}, record=path) as client:
+            client.servers["n"].get_prompt("greet")
+        lines = path.read_text().splitlines(keepends=True)
+        at = next(n for n, line in enumerate(lines) if f'"method":"{method}"' in line)
+        path.write_text("".join(lines[: at + 1]))
+        with create_mcp_tools(replay=path, timeout=600) as client:
+            session = client.servers["n"]
+            if method == "tools/list":
+                assert "recording ended before" in session.error
+            else:
+                with pytest.raises(ServerError, match="recording ended before"):
+                    session.get_prompt("greet")
+
 
 def replayed(path, entry):
     """Whether connecting and a ping come out the same in the replay."""

@@ -155,8 +155,8 @@ class _Connection:
             await self._leave_open(exchange, message)
 
     async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Say of a call why it has no answer; let any other request wait, as it did."""
-        if not exchange.is_call:
+        """Say why there is no answer; let what is no call wait, if it was waited for in vain."""
+        if exchange.is_held_open or (exchange.cancelled and not exchange.is_call):
             await anyio.sleep_forever()
         reason = CANCELLED if exchange.cancelled else CUT_OFF
         error = failure_error({"text": reason})
