@@ -1,3 +1,4 @@
+import re
 import signal
 import threading
 
@@ -33,6 +34,16 @@ from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import answering
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
+
+
+@tool
+def interrupted() -> str:
+    """Press Ctrl-C, and wait until the run is stopped for it."""
+    stopped = threading.Event()
+    current_run().on_cancel(stopped.set)
+    signal.raise_signal(signal.SIGINT)
+    assert stopped.wait(PATIENCE)
+    raise TimeoutError("stopped")
 
 
 class TestPause:
@@ -85,16 +96,6 @@ class TestPause:
 
     def test_keyboard_interrupt_goes_on_and_leaves_no_call_open(self):
         """Ctrl-C in a cell ends the cell; every call has its answer all the same."""
-
-        @tool
-        def interrupted() -> str:
-            """Press Ctrl-C, and wait until the run is stopped for it."""
-            stopped = threading.Event()
-            current_run().on_cancel(stopped.set)
-            signal.raise_signal(signal.SIGINT)
-            assert stopped.wait(20)
-            return "late"
-
         message = calls(call("interrupted"), call("nothing", id="c2"))
         c = talk([message, "On."], [interrupted])
         with pytest.raises(KeyboardInterrupt):
@@ -102,6 +103,21 @@ class TestPause:
         check_answered(c)
         assert c.run() == "answered"
         check_sent(sent(c))
+
+    def test_a_break_is_neither_a_failure_nor_a_refusal(self, tmp_path):
+        """The page says what became of a call, also that of a conversation that was saved."""
+        script = [calls(call("nothing", id="c1")), calls(call("interrupted", id="c2"))]
+        c = talk(script, [interrupted])
+        c.ask()
+        c.reject_pending("Not now.")
+        with pytest.raises(KeyboardInterrupt):
+            c.run()
+        c.save(tmp_path / "c.jsonl")
+        for one in (c, Conversation.load(tmp_path / "c.jsonl", c.agent)):
+            badges = re.findall(
+                r">(declined|cancelled|failed|refused)</span>", one.to_html()
+            )
+            assert badges == ["declined", "cancelled"]
 
     def test_one_thread_at_a_time(self):
         """Two steps at once would ask the model twice for the same."""

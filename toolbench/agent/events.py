@@ -20,6 +20,7 @@ from toolbench.redaction.detection.secrecy import Secrecy, hide
 from toolbench.redaction.remembered import remembered
 from toolbench.redaction.result_redactors import results
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.history.state_words import STATE_WORDS
 
 Speaker = Literal["user", "agent", "environment"]
 """Who a message is from; the environment is the workbench itself."""
@@ -223,9 +224,10 @@ class AgentErrorEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class UserRejectObservation(AnswerEvent):
-    """A call that a person, or the policy, refused."""
+    """A call that a person or the policy declined, or that an interrupt broke off."""
 
     reason: str = ""
+    rejection_source: Literal["user", "interrupt"] = "user"
 
     @property
     def answer(self) -> Observation:
@@ -235,7 +237,13 @@ class UserRejectObservation(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The reason."""
-        return Text.assemble(("refused: ", "bold yellow"), self.reason)
+        return Text.assemble((f"{self.state_words}: ", "bold yellow"), self.reason)
+
+    @property
+    def state_words(self) -> str:
+        """How the call ended, in the words for people."""
+        is_user = self.rejection_source == "user"
+        return STATE_WORDS["denied" if is_user else "cancelled"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -37,6 +37,8 @@ from toolbench.display.render import to_html as rendered
 from toolbench.display.render import to_text
 from toolbench.plain import clip
 from toolbench.redaction.redactor import Redactor
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.history.state_words import STATE_WORDS
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -254,7 +256,7 @@ def _badges(
 ) -> Html:
     word, tone = _state(answer)
     if answer is None and is_running:
-        word, tone = "running", "neutral"
+        word, tone = STATE_WORDS["running"], "neutral"
     edited = badge("edited", "warning") if edit is not None else ""
     by_hand = isinstance(answer, ObservationEvent) and answer.by_hand
     hand = badge("answered by hand", "warning") if by_hand else ""
@@ -274,10 +276,12 @@ def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:
     if answer is None:
         return "waits for you", "warning"
     if isinstance(answer, UserRejectObservation):
-        return "refused", "warning"
+        return answer.state_words, "warning"
+    if isinstance(answer.answer, UnfinishedObservation):
+        return STATE_WORDS["cancelled"], "warning"
     if answer.answer.is_error:
-        return "failed", "danger"
-    return "succeeded", "success"
+        return STATE_WORDS["error"], "danger"
+    return STATE_WORDS["ok"], "success"
 
 
 def _result(answer: AnswerEvent, depth: int) -> Html:

@@ -285,7 +285,8 @@ def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
     if run is not None and run.done.is_set():
         return _answer_of(call, run)
     is_begun = run is not None and run.state != "new"
-    return refusal_of(call, _INTERRUPTED if is_begun else _NOT_BEGUN)
+    reason = _INTERRUPTED if is_begun else _NOT_BEGUN
+    return replace(refusal_of(call, reason), rejection_source="interrupt")
 
 
 def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:

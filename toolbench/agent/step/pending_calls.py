@@ -80,7 +80,7 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which is not to run, for *reason*."""
+    """Return the answer to *call*, which a person or the policy declined, for *reason*."""
     return UserRejectObservation(
         call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
     )
