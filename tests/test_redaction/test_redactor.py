@@ -13,7 +13,8 @@ from test_redaction.writings import WAYS
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.matching.encodings import encodings
-from toolbench.redaction.redactor import SHORTEST, Redactor
+from toolbench.redaction.matching.secret_search import SHORTEST
+from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.secrets import Secrets
 
 SECRETS = (

@@ -8,15 +8,14 @@ from typing import Any, TypeVar
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
-from toolbench.redaction.matching.encodings import as_bytes, encodings, line_forms
-from toolbench.redaction.matching.matcher import Matcher, Span, merged
+from toolbench.redaction.matching.encodings import line_forms
+from toolbench.redaction.matching.matcher import Span, merged
+from toolbench.redaction.matching.secret_search import SHORTEST, SecretSearch
 from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
 CUTS = (b"...", "…".encode())
 """What libraries put in the place of the middle, or the end, of a long value."""
-SHORTEST = 4
-"""Characters: a secret that is shorter stands in too many words that are none."""
 SHORTEST_SETTING = 6
 """The same among the settings of a server, whose names say less surely what is a secret."""
 
@@ -59,22 +58,13 @@ class Redactor:
         return _redactor(self.secrets | other.secrets, self._short | other._short)
 
     @cached_property
-    def _matcher(self) -> Matcher | None:
-        written = {
-            data
-            for secret in self.secrets
-            for text in (secret, *encodings(secret))
-            if text == secret or len(text) >= SHORTEST
-            for data in (as_bytes(text), text.encode(errors=_ANY))
-        }
-        if any(text in _MARK for text in written):
-            written.add(_MARK)  # then it stays one mark
-        return Matcher(written) if written else None
+    def _search(self) -> SecretSearch | None:
+        return SecretSearch(self.secrets) if self.secrets else None
 
     @property
     def longest(self) -> int:
         """The most bytes that a secret has as it may be written; 0 if there is none."""
-        return 0 if self._matcher is None else self._matcher.longest
+        return 0 if self._search is None else self._search.longest
 
     # --- text -----------------------------------------------------------------------
 
@@ -87,25 +77,25 @@ class Redactor:
         return self._text(html, _HTML_MARK)
 
     def _text(self, text: str, mark: bytes) -> str:
-        if self._matcher is None:
+        if self._search is None:
             return text
         data = text.encode(errors=_ANY)
-        spans = self._matcher.spans(data)
+        spans = self._search.spans(data)
         if not spans:
             return text
         return _replaced(data, spans, mark).decode(errors=_ANY)
 
     def data(self, data: bytes) -> bytes:
         """Return *data* with every secret replaced."""
-        spans = [] if self._matcher is None else self._matcher.spans(data)
+        spans = [] if self._search is None else self._search.spans(data)
         return _replaced(data, spans, _MARK) if spans else data
 
     def occurs_in(self, text: str | bytes) -> bool:
         """Tell whether a secret stands in *text*."""
-        if self._matcher is None:
+        if self._search is None:
             return False
         data = text.encode(errors=_ANY) if isinstance(text, str) else text
-        return self._matcher.occurs_in(data)
+        return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
         """Return *sentence* without secrets, also where it quotes a short one or cuts one off."""
@@ -113,11 +103,11 @@ class Redactor:
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
         """Return where in *data* secrets stand, or beside one of *cuts* the beginning or end of one."""
-        if self._matcher is None:
+        if self._search is None:
             return []
-        spans = self._matcher.spans(data)
+        spans = self._search.spans(data)
         for cut in cuts:
-            beside = self._matcher.spans_beside(cut, data)
+            beside = self._search.spans_beside(cut, data)
             spans += [(start, end) for start, end in beside if end - start > SHORTEST]
         return merged(spans)
 
@@ -129,7 +119,7 @@ class Redactor:
 
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a secret."""
-        return 0 if self._matcher is None else self._matcher.begun(data)
+        return 0 if self._search is None else self._search.begun(data)
 
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
@@ -156,7 +146,7 @@ class Redactor:
         holds no secret is returned as it is, not as a copy; an object that cannot be copied
         without them becomes its text.
         """
-        return value if self._matcher is None else masked_value(self, value)
+        return value if self._search is None else masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return a mime bundle with every secret replaced, by a mark that shows in each kind."""
@@ -173,29 +163,29 @@ class Redactor:
         The latter is for an exception whose message cannot be changed; a cause like
         that is left out.
         """
-        return error if self._matcher is None else masked_error(self, error)
+        return error if self._search is None else masked_error(self, error)
 
 
 class Stream:
     """Replaces secrets in a text that comes in pieces.
 
     The pieces it returns, joined, are what the redactor makes of the whole text. It holds back
-    only an end that may be the beginning of a secret.
+    only an end that may be the beginning of a secret. The first letters of one in base64 or hex
+    at the end of a line, three at most, are shown and kept in mind.
     """
 
     def __init__(self, redactor: Redactor) -> None:
         """Replace what *redactor* knows."""
         self.redactor = redactor
         """May be exchanged for one that knows more."""
-        self._pending = b""
-        self._hidden = (
-            0  # bytes at the start of what is held that a mark stands for already
-        )
+        self._end = b""  # of what came: what may belong to a secret that has begun
+        self._done = 0  # bytes at its start that are shown, or that a mark stands for
+        self._is_marked = False  # whether a mark stands for the last of these
 
     @property
     def held(self) -> int:
         """How many bytes are held back."""
-        return len(self._pending)
+        return len(self._end) - self._done
 
     def feed(self, text: str) -> str:
         """Return what can be shown of *text* and of what was held back before."""
@@ -207,33 +197,35 @@ class Stream:
 
     def feed_data(self, data: bytes) -> bytes:
         """Do what `feed` does, for bytes."""
-        if self.redactor._matcher is None and not self._pending:
+        search = self.redactor._search
+        if search is None and not self._end:
             return data
-        data = self._pending + data
-        return self._passed(data, len(data) - self.redactor.begun(data))
+        data = self._end + data
+        if search is None:
+            return self._passed(data, len(data), len(data))
+        recent = search.barely_begun(data)
+        begun = search.begun(data) if recent else 0
+        return self._passed(data, len(data) - begun, len(data) - recent)
 
     def flush_data(self) -> bytes:
         """Do what `flush` does, for bytes."""
-        return self._passed(self._pending, len(self._pending))
+        return self._passed(self._end, len(self._end), len(self._end))
 
-    def _passed(self, data: bytes, end: int) -> bytes:
-        """Return what is shown of *data* up to *end*, and hold back the rest."""
-        matcher = self.redactor._matcher
-        spans = [] if matcher is None else matcher.spans(data)
-        begun = [span for span in spans if span[0] < end]
-        text, hidden = _shown(data[:end], begun, self._hidden)
-        self._pending, self._hidden = data[end:], max(hidden - end, 0)
-        return text
-
-
-def _shown(data: bytes, spans: list[Span], hidden: int) -> tuple[bytes, int]:
-    """Return *data* with *spans* replaced, its first *hidden* bytes left out, and where hiding ends."""
-    pieces, at = [], hidden
-    for start, end in spans:
-        if start >= at:
-            pieces += [data[at:start], _MARK]
-        at = max(at, end)
-    return b"".join([*pieces, data[at:]]), at
+    def _passed(self, data: bytes, end: int, start: int) -> bytes:
+        """Return what is shown of *data* up to *end*, and keep what comes after *start*."""
+        end = max(end, self._done)  # what is shown stays shown
+        pieces, at, is_marked = list[bytes](), self._done, self._is_marked
+        for first, last in self.redactor.spans(data):
+            if first < end and last > at:
+                if first >= at or not is_marked:
+                    pieces += [data[at:first], _MARK]
+                at, is_marked = last, True
+        if at < end:
+            pieces.append(data[at:end])
+            at, is_marked = end, False
+        start = min(start, at)
+        self._end, self._done, self._is_marked = data[start:], at - start, is_marked
+        return b"".join(pieces)
 
 
 def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from threading import Lock
 
-from toolbench.redaction.redactor import NO_SECRETS, SHORTEST, Redactor
+from toolbench.redaction.matching.secret_search import SHORTEST
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 LIMIT = 500
 ROOM = 500_000  # characters

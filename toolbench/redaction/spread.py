@@ -4,7 +4,8 @@ from collections import deque
 from typing import NamedTuple
 
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import SHORTEST, Redactor
+from toolbench.redaction.matching.secret_search import SHORTEST
+from toolbench.redaction.redactor import Redactor
 
 _ANY = "surrogatepass"
 _WINDOW = 1000  # bytes kept of earlier texts: the lines of a longer secret count by themselves

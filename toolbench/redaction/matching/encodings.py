@@ -16,6 +16,8 @@ IN_EACH_OTHER = 500
 """Characters: no longer line is looked for in one encoding inside of another."""
 _KEY = 5_000  # characters: nor is any line of a secret that is longer than a key
 
+_TOKEN = 32  # characters: what is shorter, and has blanks in it, may be words
+_LETTERS = re.compile(r"[A-Za-z0-9+/_=.-]*")
 _PLAIN = re.compile(
     r"[A-Za-z0-9_.~-]*"
 )  # what is the same in JSON, URLs, HTML and a repr
@@ -25,36 +27,79 @@ _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 
 
 def encodings(secret: str) -> Iterator[str]:
-    """Yield the ways *secret*, and each line of it, may be written.
+    """Yield the ways *secret*, and each line of it, may be written, but for base64, base32 and hex.
 
-    JSON (once and twice, ASCII or not), URLs (once and twice), base64 (both alphabets, also of
-    UTF-16) and base32 at any offset in what was encoded together with it, hexadecimal (also
-    with separators), HTML, Python's repr and quotes of a shell. JSON, URLs, HTML, repr and base64
-    also one in another, as base64 of a JSON text: two of them, not three, and only of lines of
-    at most `IN_EACH_OTHER` characters. Many coincide for a secret of letters and digits. Of
-    one that is longer than `LONGEST` it yields only itself and its lines.
+    JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr and quotes of
+    a shell. They also one in another: two of them, not three, and only of lines of at most
+    `IN_EACH_OTHER` characters. Many coincide for a secret of letters and digits. Of one that is
+    longer than `LONGEST` it yields only itself and its lines.
     """
-    lines = list(_lines(secret))
-    if len(secret) > LONGEST:
-        yield from (secret, *lines)
-        return
-    for text in (secret, *lines):
+    for text in _texts(secret):
         yield text
-        if not _PLAIN.fullmatch(text):
+        if not _PLAIN.fullmatch(text) and len(secret) <= LONGEST:
             yield from _in_json(text)
             yield from _in_python(text)
             yield from _in_url(text)
             yield from _in_html(text)
             yield from (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
-        if len(text) <= IN_EACH_OTHER and len(secret) <= _KEY:
-            yield from _in_each_other(text)
+    for text in _texts_for_two(secret):
+        for inner in set(_usual(text)) - {text}:
+            yield from _usual(inner)
+        for inner in dict.fromkeys(_in_base64(as_bytes(text))):
+            if not inner.isalnum():
+                yield quote(inner, "")
+
+
+def in_letters(secret: str) -> Iterator[str]:
+    """Yield *secret*, and each line of it, as base64 and base32 write them.
+
+    In both alphabets of base64, also of UTF-16, and at any offset in what was encoded together
+    with it; of lines of at most `IN_EACH_OTHER` characters also what JSON, URLs, HTML, a repr or
+    base64 made of it before. A long token, and the lines of a key as one, are letters already.
+    """
+    if len(secret) > LONGEST:
+        return
+    lines = list(_lines(secret))
+    token = "".join(lines) or secret
+    if len(token) >= _TOKEN and _LETTERS.fullmatch(token):
+        yield token
+    for text in _texts(secret):
         data = as_bytes(text)
         yield from _in_base64(data)  # of a whole file too: mail breaks its lines
         if text is not secret or not _covers(lines, secret):
-            yield from _in_hex(data)
             yield from _in_base64(text.encode("utf-16-le", errors="surrogatepass"))
             for encoded in _in_base(32, data):
                 yield from (encoded, encoded.lower())
+    for text in _texts_for_two(secret):
+        for inner in set(_usual(text)) - {text}:
+            yield from _in_base(64, as_bytes(inner))
+        for inner in dict.fromkeys(_in_base64(as_bytes(text))):
+            yield from _in_base(64, inner.encode())
+
+
+def in_digits(secret: str) -> Iterator[str]:
+    """Yield *secret*, and each line of it, in hexadecimal, in small and capital letters."""
+    if len(secret) > LONGEST:
+        return
+    lines = list(_lines(secret))
+    for text in _texts(secret):
+        if text is not secret or not _covers(lines, secret):
+            digits = as_bytes(text).hex()
+            yield from (digits, digits.upper())
+
+
+def in_spaced_digits(secret: str) -> Iterator[str]:
+    """Yield the *secret* in hexadecimal, with the usual separators.
+
+    For a secret so short that its digits may stand in a table of numbers.
+    """
+    data = as_bytes(secret)
+    words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
+    yield " ".join(words[i : i + 4] for i in range(0, len(words), 4))[2:]
+    yield data.hex(" ", -2)
+    for separator in ":- ":
+        digits = data.hex(separator)
+        yield from (digits, digits.upper())
 
 
 def line_forms(secret: str) -> Iterator[str]:
@@ -94,16 +139,16 @@ def _lines(secret: str) -> Iterator[str]:
             yield line
 
 
-def _in_each_other(text: str) -> Iterator[str]:
-    """Yield *text* in one encoding inside of another, as the usual libraries write both."""
-    for inner in set(_usual(text)) - {text}:
-        yield from _usual(inner)
-        yield from _in_base(64, as_bytes(inner))
-    once = dict.fromkeys(_in_base64(as_bytes(text)))
-    for inner in once:
-        yield from _in_base(64, inner.encode())
-        if not inner.isalnum():
-            yield from (quote(inner, ""), inner.replace("/", "\\/"))
+def _texts(secret: str) -> Iterator[str]:
+    """Yield *secret* and its lines."""
+    yield secret
+    yield from _lines(secret)
+
+
+def _texts_for_two(secret: str) -> Iterator[str]:
+    """Yield what of *secret* and its lines is looked for in two encodings at once."""
+    if len(secret) <= _KEY:
+        yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
 
 def _usual(text: str) -> Iterator[str]:
@@ -162,15 +207,6 @@ def _in_html(text: str) -> Iterator[str]:
         yield whole.replace(name, other)
     yield whole.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
     yield whole.encode("ascii", "xmlcharrefreplace").decode()
-
-
-def _in_hex(data: bytes) -> Iterator[str]:
-    words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
-    in_words = " ".join(words[i : i + 4] for i in range(0, len(words), 4))[2:]
-    separated = (data.hex(separator) for separator in ":- ")
-    for text in (data.hex(), *separated):
-        yield from (text, text.upper())
-    yield from (data.hex(" ", -2), in_words)
 
 
 def _in_base(base: int, data: bytes) -> Iterator[str]:

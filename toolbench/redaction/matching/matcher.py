@@ -1,7 +1,7 @@
 """Find many texts in one pass, also where they overlap and where one has only begun."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -54,12 +54,16 @@ class Matcher:
 
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern."""
+        return next(self.beginnings(data), 0)
+
+    def beginnings(self, data: bytes) -> Iterator[int]:
+        """Yield how many bytes at the end of *data* may be the beginning of a pattern, most first."""
         end = data[-self.longest + 1 :] if self.longest > 1 else b""
         matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
         starts = {start for _, start, _ in matches}
         starts.update(range(max(len(end) - _BEGINNING + 1, 0), len(end)))
         sizes = (len(end) - start for start in sorted(starts))
-        return next((size for size in sizes if self._is_beginning(end[-size:])), 0)
+        yield from (size for size in sizes if self._is_beginning(end[-size:]))
 
     def _is_beginning(self, text: bytes) -> bool:
         """Tell whether a pattern begins with *text* and goes on."""

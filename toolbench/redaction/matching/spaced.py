@@ -1,0 +1,132 @@
+"""Find encoded secrets in whatever lines and groups a program has written them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import accumulate
+
+from toolbench.redaction.matching.matcher import Matcher, Span
+
+FEWEST = 4
+"""Letters: fewer before the end of a line are in too many lines to be held back."""
+_BLOCK = (
+    1 << 12
+)  # bytes: only where something was found is it looked up where it stands
+_ROOM = 4  # bytes for each letter: `0x68, ` has three
+_MORE = 1_000  # bytes that may stand between letters besides
+
+
+class Spacing:
+    """What programs put between the letters of an encoding."""
+
+    def __init__(self, blanks: bytes, marks: Iterable[bytes]) -> None:
+        """Know single *blanks*, and *marks* of several bytes."""
+        self.blanks = blanks
+        """Single bytes that are no letters."""
+        self._marks = tuple(marks)
+        self._firsts = {mark[:1] for mark in self._marks}
+        begun = {mark[:n] for mark in self._marks for n in range(1, len(mark))}
+        self._begun = tuple(begun - set(self._marks))
+
+    def without_marks(self, data: bytes) -> bytes:
+        """Return *data* with blanks in place of the marks; all else stays where it is."""
+        firsts = {first for first in self._firsts if first in data}
+        for mark in self._marks if firsts else ():
+            if mark[:1] in firsts:
+                data = data.replace(mark, self.blanks[:1] * len(mark))
+        return data
+
+    def cut_marks(self, data: bytes) -> Iterator[int]:
+        """Yield how many bytes at the end of *data* may be the beginning of a mark."""
+        return (len(begun) for begun in self._begun if data.endswith(begun))
+
+
+_ENDS = (b"\\n", b"\\r", b"\\t", b"%0A", b"%0D", b"%0a", b"%0d")
+LETTERS = Spacing(b" \t\r\n\v\f\\\"',", _ENDS)
+"""In base64 and base32: line ends and blanks, also in a list or a text of JSON."""
+_PREFIXES = (b"\\x", b"\\u00", b"0x", b"0X", b"&#x", b"&#X")
+DIGITS = Spacing(LETTERS.blanks + b":;-%", (*_ENDS, *_PREFIXES))
+"""In hex: the same, and what stands between bytes or before each."""
+
+
+class SpacedMatcher:
+    """Finds patterns of letters in bytes, past what a program puts between them."""
+
+    def __init__(self, patterns: Iterable[bytes], spacing: Spacing) -> None:
+        """Look for *patterns*; there must be one, and none holds anything of *spacing*."""
+        self._matcher = Matcher(patterns)
+        self._spacing = spacing
+        self.longest = _ROOM * self._matcher.longest + _MORE
+        """Bytes in which a pattern is found whose text comes in pieces."""
+
+    def occurs_in(self, data: bytes) -> bool:
+        """Tell whether a pattern stands in *data*."""
+        return self._matcher.occurs_in(Letters(data, self._spacing).text)
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return where patterns stand in *data*; those that overlap make one span."""
+        letters = Letters(data, self._spacing)
+        return [letters.place(*span) for span in self._matcher.spans(letters.text)]
+
+    def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
+        """Return where in *data* a pattern begins before *cut*, or ends behind it."""
+        letters = Letters(data, self._spacing)
+        spans = self._matcher.spans_beside(cut, letters.text)
+        return [letters.place(*span) for span in spans if span[0] < span[1]]
+
+    def begun(self, data: bytes, *, fewest: int = FEWEST) -> int:
+        """Return how many bytes at the end of *data* may be the beginning of a pattern.
+
+        A beginning of less than *fewest* letters counts only with nothing between them.
+        """
+        end = data[-self.longest :]
+        sizes = (0, *self._spacing.cut_marks(end))
+        return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
+
+    def _begun(self, data: bytes, fewest: int, behind: int) -> int:
+        """Return the same where *behind* more bytes may be a part of the spacing."""
+        letters = Letters(data, self._spacing)
+        for count in self._matcher.beginnings(letters.text):
+            size = len(data) - letters.position(len(letters.text) - count)
+            if count >= fewest or size + behind == count:
+                return size + behind
+        return 0
+
+
+class Letters:
+    """The letters of some bytes, and where they stand."""
+
+    def __init__(self, data: bytes, spacing: Spacing) -> None:
+        """Leave *spacing* out of *data*."""
+        self._data = data = spacing.without_marks(data)
+        self._blanks = frozenset(spacing.blanks)
+        starts = range(0, len(data), _BLOCK)
+        blocks = [
+            data[start : start + _BLOCK].translate(None, spacing.blanks)
+            for start in starts
+        ]
+        self.text = blocks[0] if len(blocks) == 1 else b"".join(blocks)
+        self._sizes = list(map(len, blocks))
+        self._places: dict[int, list[int]] = {}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The number of the first letter of each block."""
+        return [0, *accumulate(self._sizes[:-1])]
+
+    def place(self, start: int, end: int) -> Span:
+        """Return where the letters from *start* to *end* stand."""
+        return self.position(start), self.position(end - 1) + 1
+
+    def position(self, index: int) -> int:
+        """Return where the letter number *index* stands."""
+        block = bisect_right(self._starts, index) - 1
+        if block not in self._places:
+            self._places[block] = self.places_in(block)
+        return self._places[block][index - self._starts[block]]
+
+    def places_in(self, block: int) -> list[int]:
+        """Return where the letters of *block* stand."""
+        start = block * _BLOCK
+        part = enumerate(self._data[start : start + _BLOCK], start)
+        return [place for place, byte in part if byte not in self._blanks]
