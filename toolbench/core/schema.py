@@ -193,6 +193,9 @@ class Schema(Displayed, BaseModel):
 class Action(Schema):
     """The arguments of one call. Subclass it with a field for every parameter."""
 
+    # pydantic quotes both ends of a long value, which may be a secret; `errors()` has it whole
+    model_config = ConfigDict(hide_input_in_errors=True)
+
     @property
     def visualize(self) -> RenderableType:
         """What a person sees of the call, secrets hidden; any Rich renderable."""

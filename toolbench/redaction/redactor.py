@@ -161,9 +161,23 @@ class Redactor:
         """Return *error*, its message and causes changed in place, or one that says the same.
 
         The latter is for an exception whose message cannot be changed; a cause like
-        that is left out.
+        that is left out. Also what a library has cut in the middle is hidden.
         """
-        return error if self._search is None else masked_error(self, error)
+        return error if self._search is None else masked_error(_CutText(self), error)
+
+
+class _CutText:
+    """Replaces secrets also where a library has cut them: in what an error says."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.data, self.text = redactor.data, redactor.cut_text
+
+    def occurs_in(self, text: str | bytes) -> bool:
+        """Tell whether a secret stands in *text*, or an end of one beside an ellipsis."""
+        if isinstance(text, str):
+            return self.text(text) != text
+        return self._redactor.occurs_in(text)
 
 
 class Stream:
