@@ -22,7 +22,7 @@ from shells import new_shell
 PACKAGE = Path(__file__).parents[1] / "toolbench"
 ATTRIBUTES = {
     # a kernel: where its loop is, whose cell runs, whether it may ask
-    "ipykernel.kernelbase:Kernel": ["get_parent", "_allow_stdin"],
+    "ipykernel.kernelbase:Kernel": ["get_parent", "_allow_stdin", "kernel_info"],
     # a display is changed after the cell it is in has ended
     "ipykernel.zmqshell:ZMQDisplayPublisher": [
         "session", "pub_socket", "topic", "parent_header", "publish", "clear_output",

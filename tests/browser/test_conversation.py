@@ -179,6 +179,30 @@ def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     assert lab.tab.console_errors == []
 
 
+def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
+    """Its button is heard while the cell runs, and is gone from the cell and the saved notebook."""
+    write_notebook(nbroot / "stopped.ipynb", SETUP, CHAT, f"{DUG}\ndigging.run()")
+    lab.open("stopped.ipynb")
+    lab.run(0)
+    lab.start(1)
+    lab.wait_for_text("running", within=lab.output(1))
+    lab.show(1)
+    lab.screenshot("conversation-stop-light")
+    press(lab.output(1), "Stop")
+    lab.wait_until_done()
+    lab.wait_for_text("The conversation is kept in digging", within=lab.output(1))
+    expect(lab.output(1).get_by_role("button", name="Stop", exact=True)).to_have_count(
+        0
+    )
+    lab.screenshot("conversation-stopped-light")
+    lab.run(2)
+    assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")
+    lab.save()
+    kinds = [kind for output in lab.outputs(1) for kind in output.get("data", {})]
+    assert "application/vnd.jupyter.widget-view+json" not in kinds
+    assert lab.tab.console_errors == []
+
+
 def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):
     """They see what a model is sent, call a tool by its form, and say the last word."""
     write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.loop.final_text)")

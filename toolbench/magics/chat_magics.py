@@ -174,12 +174,18 @@ class ChatMagics(Magics):
         from toolbench.widgets.transcript.live import (  # noqa: PLC0415 - brings the agent
             LiveTranscript,
         )
+        from toolbench.widgets.transcript.stop_button import (  # noqa: PLC0415 - as above
+            StopButton,
+        )
 
         transcript = LiveTranscript(conversation, self.shell)
+        button = StopButton(self.shell, conversation.interrupt)
         try:
-            with transcript.drawn():
+            with button.shown(), transcript.drawn():
                 conversation.send_message(cell.strip("\n"))
                 conversation.run()
+            if button.is_pressed:
+                raise KeyboardInterrupt  # as Kernel > Interrupt does
         except KeyboardInterrupt as error:  # the cells after this one do not run
             raise _with_one_line(error, options.name) from None
 
