@@ -62,6 +62,7 @@ PARAMETERS = {
 }  # fmt: skip
 """What we give their constructors."""
 OF_OBJECTS = {
+    "_reply_subshell_id",
     "_aiohttp_sessions", "_async_client_session_request_args", "_async_httpx_client",
     "_api_client",
     "_client_for_running_loop", "_http_options", "_loop_clients", "_per_loop",
@@ -119,6 +120,13 @@ def test_the_loop_of_a_kernel_has_asyncios():
         assert loop.asyncio_loop.call_soon_threadsafe
     finally:
         loop.close()
+
+
+def test_a_comm_knows_the_thread_its_messages_come_to():
+    """A Stop button has it forget that; before ipykernel 7.4 there is nothing to forget."""
+    from ipykernel.comm.comm import BaseComm
+
+    assert "self._reply_subshell_id = " in inspect.getsource(BaseComm)
 
 
 def test_private_names_of_google_genai():
