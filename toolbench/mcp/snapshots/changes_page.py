@@ -39,7 +39,7 @@ _STYLE = """
 .toolbench-changes th { text-align: left; font-weight: 600; padding: 4px 8px; overflow-wrap: anywhere }
 .toolbench-changes td { vertical-align: top; text-align: left; border: 1px solid #8886; padding: 6px 8px }
 .toolbench-changes pre { margin: 0; padding: 0; background: none; color: inherit; white-space: pre-wrap;
-       overflow-wrap: anywhere; font: 13px/1.45 monospace }
+       word-break: normal; overflow-wrap: anywhere; font: 13px/1.45 monospace }
 .toolbench-changes del { background: #e5534b44; color: inherit; text-decoration: line-through }
 .toolbench-changes ins { background: #2da44e44; color: inherit; text-decoration: none }
 .toolbench-changes code { font: 13px monospace; background: none; color: inherit; overflow-wrap: anywhere }

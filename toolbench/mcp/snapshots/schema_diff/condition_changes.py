@@ -24,7 +24,11 @@ _SCHEMAS = (
     *("not", "if", "then", "else", "contains", "propertyNames"),
     *("unevaluatedProperties", "unevaluatedItems", "additionalItems"),
 )
-_BY_NAME = ("dependentSchemas", "dependentRequired", "dependencies")
+_BY_NAME: Mapping[str, type | tuple[type, ...]] = {
+    "dependentSchemas": (dict, bool),
+    "dependentRequired": list,
+}
+"""What depends on a key, and what it is in `dependencies`, the older keyword for both."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
 _MOST = 12  # values of one schema that are tried
@@ -36,7 +40,7 @@ def condition_changes(
 ) -> Iterator[Difference]:
     """Yield how the conditions of two places differ; *compare* compares two other places."""
     for keyword in (*_SCHEMAS, *_BY_NAME, *_COUNTS):
-        old, new = said(before, keyword), said(after, keyword)
+        old, new = _condition(before, keyword), _condition(after, keyword)
         if same(old, new) or not _says_something(keyword, before, after):
             continue
         inner = _inner(keyword, before, after, compare)
@@ -63,6 +67,16 @@ def condition_changes(
         )
 
 
+def _condition(node: Node, keyword: str) -> Any:
+    """Return what *node* says under *keyword*, or under the older keyword for the same."""
+    own, older = said(node, keyword), said(node, "dependencies")
+    if keyword not in _BY_NAME or not isinstance(older, dict):
+        return own
+    kind = _BY_NAME[keyword]
+    moved = {name: part for name, part in older.items() if isinstance(part, kind)}
+    return {**moved, **(own if isinstance(own, dict) else {})} or own
+
+
 def _says_something(keyword: str, before: Node, after: Node) -> bool:
     """Tell whether *keyword* rules out anything, and is not told with another one."""
     if keyword in ("then", "else"):
@@ -76,7 +90,7 @@ def _inner(
     keyword: str, before: Node, after: Node, compare: Compare
 ) -> list[Difference] | None:
     """Return how two conditions differ that are there on both sides; None if one is not."""
-    old, new = said(before, keyword), said(after, keyword)
+    old, new = _condition(before, keyword), _condition(after, keyword)
     if keyword in _SCHEMAS:
         if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
             return None
@@ -199,7 +213,7 @@ def _cases(node: Node) -> Iterator[list[Any]]:
     if isinstance(excluded := said(node, "not"), dict):
         yield [excluded]
     for keyword in _BY_NAME:
-        by_name = said(node, keyword)
+        by_name = _condition(node, keyword)
         for name, inner in by_name.items() if isinstance(by_name, dict) else ():
             present = {"type": "object", "required": [name]}
             yield [present]

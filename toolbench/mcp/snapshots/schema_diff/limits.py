@@ -204,7 +204,7 @@ def _counts(
 ) -> Iterator[Difference]:
     for keyword, default, sign in ((least, 0, 1), (most, inf, -1)):
         old, new = (_count(node, keyword, default) for node in (before, after))
-        if old == new:
+        if old == new or _has_no_room(keyword, (before, old), (after, new)):
             continue
         loose, tight = (old, new) if sign * new > sign * old else (new, old)
         sizes = [loose, tight - sign, tight + sign]
@@ -233,6 +233,14 @@ def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
     for pattern in (said(before, "pattern"), said(after, "pattern")):
         if isinstance(pattern, str):
             yield from texts_matching(pattern, (size,))
+
+
+def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
+    """Tell whether two tuples that end with their last place hold as many items, whatever *keyword* says."""
+    if keyword != "maxItems" or any(said(n, "items") is not False for n, _ in sides):
+        return False
+    old, new = (min(most, len(node.prefix_items)) for node, most in sides)
+    return old == new
 
 
 def _count(node: Node, keyword: str, default: float) -> float:
