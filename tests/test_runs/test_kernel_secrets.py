@@ -49,6 +49,18 @@ def describe(password: str) -> str:
     return "done"
 
 @tool
+def hand_over(password: str) -> str:
+    """Hand the password to the hook that shows the value of a cell, and end a thread with it."""
+    sys.displayhook([password])
+    sys.displayhook(HTML(f"<b>{{password}}</b>"))
+    def break_off():
+        raise ValueError(f"thread: {{password}}")
+    thread = threading.Thread(target=break_off)
+    thread.start()
+    thread.join()
+    return "done"
+
+@tool
 def fail(password: str) -> str:
     """Fail where the source says a secret and a variable holds one."""
     assert password != "{SECRET}", "no such luck"
@@ -125,6 +137,16 @@ class TestBesideDisplays:
         names = {str(m["content"].get("transient", {})) for m in displays}
         assert any(f"id-{MARK}" in name for name in names)
         assert f"log_in('{MARK}')" in str(reply["payload"])
+
+
+class TestHooks:
+    def test_show_no_secret(self, kernel):
+        """What a tool hands to `sys.displayhook`, and what its thread ends with."""
+        text = finished(kernel, "_ = hand_over({'password': SECRET})", "ValueError: ")
+        assert SECRET not in text
+        assert f"['{MARK}']" in text
+        assert "<b>&lt;secret-hidden&gt;</b>" in text
+        assert f"ValueError: thread: {MARK}" in text
 
 
 class TestThreads:

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from inspect import CO_OPTIMIZED
+from inspect import CO_OPTIMIZED, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -22,7 +22,9 @@ from toolbench.core.definition.hooks import Displayed
 from toolbench.errors import KindError, indefinite
 from toolbench.plain import copied, plain, text_of
 from toolbench.redaction.detection.secrecy import Secrecy, argument_name
+from toolbench.redaction.remembered import remembered
 from toolbench.redaction.result_redactors import results
+from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that name
@@ -267,6 +269,18 @@ class Observation(Schema):
         """Return a copy, that hides what this one hides, with the fields in *update*."""
         copy = super().model_copy(update=update, deep=deep)
         return self._hiding_the_same(copy)
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        """Become the pickled *state*, that hides all secrets this process remembers."""
+        super().__setstate__(state)
+        results.show(self, remembered.redactor)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        for name, show in list(vars(cls).items()):
+            if name in KIND_OF_REPR and isfunction(show):
+                setattr(cls, name, hiding_repr(KIND_OF_REPR[name], show))
 
     def _hiding_the_same(self, copy: Self) -> Self:
         results.show(copy, results.redactor_of(self))

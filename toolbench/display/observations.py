@@ -209,7 +209,9 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
 def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return a result as text and as HTML that needs no kernel, without secrets of its run."""
     masked = without_secrets(observation)
-    return {"text/plain": observation_text(masked), "text/html": result_html(masked)}
+    bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
+    # a `visualize` of its own may know the secret from elsewhere
+    return results.redactor_of(observation).bundle(bundle)
 
 
 def without_secrets(observation: Observation) -> Observation:

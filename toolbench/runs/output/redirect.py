@@ -29,6 +29,7 @@ from toolbench.runs.output.screen import (
     terminal,
     writing,
     writing_payload,
+    writing_result,
     writing_to_kernel,
 )
 from toolbench.runs.output.sinks import Redirection, Sink, innermost, sink_here
@@ -123,6 +124,9 @@ class _Installed:
         payloads = getattr(running_shell(), "payload_manager", None)
         if payloads is not None:
             replace(payloads, "write_payload", writing_payload)
+        hook = getattr(running_shell(), "displayhook", None)
+        if hook is not None:
+            replace(hook, "write_format_data", writing_result)
         replace(warnings, "showwarning", _showing)
         replace(logging.Logger, "callHandlers", _logging)
         replace(threading.Thread, "start", _starting)

@@ -144,6 +144,17 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
     return publish_where_it_belongs
 
 
+def writing_result(write: Callable[..., None]) -> Callable[..., None]:
+    """Cover the `write_format_data` of a display hook: what code hands to `sys.displayhook`."""
+
+    def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
+        for run in _runs_that_hide():
+            data, metadata = run.filter.bundle(data), run.filter.value(metadata)
+        write(data, metadata)
+
+    return write_result_without_secrets
+
+
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
     """Cover the `write_payload` of a shell: what a reply carries, as the text of a next cell."""
 
