@@ -17,6 +17,7 @@ from toolbench.errors import (
     ToolbenchError,
     ToolNotFoundError,
     did_you_mean,
+    indefinite,
 )
 
 Factory = Callable[..., Sequence[ToolDefinition[Any, Any]]]
@@ -125,6 +126,10 @@ class ToolRegistry:
 
         A tool that fails to tell counts as unusable, and so does a name that is not registered.
         """
+        value: Any = name
+        if not isinstance(value, str):
+            kind = indefinite(type(value).__name__)
+            return Unusable(f"A tool is asked for by its name, not by {kind}.")
         try:
             recipe = self.recipe(name)
         except ToolNotFoundError as error:
