@@ -14,12 +14,30 @@ def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
     """Return the directory tools work in: *folder*, else the state's, else the current one.
 
     A path may stand in the place of a state, as the OpenHands SDK's executors take it.
+
+    Raises:
+        ValueError: If it can be no path.
     """
     if folder is None and isinstance(conv_state, str | Path):
         folder = conv_state
     elif folder is None and conv_state is not None:
         folder = conv_state.workspace.working_dir
+    check_directory(folder or ".")
     return Path(folder or ".").absolute()
+
+
+def check_directory(directory: str | Path) -> None:
+    """Check that *directory*, an option of a tool, can be a path at all.
+
+    Raises:
+        ValueError: If it has characters no path can have.
+    """
+    if not _can_be_path(directory):
+        msg = (
+            f"{str(directory)!r} is not a valid directory: no path holds a NUL or half a "
+            "character. Give another one."
+        )
+        raise ValueError(msg)
 
 
 def check_path(path: str) -> None:
@@ -28,13 +46,16 @@ def check_path(path: str) -> None:
     Raises:
         RunError: If it is empty, or has characters no path can have.
     """
-    try:
-        impossible = not path or b"\0" in os.fsencode(path)
-    except UnicodeEncodeError:
-        impossible = True
-    if impossible:
+    if not path or not _can_be_path(path):
         msg = f"{path!r} is no path. Give the path of a file."
         raise RunError(msg)
+
+
+def _can_be_path(path: str | Path) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def resource_of(path: str | Path) -> str:

@@ -17,6 +17,7 @@ from toolbench.tools.failure_sentence import RunError, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import held
+from toolbench.tools.files.paths import check_directory
 from toolbench.tools.task_tracker.definition import (
     Command,
     TaskItem,
@@ -40,10 +41,15 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
     """Keeps a list of tasks. One kept in a file is read from there at every call."""
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
-        """Keep the list in `TASKS.json` in *save_dir*, or in memory."""
+        """Keep the list in `TASKS.json` in *save_dir*, or in memory.
+
+        Raises:
+            ValueError: If *save_dir* can be no path.
+        """
         self.file: Path | None = None
         """Where the list is kept; None: in memory."""
         if save_dir is not None:
+            check_directory(save_dir)
             self.file = Path(save_dir).absolute() / "TASKS.json"
         self._tasks: list[TaskItem] = []
         self._lock = Lock()
