@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.likeness import UnlikeError, make_alike
+from toolbench.tools.files.regular_file import read_up_to
 from toolbench.wording import counted
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -83,13 +84,9 @@ def _check_size(size: int, path: str) -> None:
 
 
 def _all_of(file: int, path: str) -> bytes:
-    """Read to the end. The files of /proc do not say how long they are, and some have none."""
-    parts, size = [], 0
-    while part := os.read(file, MAX_BYTES + 1 - size):
-        parts.append(part)
-        size += len(part)
-        _check_size(size, path)
-    return b"".join(parts)
+    data = read_up_to(file, MAX_BYTES + 1)
+    _check_size(len(data), path)
+    return data
 
 
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:

@@ -6,6 +6,9 @@ import stat
 
 WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Flags: no writer of a pipe is waited for, no terminal becomes that of this process."""
+_PART = (
+    256 * 1024
+)  # bytes read at once: as much memory is taken, however short the file
 
 
 def open_regular(path: str) -> int:
@@ -31,13 +34,26 @@ def read_regular(path: str, most: int) -> bytes:
         OSError: As `open_regular`; if nothing is there to read yet; if it holds more.
     """
     file = open_regular(path)
-    parts, size = [], 0
     try:
-        while part := os.read(file, most + 1 - size):
-            parts.append(part)
-            size += len(part)
-            if size > most:
-                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+        data = read_up_to(file, most + 1)
     finally:
         os.close(file)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return data
+
+
+def read_up_to(file: int, most: int) -> bytes:
+    """Return the rest of the open *file*, or the first *most* bytes of it.
+
+    The files of /proc do not say how long they are, and some have no end. So it is read in
+    parts: a short file takes no more memory than it needs.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    parts, size = [], 0
+    while part := os.read(file, min(_PART, most - size)):
+        parts.append(part)
+        size += len(part)
     return b"".join(parts)
