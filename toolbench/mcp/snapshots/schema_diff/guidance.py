@@ -1,6 +1,7 @@
 """Hints of schemas that forbid nothing: descriptions, defaults, formats."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
@@ -11,6 +12,7 @@ from toolbench.plain import clip
 _GUIDING = ("default", "format", "examples", "deprecated", "contentMediaType")
 """What a model or a person reads before filling in a value."""
 _MAX_TEXT = 80  # characters of a text that is quoted
+_LEAD = 20  # of them stand before the first difference of two texts
 
 
 def guidance(before: Node, after: Node) -> Iterator[Difference]:
@@ -39,7 +41,19 @@ def worded(what: str, old: Any, new: Any) -> str:
         return f"{what} is {_quoted(new)} now; there was none"
     if new in (None, ""):
         return f"{what} {_quoted(old)} is gone"
+    old, new = _from_where_they_differ(old, new)
     return f"{what} was {_quoted(old)} and is {_quoted(new)} now"
+
+
+def _from_where_they_differ(old: Any, new: Any) -> tuple[Any, Any]:
+    """Return two texts without what both begin with, if they are too long to be quoted whole."""
+    if not isinstance(old, str) or not isinstance(new, str):
+        return old, new
+    pairs = zip(old, new, strict=False)
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) - _LEAD
+    if start <= 0 or max(len(old), len(new)) <= _MAX_TEXT:
+        return old, new
+    return f"…{old[start:]}", f"…{new[start:]}"
 
 
 def _quoted(value: Any) -> str:
