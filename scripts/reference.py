@@ -42,6 +42,7 @@ MODULES = {
     "toolbench.llm.models": None,
     "toolbench.agent": None,
     "toolbench.evals": None,
+    "toolbench.serving": None,
     "toolbench.agent.tools": (
         "AskHumanTool",
         "CondensationRequestTool",

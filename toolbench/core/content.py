@@ -1,6 +1,8 @@
 """What a model can read: blocks of text and images."""
 
+from base64 import b64encode
 from typing import Any, Literal
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,6 +20,10 @@ class TextContent(BaseModel):
         """Return the block in OpenAI's chat format."""
         return [{"type": "text", "text": self.text}]
 
+    def to_mcp_blocks(self) -> list[dict[str, Any]]:
+        """Return the block as one of MCP's content blocks."""
+        return [{"type": "text", "text": self.text}]
+
 
 class ImageContent(BaseModel):
     """One image or several, as `data:` or `https:` URLs."""
@@ -33,6 +39,22 @@ class ImageContent(BaseModel):
         return [
             {"type": "image_url", "image_url": {"url": url}} for url in self.image_urls
         ]
+
+    def to_mcp_blocks(self) -> list[dict[str, Any]]:
+        """Return the images as MCP's content blocks; one that is elsewhere is a link to it."""
+        return [_mcp_image(url) for url in self.image_urls]
+
+
+def _mcp_image(url: str) -> dict[str, Any]:
+    scheme, _, rest = url.partition(":")
+    if scheme.lower() != "data":
+        name = urlsplit(url).path.rpartition("/")[2] or "image"
+        return {"type": "resource_link", "uri": url, "name": name}
+    head, _, data = rest.partition(",")
+    mime_type, *options = head.split(";")
+    if "base64" not in options:
+        data = b64encode(unquote_to_bytes(data)).decode()
+    return {"type": "image", "data": data, "mimeType": mime_type or "text/plain"}
 
 
 Content = TextContent | ImageContent

@@ -8,6 +8,7 @@ from warnings import warn
 
 from toolbench.core.classes.kinds import place_of
 from toolbench.core.definition.declarations import Unusable
+from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
@@ -70,6 +71,7 @@ class ToolRegistry:
         with self._lock:
             old, self._recipes[name] = self._recipes.get(name), entry
             self._aliases |= dict.fromkeys(aliases, name)
+        definitions.changed()
         if old is not None and old.places != entry.places:
             pairs = zip(entry.places, old.places, strict=True)
             new, previous = next(pair for pair in pairs if pair[0] != pair[1])
@@ -81,6 +83,7 @@ class ToolRegistry:
         with self._lock:
             self._recipes.pop(name, None)
             self._aliases = {a: n for a, n in self._aliases.items() if n != name}
+        definitions.changed()
 
     def resolve(
         self, spec: Tool | str, conv_state: Any = None

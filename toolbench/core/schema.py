@@ -298,6 +298,27 @@ class Observation(Schema):
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
         return self.content
 
+    def to_mcp_result(self) -> dict[str, Any]:
+        """Return what a server answers to `tools/call` with this observation, JSON-ready."""
+        blocks = [block for item in self.content for block in item.to_mcp_blocks()]
+        result = {"content": blocks, "isError": self.is_error}
+        structured = None if self.is_error else self._structured()
+        return (
+            result
+            if structured is None
+            else {**result, "structuredContent": structured}
+        )
+
+    def _structured(self) -> dict[str, Any] | None:
+        """The fields as a JSON object, if there are some beside the content."""
+        if type(self).model_fields.keys() == Observation.model_fields.keys():
+            return None
+        try:
+            return self.model_dump(mode="json", by_alias=True, fallback=str)
+        except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
+            fields: dict[str, Any] = plain(dict(self))
+            return fields
+
     @property
     def visualize(self) -> RenderableType:
         """What a person sees of the result; any Rich renderable."""

@@ -19,7 +19,7 @@ from toolbench.core.definition.declarations import (
     Unusable,
 )
 from toolbench.core.definition.exports import Exports
-from toolbench.core.definition.hooks import Documented
+from toolbench.core.definition.hooks import Documented, definitions
 from toolbench.core.definition.hooks import calls as calls
 from toolbench.core.definition.misuse import misfits, no_action
 from toolbench.core.definition.parameters import parameters_of
@@ -139,6 +139,7 @@ class ToolDefinition(
         set_field(self, "_invoke", self._invoker())
         if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
+        definitions.changed()
 
     def _check_type(self, attribute: str, base: type[Schema], expected: str) -> None:
         value: Any = getattr(self, attribute)
@@ -266,9 +267,7 @@ class ToolDefinition(
             NotImplementedError: If it has none.
         """
         if self.executor is None:
-            msg = (
-                f"Tool {self.name!r} has no executor: give it one with set_executor()."
-            )
+            msg = f"Tool {self.name!r} has no executor: give it one by set_executor()."
             raise NotImplementedError(msg)
         return cast("ExecutableTool", self)
 

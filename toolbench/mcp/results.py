@@ -43,6 +43,16 @@ class MCPObservation(Observation):
     warnings: list[str] = Field(default_factory=list)
     """What is wrong with the answer; it is shown all the same."""
 
+    def to_mcp_result(self) -> dict[str, Any]:
+        """Return the answer as the server gave it."""
+        result = super().to_mcp_result()
+        if self.blocks and len(self.blocks) == len(self.content):
+            result["content"] = [dict(block) for block in self.blocks]
+        return result
+
+    def _structured(self) -> dict[str, Any] | None:
+        return self.structured if isinstance(self.structured, dict) else None
+
     @property
     def to_llm_content(self) -> Sequence[Content]:
         """What the model reads: the content, without what is annotated for the user alone."""
@@ -104,6 +114,11 @@ class MCPToolObservation(MCPObservation):
     tool_name: str
     meta: dict[str, Any] | None = None
     """The `_meta` of the result."""
+
+    def to_mcp_result(self) -> dict[str, Any]:
+        """Return the answer as the server gave it, with its `_meta`."""
+        result = super().to_mcp_result()
+        return result if self.meta is None else {**result, "_meta": dict(self.meta)}
 
 
 class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):

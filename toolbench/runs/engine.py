@@ -271,6 +271,7 @@ def start(
     *,
     timeout: float | None = None,
     confirm: bool = True,
+    work: Callable[[Run], Observation] = execute,
     then: Callable[[Run], object] | None = None,
 ) -> Thread:
     """Carry *run* out in a daemon thread of its own, and return that.
@@ -279,13 +280,14 @@ def start(
         run: The run.
         timeout: Seconds after which it is cancelled.
         confirm: Ask first where the policy wants it.
+        work: As of `perform`.
         then: Is called with the run when it is over, in its thread; what it raises is
             added to the output of the run.
     """
 
-    def work() -> None:
+    def body() -> None:
         with redirect_to(run):
-            perform(run, confirm=confirm, timeout=timeout)
+            perform(run, confirm=confirm, timeout=timeout, work=work)
 
     def afterwards() -> None:
         watch.look()
@@ -296,7 +298,7 @@ def start(
             run.write("stderr", traceback_of(error))
 
     run.begin()
-    thread = active.start(run, work, afterwards)
+    thread = active.start(run, body, afterwards)
     watch.look()
     return thread
 

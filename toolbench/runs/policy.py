@@ -34,7 +34,8 @@ class Policy:
     The tool's own entry counts first, then the risk the call was rated with, then what the
     tool declares of itself. A server's tool that does not say whether it destroys is, by MCP's
     default, destructive: its first call asks, if a person can answer, and a yes is for the session,
-    or until the server describes the tool otherwise, or another server has its name.
+    or until the server describes the tool otherwise, or another server has its name. Where no
+    person can, it runs, unless an agent that is served here calls it.
 
     A name stands for the native tool. Allowing that allows no server's tool of the same name;
     asking before it or denying it holds for those too, unless they have an entry of their own.
@@ -83,7 +84,10 @@ class Policy:
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return what holds for *run*, and why."""
-        return self.verdict_on(run.tool, run.risk)
+        verdict, why = self.verdict_on(run.tool, run.risk)
+        if run.asks_because and verdict == "allow":
+            return "ask", run.asks_because
+        return verdict, why
 
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
@@ -129,13 +133,11 @@ class Policy:
             if once and (answer.content or {}).get("remember", True):
                 self._agreed[_key(run.tool)] = _declaration(run.tool)
             return None
-        if once and not answer.by_somebody:
-            run.decision = f"allowed: no person could be asked, and {why}"
+        if once and not answer.by_somebody and run.source != "agent":
+            run.decision = f"allowed: {answer.absence}, and {why}"
             return None
         run.decision = f"declined: {why}"
-        reason = (
-            "the person declined" if answer.by_somebody else "no person could be asked"
-        )
+        reason = "the person declined" if answer.by_somebody else answer.absence
         if (
             answer.by_somebody
             and run.source in _AGENT_SOURCES

@@ -92,6 +92,8 @@ class Answer:
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
     """Whether there was a person to answer."""
+    absence: str = field(default="no person could be asked", compare=False)
+    """What is said of the person where there was none to answer."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"

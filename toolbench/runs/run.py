@@ -96,6 +96,7 @@ class Run:
         self.unchecked = False
         """Send arguments that do not fit too, where a server checks them."""
         self.traceback = self.decision = ""
+        self.asks_because = ""  # why a person is asked even where the policy allows it
         self.error_type: type[BaseException] | None = None  # what the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False

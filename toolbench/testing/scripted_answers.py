@@ -8,7 +8,6 @@ from pydantic_core import to_jsonable_python
 
 from toolbench.core.coercion.coercion import observation_of
 from toolbench.core.content import ImageContent, TextContent
-from toolbench.core.schema import Observation
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,8 @@ def result_of(tool: str, answer: Any) -> dict[str, Any]:
         text = str(answer) or type(answer).__name__
         return {"content": [{"type": "text", "text": text}], "isError": True}
     observation = observation_of(answer, None, tool)
-    result: dict[str, Any] = {"content": _blocks(observation)}
+    blocks = [block for item in observation.content for block in item.to_mcp_blocks()]
+    result: dict[str, Any] = {"content": blocks}
     if observation.is_error:
         result["isError"] = True
     structured = _structured(getattr(observation, "result", None))
@@ -91,19 +91,3 @@ def _structured(value: Any) -> Any:
     if any(isinstance(item, TextContent | ImageContent) for item in items):
         return None
     return to_jsonable_python(value, fallback=str)
-
-
-def _blocks(observation: Observation) -> list[dict[str, Any]]:
-    blocks: list[dict[str, Any]] = []
-    for item in observation.content:
-        if isinstance(item, TextContent):
-            blocks.append({"type": "text", "text": item.text})
-        elif isinstance(item, ImageContent):
-            blocks.extend(_image(url) for url in item.image_urls)
-    return blocks
-
-
-def _image(url: str) -> dict[str, Any]:
-    head, _, data = url.partition(",")
-    kind = head.removeprefix("data:").partition(";")[0]
-    return {"type": "image", "data": data, "mimeType": kind}

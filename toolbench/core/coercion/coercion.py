@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import from_json, to_json
 
 from toolbench.core.classes.polymorphism import takes_kind
 from toolbench.core.coercion.content_blocks import contents_of as contents_of
@@ -29,6 +30,18 @@ class ResultObservation(Observation):
     def data(self) -> Any:
         """The same object, by the name it has where an MCP server answers."""
         return self.result
+
+    def _structured(self) -> dict[str, Any] | None:
+        """What was returned, if JSON can say it as an object."""
+        if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(
+            self.result
+        ):
+            return None
+        try:
+            value = from_json(to_json(self.result, inf_nan_mode="constants"))
+        except ValueError:  # no JSON: the content says what there is to say
+            return None
+        return value if isinstance(value, dict) else None
 
     @property
     def df(self) -> Any:

@@ -48,3 +48,31 @@ class Calls:
 
 
 calls = Calls()
+
+
+class Definitions:
+    """Tells its listeners that a tool was made, registered, or taken out of the registry."""
+
+    def __init__(self) -> None:
+        """Start without listeners."""
+        self._listeners: tuple[Callable[[], object], ...] = ()
+
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call *listener* at each change, in the thread that makes it; it returns at once.
+
+        Returns:
+            A function that takes that back.
+        """
+        self._listeners = (*self._listeners, listener)
+        return lambda: self._forget(listener)
+
+    def changed(self) -> None:
+        """Tell all that listen."""
+        for listener in self._listeners:
+            listener()
+
+    def _forget(self, listener: Callable[[], object]) -> None:
+        self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+
+definitions = Definitions()

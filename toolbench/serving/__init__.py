@@ -1,0 +1,13 @@
+"""Tools of this process, served to real agents over MCP."""
+
+from typing import TYPE_CHECKING
+
+from toolbench.lazy import public_names
+
+if TYPE_CHECKING:
+    from toolbench.serving.call import ServedCall as ServedCall
+    from toolbench.serving.client_config import ClientConfig as ClientConfig
+    from toolbench.serving.served import Served as Served
+    from toolbench.serving.served import serve as serve
+
+__getattr__, __dir__, __all__ = public_names(__name__)

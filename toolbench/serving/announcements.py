@@ -1,0 +1,78 @@
+"""Tell clients that the list of tools changed: in the stream each era has for that."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+
+class _Bus(InMemorySubscriptionBus):
+    """Also tells who begins to listen what they may have missed since they listed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_news = False
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell all listeners, and those that are to come."""
+        self._has_news = True
+        await super().publish(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Register *listener*, and tell it if there was news before."""
+        unsubscribe = super().subscribe(listener)
+        if self._has_news:
+            listener(ToolsListChanged())
+        return unsubscribe
+
+
+class Announcements:
+    """The clients that want news; all of it runs in the loop of the server."""
+
+    def __init__(self) -> None:
+        """Begin without clients."""
+        self._bus = _Bus()
+        self.listen = ListenHandler(self._bus)
+        """Answers `subscriptions/listen` of the newer era."""
+        self._sessions: dict[str, ServerSession] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._is_due = False
+
+    def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Have the client of *ctx* hear news, if it is of the older era, until it leaves."""
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return
+        connection = ctx.session._connection
+        key = connection.session_id
+        if key is not None and key not in self._sessions:
+            self._sessions[key] = ctx.session
+            connection.exit_stack.callback(self._sessions.pop, key, None)
+
+    def tell(self) -> None:
+        """Tell all clients; in a burst of news, those that come while it is told go together."""
+        self._is_due = True
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._tell())
+
+    async def _tell(self) -> None:
+        try:
+            while self._is_due:
+                self._is_due = False
+                await self._bus.publish(ToolsListChanged())
+                for session in list(self._sessions.values()):
+                    await session.send_tool_list_changed()
+        finally:
+            self._task = None
+
+    def close(self) -> None:
+        """End the streams of those who listen."""
+        self.listen.close()

@@ -1,0 +1,305 @@
+"""One call that an agent makes of a served tool: the run, its questions, and a person's hand in it."""
+
+from asyncio import AbstractEventLoop, Queue
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from secrets import token_hex
+from typing import Any
+
+from toolbench.core.coercion.coercion import masked_observation
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
+from toolbench.runs.engine import execute, start, stop
+from toolbench.runs.questions import Answer, Question
+from toolbench.runs.run import ENDED, Run
+
+CLIENT_PATIENCE = 600.0  # seconds an agent's person has for a question
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """The run got so far."""
+
+    value: float
+    total: float | None
+    message: str
+
+
+@dataclass(frozen=True)
+class LogEvent:
+    """The run logged a line."""
+
+    message: str
+    level: str
+
+
+@dataclass(frozen=True)
+class QuestionEvent:
+    """The run asks the agent's person, and waits for `reply`."""
+
+    question: Question
+    reply: "Future[Answer]"
+
+
+@dataclass(frozen=True)
+class EndEvent:
+    """The run is over, or a person answered in its place: the result of `tools/call`."""
+
+    result: Mapping[str, Any]
+
+
+Event = ProgressEvent | LogEvent | QuestionEvent | EndEvent
+
+
+class ServedRun(Run):
+    """A run whose progress and log lines also go to the agent that called."""
+
+    def __init__(
+        self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any], call: Any
+    ) -> None:
+        """Describe the run of *tool* that *call* asks for."""
+        super().__init__(tool, arguments, source="agent", asker=call.ask)
+        self._call_of_agent = call
+
+    def progress(
+        self, value: float, total: float | None = None, message: str = ""
+    ) -> None:
+        """Say how far the work is, to the agent too."""
+        super().progress(value, total, message)
+        text = self.progress_state.message
+        self._call_of_agent.post(ProgressEvent(value, total, text))
+
+    def log(self, message: str, level: str = "info") -> None:
+        """Add a line to the output of the run, and tell the agent."""
+        super().log(message, level)
+        text = self.secrets.redactor.text(str(message))
+        self._call_of_agent.post(LogEvent(text, level))
+
+    def give_up(self) -> None:
+        """End the wait for the run, that of the agent too."""
+        super().give_up()
+        text = f"{self.tool.name} was stopped, but does not end."
+        outcome = Observation.from_text(text, is_error=True)
+        self._call_of_agent.post(EndEvent(outcome.to_mcp_result()))
+
+
+@dataclass(frozen=True)
+class _OpenQuestion:
+    question: Question
+    reply: "Future[Answer]"
+
+
+class ServedCall:
+    """A call as it arrived, runs and ends; any thread may look at it, and decide about it."""
+
+    def __init__(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any],
+        *,
+        client: str,
+        answer_within: float,
+        loop: AbstractEventLoop,
+        asks_client: Callable[[Question], bool],
+    ) -> None:
+        """Prepare the run; `begin` sets it going.
+
+        Args:
+            tool: The tool that is called.
+            arguments: The arguments, as the agent sent them.
+            client: What the agent's program is called.
+            answer_within: Seconds a person has for a question in the notebook.
+            loop: The loop that waits for the events of the call.
+            asks_client: Whether a question goes to the agent's person.
+        """
+        self.client = client
+        """What the agent's program says it is called; empty if it says nothing."""
+        self.key = token_hex(16)
+        """By this the agent names the call when it comes back with answers."""
+        self.events: Queue[Event] = Queue()
+        self._answer_within = answer_within
+        self._loop = loop
+        self._asks_client = asks_client
+        self._open_questions: list[_OpenQuestion] = []
+        self._by_hand: Observation | None = None
+        self.run = ServedRun(tool, arguments, self)
+
+    # --- what it is -----------------------------------------------------------------
+
+    @property
+    def id(self) -> int:
+        """The number of the run in `history()`."""
+        return self.run.id
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.run.tool.name
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments as they were sent; what the schema calls secret is hidden."""
+        arguments: Mapping[str, Any] = self.run.secrets.arguments
+        return arguments
+
+    @property
+    def state(self) -> str:
+        """The state of the run: `running`, `waiting`, `ok`, `error`, `cancelled`, `denied`..."""
+        return self.run.state
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended."""
+        return self.run.state in ENDED
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far, or took."""
+        return self.run.seconds
+
+    @property
+    def started(self) -> datetime:
+        """When it arrived."""
+        return self.run.started
+
+    @property
+    def observation(self) -> Observation:
+        """What the agent got, or what there is so far; secrets of the call are hidden."""
+        outcome = self._by_hand or self.run.outcome
+        return masked_observation(outcome, self.run.secrets.redactor)
+
+    @property
+    def questions(self) -> list[Question]:
+        """What waits for an answer in the notebook: whether the call may run, or what it asks."""
+        return [one.question for one in list(self._open_questions)]
+
+    def __repr__(self) -> str:
+        return f"<Call {self.id} of {self.tool}: {self.state}>"
+
+    # --- what a person decides --------------------------------------------------------
+
+    def accept(self, content: Mapping[str, Any] | None = None) -> None:
+        """Answer the oldest question with *content*: yes, where it is whether the call may run."""
+        self._reply(Answer("accept", {"answer": True} if content is None else content))
+
+    def refuse(self, reason: str = "") -> None:
+        """Do not let the call run, or stop it; the agent is told the *reason*."""
+        if not self._reply(Answer("decline", {"reason": reason})):
+            words = f": {reason}" if reason else ""
+            self.stop(f"stopped by the person{words}")
+
+    def answer(self, observation: Observation | str) -> None:
+        """Give *observation* to the agent in place of what the tool would say.
+
+        The tool does not run; if it runs already, it is stopped.
+        """
+        if isinstance(observation, str):
+            observation = Observation.from_text(observation)
+        self._by_hand = observation
+        if not self._reply(Answer("accept", {"answer": True})) and not self.is_over:
+            self.post(EndEvent(observation.to_mcp_result()))
+            self.stop("answered by hand")
+
+    def stop(self, reason: str = "cancelled") -> None:
+        """Have the run stop."""
+        stop(self.run, reason)
+
+    def _reply(self, answer: Answer) -> bool:
+        """Give *answer* to the oldest question; tell whether there was one."""
+        return any(settle(one.reply, answer) for one in list(self._open_questions))
+
+    # --- what the run and the server do -----------------------------------------------
+
+    def begin(self, *, confirm: bool, asks_because: str = "") -> None:
+        """Start the run in a thread of its own.
+
+        Args:
+            confirm: Ask first where the policy wants it.
+            asks_because: Why a person is asked even where the policy allows the call.
+        """
+        self.run.asks_because = asks_because
+        start(self.run, confirm=confirm, work=self._work, then=self._end)
+
+    def accept_if(self, asks_because: str) -> None:
+        """Let the call run if *asks_because* is all that it waits for."""
+        if self.run.asks_because == asks_because:
+            self.run.asks_because = ""
+            self.accept()
+
+    def _work(self, run: Run) -> Observation:
+        if self._by_hand is None:
+            return execute(run)
+        run.decision = "answered by hand"
+        return self._by_hand
+
+    def _end(self, run: Run) -> None:
+        outcome = run.outcome
+        if (
+            run.cancelled and not outcome.is_error
+        ):  # it ended well, but not as it should
+            note = TextContent(text=f"\n[The run was {run.reason or 'cancelled'}.]")
+            outcome = Observation(content=[*outcome.content, note], is_error=True)
+        self.post(EndEvent(result_of(run.tool, outcome)))
+
+    def post(self, event: Event) -> None:
+        """Hand *event* to the loop that answers the agent."""
+        with suppress(RuntimeError):  # the server was closed: there is no agent to tell
+            self._loop.call_soon_threadsafe(self.events.put_nowait, event)
+
+    def ask(self, question: Question) -> Answer:
+        """Have *question* answered, by the agent's person or in the notebook."""
+        reply: Future[Answer] = Future()
+        forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
+        try:
+            if question.consent is None and self._asks_client(question):
+                self.post(QuestionEvent(question, reply))
+                answer = _waited(reply, CLIENT_PATIENCE)
+                return Answer("cancel") if answer is None else answer
+            return self._ask_here(question, reply)
+        finally:
+            forget()
+
+    def _ask_here(self, question: Question, reply: "Future[Answer]") -> Answer:
+        mine = _OpenQuestion(question, reply)
+        self._open_questions.append(mine)
+        self.run.changed()
+        try:
+            answer = _waited(reply, self._answer_within)
+        finally:
+            self._open_questions.remove(mine)
+            self.run.changed()
+        if answer is not None:
+            return answer
+        absence = f"no answer came within {self._answer_within:g} seconds"
+        return Answer("decline", by_somebody=False, absence=absence)
+
+
+def settle(reply: "Future[Answer]", answer: Answer) -> bool:
+    """Put *answer* into *reply*; tell whether it was the first."""
+    try:
+        reply.set_result(answer)
+    except InvalidStateError:
+        return False
+    return True
+
+
+def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
+    try:
+        return reply.result(seconds)
+    except TimeoutError:  # the last word, if one comes this very moment
+        return None if settle(reply, Answer("cancel")) else reply.result()
+
+
+def result_of(
+    tool: ToolDefinition[Any, Any], observation: Observation
+) -> dict[str, Any]:
+    """Return the result of `tools/call` for *observation*, with all that *tool* promises."""
+    result = observation.to_mcp_result()
+    fields: Sequence[str] = () if observation.is_error else ("structuredContent",)
+    if tool.observation_type is not None and not result.keys() >= set(fields):
+        result["structuredContent"] = observation.model_dump(mode="json", by_alias=True)
+    return result

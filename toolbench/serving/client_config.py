@@ -1,0 +1,90 @@
+"""What a client's configuration says to reach a served notebook; nothing in it is secret."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from toolbench.errors import ToolbenchError, did_you_mean
+
+Client = Literal["claude", "cursor", "vscode", "codex", "mcp"]
+CLIENTS: tuple[Client, ...] = get_args(Client)
+_PLACES: dict[Client, str] = {
+    "claude": "claude_desktop_config.json of Claude Desktop, or .mcp.json of a project "
+    "for Claude Code",
+    "cursor": ".cursor/mcp.json of a project, or ~/.cursor/mcp.json",
+    "vscode": ".vscode/mcp.json of a project",
+    "codex": "~/.codex/config.toml",
+    "mcp": "whatever takes `mcpServers`, as `mcp_config` of OpenHands does",
+}
+_PASSED_ON = ("XDG_STATE_HOME",)  # where the file with the token is, if it is moved
+
+
+class ClientConfig(dict[str, Any]):
+    """A configuration: a dict for programs, and its text to paste for people.
+
+    It starts `toolbench connect NAME`, which reads URL and token from a file that only its
+    owner can read. So it holds no secret, and is still right when the kernel was restarted.
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        """Make the configuration of *client* for what is served as *name*.
+
+        Raises:
+            ToolbenchError: If there is no such client.
+        """
+        if client not in CLIENTS:
+            hint = (
+                did_you_mean(str(client), CLIENTS) or f" Known: {', '.join(CLIENTS)}."
+            )
+            msg = f"There is no configuration for {client!r}.{hint}"
+            raise ToolbenchError(msg)
+        self.client = client
+        entry = _entry(name)
+        if client == "vscode":
+            super().__init__({"servers": {name: {"type": "stdio", **entry}}})
+        elif client == "codex":
+            super().__init__({"mcp_servers": {name: entry}})
+        else:
+            super().__init__({"mcpServers": {name: entry}})
+
+    @property
+    def place(self) -> str:
+        """Where the text is pasted."""
+        return _PLACES[self.client]
+
+    def __str__(self) -> str:
+        """Return the text to paste: JSON, or TOML for Codex."""
+        if self.client == "codex":
+            return "\n".join(_toml(self["mcp_servers"]))
+        return json.dumps(self, indent=2, ensure_ascii=False)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": f"{self}\n\nFor {self.place}."}
+
+
+def _entry(name: str) -> dict[str, Any]:
+    env = {key: os.environ[key] for key in _PASSED_ON if os.environ.get(key)}
+    entry = {"command": program(), "args": ["connect", name]}
+    return {**entry, "env": env} if env else entry
+
+
+def program() -> str:
+    """Return the `toolbench` of this environment: clients have a PATH of their own."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which("toolbench", path=beside) or "toolbench"
+
+
+def _toml(servers: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for name, entry in servers.items():
+        lines.append(f"[mcp_servers.{json.dumps(name)}]")
+        values = {key: value for key, value in entry.items() if key != "env"}
+        # strings and lists of them are written alike in JSON and TOML
+        lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        if env := entry.get("env"):
+            lines += ["", f"[mcp_servers.{json.dumps(name)}.env]"]
+            lines += [f"{key} = {json.dumps(value)}" for key, value in env.items()]
+    return lines

@@ -1,0 +1,72 @@
+"""Questions of a run, as MCP asks the agent's person: elicitation."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolbench.jsonschema.view import read
+from toolbench.runs.questions import Answer, Question
+
+_SIMPLE = frozenset({"string", "number", "integer", "boolean"})
+
+
+def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
+    """Tell whether the agent's program can put *question* to its person."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    if elicitation is None or not (modern or ctx.session.can_send_request):
+        return False
+    if question.url:
+        return elicitation.url is not None
+    # the first clients with forms declared an empty object
+    has_forms = elicitation.form is not None or elicitation.url is None
+    return has_forms and is_flat(question.schema)
+
+
+def is_flat(schema: Mapping[str, Any]) -> bool:
+    """Tell whether *schema* is one that elicitation may ask for: fields of simple kinds."""
+    node = read(schema)
+    if node.type != "object" or schema.keys() & {"$defs", "definitions", "$ref"}:
+        return False
+    properties = schema.get("properties")
+    return isinstance(properties, Mapping) and all(
+        isinstance(field, Mapping) and _is_simple(field)
+        for field in properties.values()
+    )
+
+
+def _is_simple(field: Mapping[str, Any]) -> bool:
+    if field.get("type") != "array":
+        return field.get("type") in _SIMPLE and "$ref" not in field
+    items = field.get("items")
+    return isinstance(items, Mapping) and bool(items.keys() & {"enum", "anyOf"})
+
+
+def request_for(question: Question) -> types.ElicitRequest:
+    """Return the request that asks *question*."""
+    message = question.message
+    if question.url:
+        page = types.ElicitRequestURLParams(
+            message=message, url=question.url, elicitation_id=uuid4().hex
+        )
+        return types.ElicitRequest(params=page)
+    schema: dict[str, Any] = dict(question.schema)
+    form = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+    return types.ElicitRequest(params=form)
+
+
+def answer_of(reply: Any, question: Question) -> Answer:
+    """Return what the agent's person said to *question*; what does not fit is a cancel."""
+    if not isinstance(reply, types.ElicitResult):
+        return Answer("cancel", by_somebody=False)
+    if reply.action != "accept":
+        return Answer(reply.action)
+    content = {"answer": True} if question.url else dict(reply.content or {})
+    if question.problems(content):
+        return Answer("cancel")
+    return Answer("accept", content)

@@ -1,0 +1,190 @@
+"""What the server answers to `tools/list` and `tools/call`, in both eras of the protocol."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import mcp_types as types
+from mcp.server.connection import allowed_log_levels
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import did_you_mean
+from toolbench.plain import clip
+from toolbench.runs.questions import Answer, Question
+from toolbench.serving.announcements import Announcements
+from toolbench.serving.call import (
+    EndEvent,
+    LogEvent,
+    ProgressEvent,
+    QuestionEvent,
+    ServedCall,
+    settle,
+)
+from toolbench.serving.client_questions import answer_of, can_ask, request_for
+from toolbench.serving.offer import Offer
+
+Context = ServerRequestContext[Any, Any]
+Begin = Callable[
+    [ToolDefinition[Any, Any], Mapping[str, Any], str, Callable[[Question], bool]],
+    ServedCall,
+]
+"""Makes a call of a tool with arguments for a client, and starts it."""
+_QUESTION = "question"
+_LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
+
+
+class Handlers:
+    """Answers requests; all of it runs in the loop of the server."""
+
+    def __init__(self, offer: Offer, news: Announcements, begin: Begin) -> None:
+        """Serve the tools of *offer*; *begin* starts a call."""
+        self._offer = offer
+        self._news = news
+        self._begin = begin
+        self._waiting_calls: dict[str, tuple[ServedCall, QuestionEvent]] = {}
+
+    async def list_tools(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Answer `tools/list`, all on one page."""
+        self._news.add(ctx)
+        described = self._offer.described.values()
+        return types.ListToolsResult(tools=[_as_tool(one) for one in described])
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Answer `tools/call`."""
+        call = self._call_of(ctx, params)
+        try:
+            return await self._follow(ctx, call)
+        except asyncio.CancelledError:
+            call.stop("cancelled by the agent")
+            raise
+
+    def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
+        """Return the call that *params* begin, or go on with."""
+        if params.request_state is not None:
+            call, event = self._waiting_calls.pop(params.request_state, (None, None))
+            if call is None or event is None or call.tool != params.name:
+                msg = f"This call of {params.name} is over: begin it again."
+                raise MCPError(types.INVALID_PARAMS, msg)
+            reply = (params.input_responses or {}).get(_QUESTION)
+            settle(event.reply, answer_of(reply, event.question))
+            return call
+        tools = self._offer.tools
+        tool = tools.get(params.name)
+        if tool is None:
+            msg = f"There is no tool called {params.name!r}.{did_you_mean(params.name, tools)}"
+            raise MCPError(types.INVALID_PARAMS, msg)
+        info = ctx.session.client_params
+        client = info.client_info.name if info is not None else ""
+        return self._begin(
+            tool, params.arguments or {}, client, lambda q: can_ask(ctx, q)
+        )
+
+    async def _follow(
+        self, ctx: Context, call: ServedCall
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Pass on what the run says until it ends, or until the agent has to come back."""
+        asking: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                event = await call.events.get()
+                if isinstance(event, EndEvent):
+                    return _as_result(event.result)
+                if isinstance(event, QuestionEvent):
+                    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                        return self._wait_for_return(call, event)
+                    task = asyncio.create_task(_elicit(ctx, event))
+                    asking.add(task)
+                    task.add_done_callback(asking.discard)
+                else:
+                    await _notify(ctx, event)
+        finally:
+            for task in asking:
+                task.cancel()
+
+    def _wait_for_return(
+        self, call: ServedCall, event: QuestionEvent
+    ) -> types.InputRequiredResult:
+        """Answer with the question: in this era the agent calls again with the answer."""
+        self._waiting_calls[call.key] = (call, event)
+        event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))
+        return types.InputRequiredResult(
+            input_requests={_QUESTION: request_for(event.question)},
+            request_state=call.key,
+        )
+
+
+async def _elicit(ctx: Context, event: QuestionEvent) -> None:
+    """Ask the agent's person in the older way: a request of the server's own."""
+    answer = Answer("decline", by_somebody=False)
+    try:
+        params = request_for(event.question).params
+        if isinstance(params, types.ElicitRequestURLParams):
+            result = await ctx.session.elicit_url(
+                params.message,
+                params.url,
+                params.elicitation_id or event.question.url,
+                ctx.request_id,
+            )
+        else:
+            result = await ctx.session.elicit_form(
+                params.message, params.requested_schema, ctx.request_id
+            )
+        answer = answer_of(result, event.question)
+    except MCPError:  # the agent's program refuses to ask: the tool is told so
+        pass
+    finally:
+        settle(event.reply, answer)
+
+
+async def _notify(ctx: Context, event: ProgressEvent | LogEvent) -> None:
+    related: Any = ctx.request_id
+    with suppress(MCPError):  # what cannot be told changes nothing
+        if isinstance(event, LogEvent):
+            await _log(ctx, event)
+        elif (token := (ctx.meta or {}).get("progress_token")) is not None:
+            await ctx.session.send_progress_notification(
+                token, event.value, event.total, event.message or None, related
+            )
+
+
+async def _log(ctx: Context, event: LogEvent) -> None:
+    level: Any = _LEVELS.get(event.level, event.level)
+    meta = (ctx.params or {}).get("_meta")
+    if level not in allowed_log_levels(ctx.protocol_version, meta):
+        return
+    params = types.LoggingMessageNotificationParams(level=level, data=event.message)
+    message = types.LoggingMessageNotification(params=params)
+    await ctx.session.send_notification(message, related_request_id=ctx.request_id)
+
+
+def _as_tool(described: Mapping[str, Any]) -> types.Tool:
+    try:
+        return types.Tool.model_validate(described)
+    except ValidationError:  # of a server that says what the protocol has no words for
+        known = ("name", "description", "inputSchema")
+        return types.Tool.model_validate({key: described[key] for key in known})
+
+
+def _as_result(result: Mapping[str, Any]) -> types.CallToolResult:
+    try:
+        return types.CallToolResult.model_validate(result)
+    except ValidationError:  # a block of a kind that only its server knows
+        blocks = [_as_block(block) for block in result["content"]]
+        return types.CallToolResult.model_validate({**result, "content": blocks})
+
+
+def _as_block(block: Any) -> Any:
+    try:
+        types.CallToolResult.model_validate({"content": [block]})
+    except ValidationError:
+        return {"type": "text", "text": clip(block, 2000)}
+    return block

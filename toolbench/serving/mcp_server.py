@@ -1,0 +1,108 @@
+"""The MCP server: FastMCP's web application, its guard on, with answers of our own."""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
+from typing import Any
+
+import mcp_types as types
+from fastmcp import FastMCP
+
+from toolbench._version import __version__
+from toolbench.serving.announcements import Announcements
+from toolbench.serving.guard import OneToken
+from toolbench.serving.handlers import Begin, Handlers
+from toolbench.serving.http_thread import HOST, HttpThread
+from toolbench.serving.offer import Offer
+
+_PATH = "/mcp"
+
+
+class Server:
+    """Serves an offer until it is closed."""
+
+    def __init__(
+        self,
+        offer: Offer,
+        *,
+        name: str,
+        token: str,
+        port: int,
+        allowed_hosts: Sequence[str],
+        begin: Begin,
+    ) -> None:
+        """Begin to serve *offer*.
+
+        Args:
+            offer: The tools.
+            name: What clients are told that the server is called.
+            token: What they have to show.
+            port: The port on 127.0.0.1; 0 takes a free one.
+            allowed_hosts: By which other names they may address it.
+            begin: Starts a call.
+
+        Raises:
+            ServerError: If the port cannot be used, or the server does not start.
+        """
+        self._offer = offer
+        self._told_version = offer.version
+        self._news = Announcements()
+        self._thread = HttpThread(name, port)
+        self.url = f"http://{HOST}:{self._thread.port}{_PATH}"
+        try:
+            server = self._made(name, token, begin)
+            app = server.http_app(
+                path=_PATH,
+                host_origin_protection=True,
+                allowed_hosts=[*allowed_hosts],
+            )
+            self._thread.start(app)
+        except BaseException:  # also an interrupt: nothing is left behind
+            self._thread.close()
+            raise
+
+    @property
+    def loop(self) -> AbstractEventLoop:
+        """The loop in which requests are answered."""
+        return self._thread.loop
+
+    def _made(self, name: str, token: str, begin: Begin) -> FastMCP[Any]:
+        server: FastMCP[Any] = FastMCP(
+            name,
+            version=__version__,
+            auth=OneToken(token),
+            dereference_schemas=False,
+        )
+        handlers = Handlers(self._offer, self._news, begin)
+        low = server._mcp_server
+        low.add_request_handler(
+            "tools/list", types.PaginatedRequestParams, handlers.list_tools
+        )
+        low.add_request_handler(
+            "tools/call", types.CallToolRequestParams, handlers.call_tool
+        )
+        low.add_request_handler(
+            "subscriptions/listen",
+            types.SubscriptionsListenRequestParams,
+            self._news.listen,
+        )
+        low.get_tool_input_schema = self._input_schema_of
+        return server
+
+    def _input_schema_of(self, name: str) -> Any:
+        described = self._offer.described.get(name)
+        return None if described is None else described["inputSchema"]
+
+    def announce_news(self) -> None:
+        """Tell clients, soon, if `tools/list` says other things by now."""
+        self._thread.call_soon(self._announce)
+
+    def _announce(self) -> None:
+        self._offer.renew()
+        if self._offer.version != self._told_version:
+            self._told_version = self._offer.version
+            self._news.tell()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._thread.call_soon(self._news.close)
+        self._thread.close()

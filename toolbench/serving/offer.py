@@ -1,0 +1,172 @@
+"""Which tools are served, each as it is defined now."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from threading import RLock
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolbench.core.registry import default_registry, lookup, resolve_tool
+from toolbench.core.spec import Tool
+from toolbench.core.state import ConversationState
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import RegistrationError, ToolbenchError
+from toolbench.plain import clip
+
+_log = logging.getLogger(__name__)
+AnyTool = ToolDefinition[Any, Any]
+Source = Callable[[], Iterable[AnyTool]]
+"""Returns the tools that one part of what is served stands for now."""
+
+
+class Offer:
+    """The tools that are served, under their names; looked up anew when one was defined."""
+
+    def __init__(self, specs: Any) -> None:
+        """Offer what *specs* stand for.
+
+        Args:
+            specs: A tool, a class of tools, a `Tool` spec, a name, a function that returns
+                tools and is called again and again, or several of these.
+
+        Raises:
+            RegistrationError: If something is no tool, or two tools have one name.
+            ToolNotFoundError: If no tool goes by a name.
+        """
+        self._lock = RLock()
+        self._owned: list[AnyTool] = []
+        self._sources = [*self._sources_of(specs)]
+        self._is_stale = False
+        self.version = 0
+        """Counts how often `tools/list` came to say other things."""
+        self._tools: dict[str, AnyTool] = {}
+        self._described: dict[str, dict[str, Any]] = {}
+        for tool in (tool for source in self._sources for tool in source()):
+            if tool.name in self._tools:
+                msg = f"Two tools are called {tool.name!r}: serve one of them."
+                raise RegistrationError(msg)
+            tool.as_executable()
+            self._tools[tool.name] = tool
+        self._described = _described(self._tools)
+
+    @property
+    def tools(self) -> Mapping[str, AnyTool]:
+        """The tools as they are defined now."""
+        self.renew()
+        return self._tools
+
+    @property
+    def described(self) -> Mapping[str, dict[str, Any]]:
+        """What `tools/list` says of each."""
+        self.renew()
+        return self._described
+
+    def outdate(self) -> None:
+        """Look the tools up again before they are used next."""
+        self._is_stale = True
+
+    def renew(self) -> None:
+        """Look the tools up if they may have changed."""
+        if not self._is_stale:
+            return
+        with self._lock:
+            self._is_stale = False
+            tools = {tool.name: tool for tool in self._current() if tool.executor}
+            described = _described(tools)
+            self.version += _text(described) != _text(self._described)
+            self._tools, self._described = tools, described
+
+    def close(self) -> None:
+        """Close the tools that were made for this offer."""
+        for tool in self._owned:
+            if tool.executor is not None:
+                tool.executor.close()
+
+    def _current(self) -> Iterable[AnyTool]:
+        for source in self._sources:
+            try:
+                yield from source()
+            except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
+                _log.warning("A tool is served no longer: %s", error)
+
+    def _sources_of(self, spec: Any) -> Iterable[Source]:
+        if isinstance(spec, ToolDefinition):
+            return [_followed(spec)]
+        if isinstance(spec, str):
+            return [_Name(spec, self._keep)]
+        if isinstance(spec, Tool):
+            return [_constant(self._keep(resolve_tool(spec)))]
+        if isinstance(spec, type) and issubclass(spec, ToolDefinition):
+            recipe: Any = spec.newest()
+            return [_constant(self._keep(recipe.create(ConversationState())))]
+        if isinstance(spec, Iterable):
+            return [source for part in spec for source in self._sources_of(part)]
+        if callable(spec):
+            return [spec]
+        msg = f"Tools are served, and names of tools, not {clip(spec)}."
+        raise RegistrationError(msg)
+
+    def _keep(self, tools: Iterable[AnyTool]) -> list[AnyTool]:
+        tools = list(tools)
+        self._owned += tools
+        return tools
+
+
+class _Name:
+    """A tool by its name: what `%tool` finds, or else what is registered."""
+
+    def __init__(
+        self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]
+    ) -> None:
+        self._name, self._keep = name, keep
+        self._recipe: Any = None
+        self._tools: list[AnyTool] = []
+
+    def __call__(self) -> list[AnyTool]:
+        if lookup.find is not None:
+            return [lookup.find(self._name)]
+        recipe = default_registry.recipe(self._name)
+        if isinstance(recipe, ToolDefinition):
+            return [recipe.latest()]
+        if recipe is not self._recipe:
+            self._tools = self._keep(resolve_tool(self._name))
+            self._recipe = recipe
+        return self._tools
+
+
+def _constant(tools: list[AnyTool]) -> Source:
+    return lambda: [tool.latest() for tool in tools]
+
+
+def _followed(tool: AnyTool) -> Source:
+    """What *tool* is now: where it is what its name stands for, whatever the name stands for."""
+    if _named_as(tool.name) is not tool.latest():
+        return lambda: [tool.latest()]
+    return lambda: [_named_as(tool.name) or tool.latest()]
+
+
+def _named_as(name: str) -> AnyTool | None:
+    """The tool that is called *name* and made already, in the notebook or the registry."""
+    with suppress(ToolbenchError):  # there is none, or there are several
+        if lookup.find is not None:
+            return lookup.find(name)
+        recipe = default_registry.recipe(name)
+        return recipe.latest() if isinstance(recipe, ToolDefinition) else None
+    return None
+
+
+def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:
+    return {name: _description(tool) for name, tool in tools.items()}
+
+
+def _description(tool: AnyTool) -> dict[str, Any]:
+    described = tool.to_mcp_tool()
+    if tool.title != tool.name:
+        described.setdefault("title", tool.title)
+    return described
+
+
+def _text(described: Mapping[str, Any]) -> bytes:
+    return to_json(described, fallback=str)

@@ -1,0 +1,251 @@
+"""Serve tools of this process to agents: `serve`."""
+
+import atexit
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from toolbench.core.definition.hooks import definitions
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import MissingExtraError, ToolbenchError
+from toolbench.runs.questions import Question
+from toolbench.serving.call import ServedCall
+from toolbench.serving.client_config import Client, ClientConfig
+from toolbench.serving.connection_file import ConnectionFile, check_name
+from toolbench.serving.offer import Offer
+from toolbench.serving.token import Token
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+Require = Literal["policy", "always", "never"]
+Answerer = Literal["agent", "notebook"]
+KEPT_CALLS = 1_000
+"""How many calls `Served.calls` holds; those before are in `history()`."""
+_PAUSED = "calls are paused"
+_EACH = "each call of this server is asked about"
+
+
+class Served:
+    """Tools that are served now, until `close`."""
+
+    def __init__(
+        self,
+        tools: Any,
+        *,
+        name: str,
+        port: int,
+        require: Require,
+        answer_within: float,
+        allowed_hosts: Sequence[str],
+    ) -> None:
+        """Begin to serve; see `serve`."""
+        check_name(name)
+        if require not in ("policy", "always", "never"):
+            msg = f"require is 'policy', 'always' or 'never', not {require!r}."
+            raise ToolbenchError(msg)
+        if not answer_within > 0:
+            msg = (
+                f"answer_within is a number of seconds above 0, not {answer_within!r}."
+            )
+            raise ToolbenchError(msg)
+        self.name = name
+        self.require = require
+        """When a person is asked before a call: as the policy says, always, or never."""
+        self.answer_within = answer_within
+        """Seconds a person has to answer here; after that a call is refused."""
+        self.questions_to: Answerer = "agent"
+        """Who answers what a tool asks while it runs: the agent's person, where its program can
+        ask one, or the person at this notebook."""
+        self._lock = RLock()
+        self._calls: deque[ServedCall] = deque(maxlen=KEPT_CALLS)
+        self._is_paused = self._is_closed = False
+        self.token = Token.new()
+        """What a client shows to be let in, as `Authorization: Bearer ...`."""
+        self._offer = Offer(tools)
+        self._server = _server_of(
+            self._offer,
+            name=name,
+            token=self.token,
+            port=port,
+            allowed_hosts=allowed_hosts,
+            begin=self._begin,
+        )
+        self.url: str = self._server.url
+        """Where the tools are served, with streamable HTTP."""
+        self._file = ConnectionFile(name, self.url, self.token)
+        try:
+            self._file.write()
+        except BaseException:  # also an interrupt: nothing is left behind
+            self._server.close()
+            raise
+        self._forget = definitions.listen(self.look)
+        open_servers.append(self)
+        atexit.register(self.close)
+
+    # --- what it is -----------------------------------------------------------------
+
+    @property
+    def tools(self) -> Mapping[str, ToolDefinition[Any, Any]]:
+        """The tools as they are served now, by name."""
+        return self._offer.tools
+
+    @property
+    def calls(self) -> tuple[ServedCall, ...]:
+        """The calls that arrived, the newest last; at most the last 1,000."""
+        with self._lock:
+            return tuple(self._calls)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether calls wait for a person before they run."""
+        return self._is_paused
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is served any more."""
+        return self._is_closed
+
+    def client_config(self, client: Client = "mcp") -> ClientConfig:
+        """Return the configuration for *client*; `print` it, and paste what is printed.
+
+        Args:
+            client: "claude" (Desktop and Code), "cursor", "vscode", "codex", or "mcp" for
+                whatever takes `mcpServers`, as OpenHands does.
+        """
+        return ClientConfig(client, self.name)
+
+    def __repr__(self) -> str:
+        if self._is_closed:
+            return f"<Served {self.name!r}: closed>"
+        count = counted(len(self._offer.tools), "tool")
+        return f"<Served {self.name!r}: {count} at {self.url}>"
+
+    # --- what a person does -------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Have calls that arrive from now on wait for a person, as long as `answer_within` says."""
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Let calls run again, those that wait for nothing else too."""
+        self._is_paused = False
+        for call in self.calls:
+            call.accept_if(_PAUSED)
+
+    def look(self) -> None:
+        """Look whether other tools are to be served now, and tell the clients."""
+        self._offer.outdate()
+        self._server.announce_news()
+
+    def close(self) -> None:
+        """Stop serving: calls under way are stopped, and no thread, socket or file stays."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        atexit.unregister(self.close)
+        self._forget()
+        self._file.remove()
+        for call in self.calls:
+            if not call.is_over:
+                call.stop("stopped: the server was closed")
+        self._server.close()
+        self._offer.close()
+        open_servers.remove(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        self.close()
+
+    # --- what the server does -----------------------------------------------------------
+
+    def _begin(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any],
+        client: str,
+        can_ask: Callable[[Question], bool],
+    ) -> ServedCall:
+        """Start a call of *tool* for *client*, whose person can be asked what *can_ask* says."""
+        call = ServedCall(
+            tool,
+            arguments,
+            client=client,
+            answer_within=self.answer_within,
+            loop=self._server.loop,
+            asks_client=lambda q: self.questions_to == "agent" and can_ask(q),
+        )
+        with self._lock:
+            self._calls.append(call)
+        asks_because = _EACH if self.require == "always" else ""
+        if self._is_paused and not asks_because:
+            asks_because = _PAUSED
+        confirm = self._is_paused or self.require != "never"
+        call.begin(confirm=confirm, asks_because=asks_because)
+        return call
+
+
+open_servers: list[Served] = []
+"""What is served by this process now."""
+
+
+def _server_of(offer: Offer, **settings: Any) -> Any:
+    try:
+        from toolbench.serving.mcp_server import (  # noqa: PLC0415 - FastMCP takes seconds
+            Server,
+        )
+    except ImportError as error:  # FastMCP says so, or one of the packages it needs
+        extra = "serve"
+        raise MissingExtraError(extra) from error
+    return Server(offer, **settings)
+
+
+def serve(
+    tools: Any,
+    *,
+    name: str = "notebook",
+    port: int = 0,
+    require: Require = "policy",
+    answer_within: float = 60,
+    allowed_hosts: Sequence[str] = (),
+) -> Served:
+    """Serve *tools* over MCP to agents on this machine, and return what serves them.
+
+    Each call is a run in `history()` with the source "agent". A tool that is defined again is
+    served as it is then, and clients are told. Needs the extra `serve`.
+
+    Args:
+        tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools and
+            is called again when one was defined, or a list of these.
+        name: What clients call the server, and `toolbench connect` finds it by. The server
+            that began last under a name has it.
+        port: The port, on 127.0.0.1; 0 takes a free one.
+        require: When a person is asked before a call: as `policy` says, always, or never.
+            What the policy denies never runs.
+        answer_within: Seconds a person has to answer; after that the call is refused.
+        allowed_hosts: More names by which this machine may be addressed, as a proxy does.
+
+    Raises:
+        MissingExtraError: If the extra `serve` is not installed.
+        RegistrationError: If something is no tool, or two tools have one name.
+        ServerError: If the port is taken, or the name cannot be one.
+        ToolNotFoundError: If no tool goes by a name.
+    """
+    return Served(
+        tools,
+        name=name,
+        port=port,
+        require=require,
+        answer_within=answer_within,
+        allowed_hosts=allowed_hosts,
+    )
