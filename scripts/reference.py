@@ -56,7 +56,7 @@ MODULES = {
     "toolbench.testing": None,
     "toolbench.compat": None,
 }
-COMMANDS = ("new", "lab", "eval", "doctor")
+COMMANDS = ("new", "lab", "eval", "connect", "doctor")
 _FUNCTIONS = {"eval": "eval_"}  # what is called like a function of Python
 SKIPPED = ("_", "getdoc")
 

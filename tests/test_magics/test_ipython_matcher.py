@@ -54,6 +54,10 @@ class TestTab:
         ("text", "offered"),
         [
             ("%tool gr", ["greet"]),
+            ("%mcp serv", ["serve"]),
+            ("%mcp serve gr", ["greet"]),
+            ("%mcp serve add gr", ["greet"]),
+            ("%mcp serve -", ["--stop"]),
             ("%%tool gr", ["greet"]),
             ("x = %tool gr", ["greet"]),
             ("%tool greet ", ["name=", "style=", "loud="]),

@@ -23,7 +23,7 @@ from toolbench.core.registry import default_registry
 from toolbench.errors import RegistrationError, ServerError, ToolNotFoundError
 from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
-from toolbench.serving.connection_file import path_of, read_connection
+from toolbench.serving.access.connection_file import path_of, read_connection
 
 OPEN_FILES = Path("/proc/self/fd")
 

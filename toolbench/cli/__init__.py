@@ -1,4 +1,4 @@
-"""The command line: `toolbench new`, `lab`, `eval`, `doctor`."""
+"""The command line: `toolbench new`, `lab`, `eval`, `connect`, `doctor`."""
 
 import sys
 

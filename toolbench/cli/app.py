@@ -116,6 +116,27 @@ def eval_(
 
 
 @app.command
+def connect(name: str) -> int:
+    """Let a client that starts commands use what a notebook serves: stdio to that, until it ends.
+
+    `%mcp serve` and `serve(tools)` say how clients are configured to start this. The address
+    and the token are read from a file that only you can read.
+
+    Args:
+        name: The name it is served by: `notebook`, if you gave none.
+    """
+    from toolbench.serving.access import bridge  # noqa: PLC0415 - MCP takes seconds
+
+    try:
+        bridge.connect(name)
+    except ToolbenchError as error:
+        return _refuse(error)
+    except KeyboardInterrupt:  # the usual way to end it by hand
+        pass
+    return 0
+
+
+@app.command
 def doctor() -> int:
     """Say what is installed, which front ends will show widgets, and what cannot be used and why."""
     results = checks.examine()

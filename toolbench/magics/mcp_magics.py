@@ -16,8 +16,11 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from toolbench.errors import ToolNotFoundError
-from toolbench.magics import mcp_listing, over_time
+from toolbench.magics import mcp_listing
 from toolbench.magics.arguments.line_secrets import hides_secrets
+from toolbench.magics.catalog import Catalog
+from toolbench.magics.commands import over_time
+from toolbench.magics.commands.serving_command import ServingCommand
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split
@@ -47,6 +50,7 @@ def _parser() -> LineParser:
             "%mcp connect time --record time.jsonl -- python -m mcp_server_time",
             "%mcp connect time --replay time.jsonl",
             "%mcp explore time",
+            "%mcp serve                      the tools of this notebook, to agents",
         ),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -93,13 +97,17 @@ def _parser() -> LineParser:
     save.add_argument("file", nargs="?", default="mcp.json")
     save.add_argument("--yes", action="store_true", help="overwrite the file")
     over_time.add_parsers(commands)
+    serve = commands.add_parser("serve", help="tools of this notebook, to agents")
+    serve.add_argument("names", nargs="*", metavar="NAME", help="which; else all of it")
+    serve.add_argument("--stop", action="store_true", help="serve no longer")
     commands.add_parser("discover", help="servers other programs are configured with")
     return parser
 
 
 COMMANDS = (
     *("explore", "connect", "list", *LOOKS),
-    *("reconnect", "disconnect", "review", "save", *over_time.COMMANDS, "discover"),
+    *("reconnect", "disconnect", "review", "save", *over_time.COMMANDS, "serve"),
+    "discover",
 )
 MCP = _parser()
 
@@ -108,9 +116,12 @@ MCP = _parser()
 class MCPMagics(Magics):
     """The magic of MCP servers."""
 
-    def __init__(self, shell: Any, client: "Callable[[], MCPClient]") -> None:
-        """Work on the servers of what *client* returns."""
+    def __init__(
+        self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog
+    ) -> None:
+        """Work on the servers of what *client* returns, and serve tools of *catalog*."""
         super().__init__(shell)
+        self._serve = ServingCommand(catalog)
         self._names: dict[str, Any] = shell.user_ns
         self._client = client
         self._warming: Thread | None = None

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
+    from toolbench.serving.access.client_config import ClientConfig as ClientConfig
     from toolbench.serving.call import ServedCall as ServedCall
-    from toolbench.serving.client_config import ClientConfig as ClientConfig
     from toolbench.serving.served import Served as Served
     from toolbench.serving.served import serve as serve
 

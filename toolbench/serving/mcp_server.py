@@ -8,8 +8,8 @@ import mcp_types as types
 from fastmcp import FastMCP
 
 from toolbench._version import __version__
+from toolbench.serving.access.guard import OneToken
 from toolbench.serving.announcements import Announcements
-from toolbench.serving.guard import OneToken
 from toolbench.serving.handlers import Begin, Handlers
 from toolbench.serving.http_thread import HOST, HttpThread
 from toolbench.serving.offer import Offer

@@ -10,11 +10,11 @@ from toolbench.core.definition.hooks import definitions
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import MissingExtraError, ToolbenchError
 from toolbench.runs.questions import Question
+from toolbench.serving.access.client_config import Client, ClientConfig
+from toolbench.serving.access.connection_file import ConnectionFile, check_name
+from toolbench.serving.access.token import Token
 from toolbench.serving.call import ServedCall
-from toolbench.serving.client_config import Client, ClientConfig
-from toolbench.serving.connection_file import ConnectionFile, check_name
 from toolbench.serving.offer import Offer
-from toolbench.serving.token import Token
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -122,6 +122,18 @@ class Served:
             return f"<Served {self.name!r}: closed>"
         count = counted(len(self._offer.tools), "tool")
         return f"<Served {self.name!r}: {count} at {self.url}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a cell shows: what is served, and how clients get there."""
+        if self._is_closed:
+            return {"text/plain": repr(self)}
+        text = (
+            f"{self!r}\n"
+            f"Clients start: toolbench connect {self.name}\n"
+            'To paste: print(served.client_config("claude")), or "cursor", "vscode", "codex", '
+            '"mcp"'
+        )
+        return {"text/plain": text}
 
     # --- what a person does -------------------------------------------------------------
 

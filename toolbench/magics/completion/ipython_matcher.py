@@ -16,6 +16,7 @@ from toolbench.jsonschema.view import read
 from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
 from toolbench.magics.arguments.inline_json import open_json
 from toolbench.magics.catalog import Catalog
+from toolbench.magics.commands.serving_command import OPTIONS as SERVING_OPTIONS
 from toolbench.magics.completion.body_completion import (
     offer_in_json,
     offer_in_yaml,
@@ -55,6 +56,7 @@ _MODEL = re.compile(r"(?:^%model\s+|%%chat\s.*--model[ =])(\S*)$")
 _CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:\S*,)?([^\s,]*)$")
 _COMMAND = re.compile(r"%mcp\s+(\w*)$")
 _CONNECT = re.compile(r"%mcp\s+connect\s+(?!(?:.*\s)?--\s)(?:(.*)\s)?(\S*)$")
+_SERVE = re.compile(r"%mcp\s+serve\s+(?:.*\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S+)([^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"\s(?:-f|--format)[ =]?(\w+)")
 _KEYWORD = re.compile(r"(?<!\S)([\w.-]+)=")
@@ -89,6 +91,7 @@ def matcher_for(
         (_CALL, lambda hit: _call(catalog, *hit.groups())),
         (_COMMAND, lambda hit: _offer(subcommands, hit[1], "command")),
         (_CONNECT, lambda hit: _connect(targets, hit[1] or "", hit[2])),
+        (_SERVE, lambda hit: _serve(catalog, hit[1])),
         (_MODEL, lambda hit: _offer(models(), hit[1], "model")),
         (_CHAT_TOOLS, lambda hit: _offer(catalog.names(), hit[1], "tool")),
         (server, lambda hit: _offer(servers(), hit[1], "server")),
@@ -169,6 +172,12 @@ def _connect(
         return _offer(CONNECT_OPTIONS, word, "option")
     _, positional = apart(["connect", *before])
     return _offer(targets() if len(positional) == 2 else (), word, "instance")
+
+
+def _serve(catalog: Catalog, word: str) -> SimpleMatcherResult:
+    if word.startswith("-"):
+        return _offer(SERVING_OPTIONS, word, "option")
+    return _offer(catalog.names(), word, "tool")
 
 
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:

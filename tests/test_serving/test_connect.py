@@ -1,0 +1,149 @@
+"""`toolbench connect NAME`, and the configurations that start it."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+from fastmcp.client.transports import StdioTransport
+
+from test_serving.clients import ERAS
+from toolbench import current_run, tool
+from toolbench.errors import ToolbenchError
+from toolbench.mcp import create_mcp_tools
+from toolbench.serving import serve
+from toolbench.serving.access.client_config import CLIENTS
+from toolbench.serving.access.connection_file import ConnectionFile
+
+PROGRAM = Path(sys.executable).with_name("toolbench")
+
+
+@tool(read_only=True)
+def shout(text: str) -> dict[str, str]:
+    """Say it loud."""
+    current_run().progress(1, 1, "loud")
+    return {"text": text.upper()}
+
+
+@tool(read_only=True)
+def sure() -> str:
+    """Ask."""
+    return current_run().ask("Sure?").action
+
+
+@pytest.fixture
+def served():
+    with serve([shout, sure], name="bridged") as served:
+        yield served
+
+
+def entry_of(served):
+    [entry] = served.client_config("mcp")["mcpServers"].values()
+    return entry
+
+
+def connect(name):
+    """What the command says that finds nothing."""
+    return subprocess.run(
+        [str(PROGRAM), "connect", name],
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ,
+    )
+
+
+class TestBridge:
+    @pytest.mark.parametrize("mode", ERAS.values(), ids=ERAS)
+    def test_passes_all_on(self, served, mode):
+        """The list, a result with structure, progress, a question: in both eras."""
+        seen = []
+
+        async def note(value, total, message):
+            seen.append(message)
+
+        async def yes(message, response_type, params, context):
+            return ElicitResult(action="accept", content={"answer": True})
+
+        async def go():
+            entry = entry_of(served)
+            transport = StdioTransport(
+                entry["command"], entry["args"], env=dict(os.environ)
+            )
+            async with Client(transport, mode=mode, elicitation_handler=yes) as client:
+                names = [one.name for one in await client.list_tools()]
+                loud = await client.call_tool(
+                    "shout", {"text": "ü"}, progress_handler=note
+                )
+                asked = await client.call_tool("sure", {})
+                return names, loud.structured_content, asked.content[0].text
+
+        answers = asyncio.run(go())
+        assert answers == (["shout", "sure"], {"text": "Ü"}, "accept")
+        assert seen == ["loud"]
+
+    def test_is_found_by_our_own_client(self, served):
+        """The configuration is one that toolbench takes too."""
+        with create_mcp_tools(dict(served.client_config("mcp"))) as client:
+            assert client["shout"](text="a").structured == {"text": "A"}
+
+    def test_the_token_is_on_no_command_line(self, served):
+        """Others on the machine can read those."""
+        assert served.token not in json.dumps(entry_of(served))
+
+    def test_says_that_nothing_is_served(self):
+        """And how to change that."""
+        done = connect("nothing_here")
+        assert done.returncode == 1
+        assert "Nothing is served as 'nothing_here'" in done.stderr
+        assert done.stdout == ""
+
+    def test_says_that_the_kernel_is_gone(self, served):
+        """A file that a killed process left behind."""
+        gone = ConnectionFile("gone", "http://127.0.0.1:9/mcp", "token")
+        gone.write()
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        done = subprocess.run(
+            [str(PROGRAM), "connect", "gone"],
+            input=f"{json.dumps(message)}\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env=os.environ,
+        )
+        gone.remove()
+        assert done.returncode == 1
+        assert "cannot be reached: its kernel ended" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class TestConfig:
+    @pytest.mark.parametrize("client", CLIENTS)
+    def test_can_be_pasted(self, served, client):
+        """Its text says what the object says, and starts the program."""
+        config = served.client_config(client)
+        read = tomllib.loads if client == "codex" else json.loads
+        assert read(str(config)) == config
+        [servers] = config.values()
+        [(name, entry)] = servers.items()
+        assert (name, entry["args"]) == ("bridged", ["connect", "bridged"])
+        assert Path(entry["command"]) == PROGRAM
+
+    def test_vscode_has_words_of_its_own(self, served):
+        """`servers`, each with its type."""
+        config = served.client_config("vscode")
+        assert config["servers"]["bridged"]["type"] == "stdio"
+
+    def test_of_an_unknown_client_is_refused(self, served):
+        """With the nearest."""
+        with pytest.raises(ToolbenchError, match="Did you mean 'cursor'"):
+            served.client_config("curser")

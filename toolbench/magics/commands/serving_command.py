@@ -1,0 +1,69 @@
+"""`%mcp serve`: tools of this notebook, served to real agents."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.magics.catalog import AnyTool, Catalog
+
+if TYPE_CHECKING:
+    from toolbench.serving.served import Served
+
+OPTIONS = ("--stop",)
+
+
+class ServingCommand:
+    """What `%mcp serve` of one notebook serves: one server, the newest."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        """Serve tools that *catalog* finds."""
+        self._catalog = catalog
+        self._served: Served | None = None
+
+    def __call__(self, options: Any) -> "Served | None":
+        """Do what the line says; return what is served.
+
+        Raises:
+            UsageError: If there is nothing to serve, or to stop.
+        """
+        names: list[str] = options.names
+        if options.stop:
+            self._stop(names)
+            return None
+        for name in names:
+            self._catalog.find(name)
+        if not names and not self._own_tools():
+            msg = (
+                "This notebook defines no tool yet. Define one with @tool, or name those to "
+                "serve: %mcp serve NAME ..."
+            )
+            raise UsageError(msg)
+        from toolbench.serving.served import serve  # noqa: PLC0415 - FastMCP takes seconds
+
+        if self._served is not None:
+            self._served.close()
+        self._served = serve(names or self._own_tools)
+        return self._served
+
+    def _stop(self, names: list[str]) -> None:
+        if names:
+            msg = f"--stop ends all that is served: leave out {' '.join(names)}."
+            raise UsageError(msg)
+        if self._served is None or self._served.is_closed:
+            msg = "Nothing is served by %mcp serve."
+            raise UsageError(msg)
+        self._served.close()
+        print(f"{self._served.name!r} is served no longer.")  # noqa: T201 - in the cell that asked
+
+    def _own_tools(self) -> list[AnyTool]:
+        """The tools that this notebook defines: neither runtime tools nor those of servers."""
+        entries = self._catalog.entries(source="notebook")
+        tools: Iterable[AnyTool] = (e.make() for e in entries if e.source == "notebook")
+        return [tool for tool in tools if tool.executor is not None and _is_own(tool)]
+
+
+def _is_own(tool: AnyTool) -> bool:
+    kind = type(tool)
+    return kind is ToolDefinition or not kind.__module__.startswith("toolbench.")

@@ -1,0 +1,1 @@
+"""How clients get to what is served: address, token, configuration, bridge."""

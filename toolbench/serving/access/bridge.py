@@ -1,0 +1,79 @@
+"""`toolbench connect NAME`: a client's stdio on one side, a served notebook's HTTP on the other."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
+from mcp.shared.inbound import encode_header_value
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp_types import PROTOCOL_VERSION_META_KEY
+
+from toolbench.errors import ServerError
+from toolbench.serving.access.connection_file import ConnectionFile, read_connection
+
+_LARGEST = 256 * 1024 * 1024  # bytes of one result
+
+
+def connect(name: str) -> None:
+    """Pass messages between stdio and what is served as *name*, until either side ends.
+
+    Raises:
+        ServerError: If nothing is served under that name, or it is gone.
+    """
+    connection = read_connection(name)
+    try:
+        anyio.run(_pass_on, connection)
+    except* (httpx2.TransportError, ConnectionError):
+        msg = (
+            f"What was served as {name!r} cannot be reached: its kernel ended or was "
+            "restarted. Run `%mcp serve` there again, and start this again."
+        )
+        raise ServerError(msg) from None
+
+
+async def _pass_on(connection: ConnectionFile) -> None:
+    async with (
+        httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {connection.token}"},
+            timeout=httpx2.Timeout(30.0, read=None),
+            trust_env=False,  # it is on this machine: no proxy is asked
+        ) as client,
+        streamable_http_client(
+            connection.url, http_client=client, max_sse_event_size=_LARGEST
+        ) as (from_server, to_server),
+        stdio_server() as (from_client, to_client),
+        anyio.create_task_group() as both,
+    ):
+
+        async def answer() -> None:
+            async for message in from_server:
+                if isinstance(message, SessionMessage):
+                    await to_client.send(message)
+                else:
+                    sys.stderr.write(f"toolbench connect: {message}\n")
+            both.cancel_scope.cancel()
+
+        both.start_soon(answer)
+        async for message in from_client:
+            if isinstance(message, SessionMessage):
+                await to_server.send(_with_headers(message))
+        both.cancel_scope.cancel()
+
+
+def _with_headers(message: SessionMessage) -> SessionMessage:
+    """Return *message* with the headers that HTTP wants of it in the newer era."""
+    body: Any = message.message
+    params = getattr(body, "params", None)
+    meta = params.get("_meta") if isinstance(params, Mapping) else None
+    version = meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, Mapping) else None
+    if not isinstance(version, str):
+        return message
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": body.method}
+    name = (params or {}).get("name") or (params or {}).get("uri")
+    if isinstance(name, str):
+        headers["Mcp-Name"] = encode_header_value(name)
+    return SessionMessage(body, metadata=ClientMessageMetadata(headers=headers))
