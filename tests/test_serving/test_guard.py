@@ -10,14 +10,14 @@ from toolbench.serving import serve
 
 
 @tool(read_only=True)
-def echo(text: str) -> str:
+def shout(text: str) -> str:
     """Say it again."""
     return text
 
 
 @pytest.fixture(scope="module")
 def served():
-    with serve([echo], name="guarded") as served:
+    with serve([shout], name="guarded") as served:
         yield served
 
 
@@ -56,7 +56,9 @@ class TestHost:
 
     def test_one_that_was_named_is_let_in(self):
         """As a proxy names itself."""
-        with serve([echo], name="proxied", allowed_hosts=["hub.example.org"]) as served:
+        with serve(
+            [shout], name="proxied", allowed_hosts=["hub.example.org"]
+        ) as served:
             assert not refused(served, 421, host="hub.example.org")
             assert refused(served, 421, host="other.example.org")
             assert post(served, host="hub.example.org").status_code == 401

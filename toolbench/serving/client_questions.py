@@ -8,6 +8,8 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.view import read
 from toolbench.runs.questions import Answer, Question
 
@@ -31,20 +33,19 @@ def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
 def is_flat(schema: Mapping[str, Any]) -> bool:
     """Tell whether *schema* is one that elicitation may ask for: fields of simple kinds."""
     node = read(schema)
-    if node.type != "object" or schema.keys() & {"$defs", "definitions", "$ref"}:
-        return False
-    properties = schema.get("properties")
-    return isinstance(properties, Mapping) and all(
-        isinstance(field, Mapping) and _is_simple(field)
-        for field in properties.values()
+    has_references = next(references_in(schema), None) is not None
+    return (
+        node.type == "object"
+        and not has_references
+        and all(map(_is_simple, node.properties.values()))
     )
 
 
-def _is_simple(field: Mapping[str, Any]) -> bool:
-    if field.get("type") != "array":
-        return field.get("type") in _SIMPLE and "$ref" not in field
-    items = field.get("items")
-    return isinstance(items, Mapping) and bool(items.keys() & {"enum", "anyOf"})
+def _is_simple(field: Node) -> bool:
+    if field.type != "array":
+        return field.type in _SIMPLE and not (field.takes_null or field.branches)
+    choices = field.items.choices if field.items is not None else []
+    return bool(choices) and all(isinstance(choice, str) for choice in choices)
 
 
 def request_for(question: Question) -> types.ElicitRequest:

@@ -1,0 +1,46 @@
+"""Which questions of a run an agent's program can put to its person: forms of simple fields."""
+
+import pytest
+
+from toolbench.serving.client_questions import is_flat
+
+
+def form(**fields):
+    return {"type": "object", "properties": fields}
+
+
+SIMPLE = {
+    "a text": form(name={"type": "string", "format": "email"}),
+    "a choice": form(size={"type": "string", "enum": ["S", "M"]}),
+    "a number and a yes": form(n={"type": "integer"}, sure={"type": "boolean"}),
+    "several of a list": form(
+        sizes={"type": "array", "items": {"type": "string", "enum": ["S", "M"]}}
+    ),
+    "several with titles": form(
+        sizes={"type": "array", "items": {"anyOf": [{"const": "S", "title": "Small"}]}}
+    ),
+    "nothing": form(),
+}
+OTHERS = {
+    "an object inside": form(place={"type": "object", "properties": {}}),
+    "a free list": form(names={"type": "array", "items": {"type": "string"}}),
+    "a list of yes and no": form(yes={"type": "array", "items": {"type": "boolean"}}),
+    "a reference": form(name={"$ref": "#/$defs/name"})
+    | {"$defs": {"name": {"type": "string"}}},
+    "no type": form(name={}),
+    "a null": form(name={"type": ["string", "null"]}),
+    "two types": form(name={"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+    "no object": {"type": "string"},
+}
+
+
+@pytest.mark.parametrize("schema", SIMPLE.values(), ids=SIMPLE.keys())
+def test_can_be_asked(schema):
+    """The fields that MCP's elicitation has."""
+    assert is_flat(schema)
+
+
+@pytest.mark.parametrize("schema", OTHERS.values(), ids=OTHERS.keys())
+def test_cannot_be_asked(schema):
+    """A client would refuse them; the person at the notebook is asked instead."""
+    assert not is_flat(schema)
