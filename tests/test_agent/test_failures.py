@@ -1,7 +1,8 @@
 import pytest
 
-from test_agent.scripts import add, call, calls, check_answered, fail, of, talk
+from test_agent.scripts import add, call, calls, check_answered, fail, of, talk, wipe
 from toolbench import (
+    Conversation,
     SecurityRisk,
     ToolAnnotations,
     ToolDefinition,
@@ -9,6 +10,7 @@ from toolbench import (
     tool,
 )
 from toolbench.agent import (
+    Agent,
     AgentErrorEvent,
     LLMSecurityAnalyzer,
     NoticeEvent,
@@ -33,14 +35,38 @@ class TestSecurityAnalyzer:
         assert "rated HIGH" in of(c, UserRejectObservation)[0].reason
 
     def test_by_another_model(self):
-        """The first of the three words counts; anything else is unknown."""
-        rater = ScriptedModel(["LOW", "It is HIGH.", "?"])
-        message = calls(*(call("add", {"a": n}, id=f"c{n}") for n in range(3)))
+        """The worst of the words counts; an answer without one counts as HIGH."""
+        rater = ScriptedModel(["LOW", "It is HIGH.", "banana", "UNKNOWN"])
+        message = calls(*(call("add", {"a": n}, id=f"c{n}") for n in range(4)))
         c = talk([message], security_analyzer=LLMSecurityAnalyzer(rater))
         c.step()
-        assert [
-            type(e) for e in of(c, (ObservationEvent, UserRejectObservation))
-        ].count(UserRejectObservation) == 1
+        refused = [e.tool_call_id for e in of(c, UserRejectObservation)]
+        assert refused == ["c1", "c2"]
+        [notice] = of(c, NoticeEvent)
+        assert "counts as HIGH" in notice.text and "banana" in notice.text
+
+    def test_of_ones_own_that_asks_a_model_sends_it_no_secret(self):
+        """What rates sees marks in the place of the conversation's secrets."""
+        rater = ScriptedModel(["LOW"])
+        by_model = LLMSecurityAnalyzer(rater)
+
+        class Composed:
+            def security_risk(self, event):
+                return by_model.security_risk(event)
+
+        agent = Agent(
+            ScriptedModel([calls(call("wipe", {"path": "/x"}))]),
+            [wipe],
+            security_analyzer=Composed(),
+        )
+        c = Conversation(agent=agent, secrets={"TOKEN": "s3cret-of-the-house"})
+        c.send_message("Do it.")
+        c.ask()
+        c.edit_pending(None, {"path": "s3cret-of-the-house"})
+        c.run_pending()
+        [(messages, _)] = rater.requests
+        assert "s3cret-of-the-house" not in str(messages)
+        assert "wipe" in str(messages)
 
     def test_by_the_agent_itself(self):
         """Its model is asked for a rating with each call that may change something."""
@@ -131,6 +157,20 @@ class TestRecovery:
         """Another error stays the same; a tool that changes something may change it twice."""
         _, notes = self.outcome([tool], retry=3)
         assert not notes and len(history()) == 1
+
+    def test_a_stop_in_the_pause_before_a_retry_ends_it(self):
+        """The tool does not run once more after the person stopped it."""
+
+        def stop(event):
+            if isinstance(event, NoticeEvent):
+                c.interrupt()
+
+        agent = Agent(ScriptedModel([calls(call("flaky"))]), [flaky(3)], retry=3)
+        c = Conversation(agent=agent, callbacks=[stop])
+        c.send_message("Do it.")
+        assert c.run() == "paused"
+        assert len(history()) == 1
+        check_answered(c)
 
     def test_degrades_to_the_backup_that_the_tool_names(self):
         """The call goes there with the same arguments."""

@@ -104,6 +104,17 @@ class TestPause:
         assert c.run() == "answered"
         check_sent(sent(c))
 
+    def test_exit_ends_it_and_runs_no_call_that_waits(self):
+        """Who leaves has said yes to nothing; the calls are answered all the same."""
+        c = talk([calls(call("wipe", {"path": "/x"}))])
+        c.ask()
+        c.send_message("Well.")
+        c.send_message("/exit")
+        assert c.run() == "finished"
+        assert "ended the conversation" in of(c, UserRejectObservation)[0].reason
+        check_answered(c)
+        assert len(history()) == 0 and len(c.agent.llm.requests) == 1
+
     def test_a_break_is_neither_a_failure_nor_a_refusal(self, tmp_path):
         """The page says what became of a call, also that of a conversation that was saved."""
         script = [calls(call("nothing", id="c1")), calls(call("interrupted", id="c2"))]

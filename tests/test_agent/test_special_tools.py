@@ -4,6 +4,7 @@ import pytest
 
 from test_agent.scripts import add, call, calls, of, sent, talk
 from toolbench import (
+    Conversation,
     ToolDefinition,
     history,
     tool,
@@ -125,8 +126,8 @@ class TestAskHuman:
 
 
 class TestManyTools:
-    def test_are_searched(self):
-        """Above 100, the model gets a search; what it finds it can call."""
+    def test_are_searched(self, tmp_path):
+        """Above 100, the model gets a search; what it finds it can call, also later."""
 
         def numbered(n):
             return ToolDefinition(
@@ -146,6 +147,10 @@ class TestManyTools:
         assert offered[0] == {"search_tools"}
         assert "tool_77" in offered[1] and len(offered[1]) < 10
         assert of(c, ObservationEvent)[-1].observation.text == "77"
+        c.save(tmp_path / "c.jsonl")
+        for again in (Conversation.load(tmp_path / "c.jsonl", c.agent), c.fork()):
+            tools = again.loop.toolset.offered("openai")
+            assert {t["function"]["name"] for t in tools} == offered[-1]
 
 
 class TestCheckTools:

@@ -4,9 +4,10 @@ import pytest
 
 from test_agent.scripts import call, calls, check_answered, of, sent, talk
 from toolbench import Conversation, SecurityRisk, tool
-from toolbench.agent import Agent, LLMSecurityAnalyzer, NoticeEvent
+from toolbench.agent import Agent, LLMSecurityAnalyzer, MessageEvent, NoticeEvent
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models.function import FunctionModel
 from toolbench.runs.background import active
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
@@ -79,6 +80,18 @@ def test_stop_ends_the_request_that_rates_a_call():
     thread.join(PATIENCE)
     assert not thread.is_alive() and ran == []
     check_answered(c, waiting=1)
+
+
+def test_an_answer_that_came_after_the_stop_is_not_used():
+    """A function that answers for a model cannot be stopped, but nothing follows from it."""
+
+    def late(messages, tools):
+        c.interrupt()
+        return "Too late."
+
+    c = talk(FunctionModel(late))
+    assert c.run() == "paused"
+    assert [e.text for e in of(c, MessageEvent)] == ["Do it."]
 
 
 def test_a_stop_before_a_run_counts():

@@ -258,3 +258,15 @@ class TestStepping:
         conversation = shell.user_ns["chat"]
         assert len(conversation.pending) == 1 and len(history()) == 0
         assert conversation.run() == "answered"
+
+    def test_a_message_does_not_let_them_run(self, shell, chat):
+        """A person who writes "no" has not said yes: what waits is decided first."""
+        model(shell, "mine scripted('As you like.')")
+        chat("--step")
+        with pytest.raises(UsageError, match=r"1 call of chat .* chat\.reject_pending"):
+            shell.run_cell_magic("chat", "", "No, do not do that!")
+        conversation = shell.user_ns["chat"]
+        assert len(history()) == 0 and not conversation.loop.unread
+        conversation.reject_pending("No.")
+        chat("")
+        assert len(history()) == 0

@@ -21,6 +21,7 @@ from toolbench.redaction.remembered import remembered
 from toolbench.redaction.result_redactors import results
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
+from toolbench.wording import counted
 
 Speaker = Literal["user", "agent", "environment"]
 """Who a message is from; the environment is the workbench itself."""
@@ -83,11 +84,18 @@ class MessageEvent(Event):
         return "".join(c.text for c in self.content if isinstance(c, TextContent))
 
     @property
+    def is_exit(self) -> bool:
+        """Whether it ends the conversation, as `/exit` does."""
+        return self.text.strip() == "/exit"
+
+    @property
     def visualize(self) -> RenderableType:
         """Who it is from, and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
         text = Text.assemble((_SPEAKERS[self.source], "bold"), _hidden(self.text))
-        return text.append(f" [{images} images]" if images else "", style="dim")
+        return text.append(
+            f" [{counted(images, 'image')}]" if images else "", style="dim"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,7 +265,7 @@ class Condensation(Event):
     @property
     def visualize(self) -> RenderableType:
         """How much was forgotten, and the summary."""
-        head = f"Condensed {len(self.forgotten)} events: "
+        head = f"Condensed {counted(len(self.forgotten), 'event')}: "
         return Text.assemble((head, "bold dim"), (self.summary, "dim"))
 
 

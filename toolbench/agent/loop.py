@@ -22,11 +22,9 @@ from toolbench.agent.event_log.event_log import EventLog
 from toolbench.agent.event_log.fork import fork
 from toolbench.agent.events import (
     ActionEvent,
-    AnswerEvent,
     Event,
     MessageEvent,
     NoticeEvent,
-    ObservationEvent,
     StopEvent,
     StopReason,
     begins_answer,
@@ -47,11 +45,12 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
 from toolbench.llm.prompt_messages import user_message
 from toolbench.redaction.redactor import Redactor
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
 
-_EXIT = "/exit"
+_LEFT = "The call was not run: the person ended the conversation."
 
 
 class Loop:
@@ -330,7 +329,7 @@ class Loop:
             msg = "Nothing was said yet: give the model something to do with send_message(...)."
             raise ToolbenchError(msg)
         if steps >= self.agent.max_steps:
-            self._detail = f"after {steps} steps"
+            self._detail = f"after {counted(steps, 'step')}"
             return "max_steps"
         left, cost = self.money_left, self.requests.usage.cost or 0.0
         if left is not None and left <= 0:
@@ -345,6 +344,8 @@ class Loop:
     # --- one step --------------------------------------------------------------------
 
     def _step(self) -> None:
+        if self.round is not None and any(event.is_exit for event in self._inbox):
+            self.pending.refuse(None, _LEFT)
         if self.round is None:
             self._ask()
         if self.round is not None and not self._stopping.is_set():
@@ -367,8 +368,8 @@ class Loop:
             self.log.tell(*outcome.news)
 
     def _read(self, event: MessageEvent) -> None:
-        if event.text.strip() == _EXIT:
-            self.end("finished", _EXIT)
+        if event.is_exit:
+            self.end("finished", event.text.strip())
         else:
             self.end(None)
             self._add(event)
@@ -390,11 +391,5 @@ class Loop:
         self.round = None
         if self.calls.repeats.is_stuck:
             self.end("repeated", "the same call, three times in a row")
-        elif any(finishes(c, current.answers[c.id]) for c in current.calls):
+        elif current.is_finished:
             self.end("finished")
-
-
-def finishes(call: ActionEvent, answer: AnswerEvent) -> bool:
-    """Tell whether *call*, which came to *answer*, ended the task."""
-    has_run = isinstance(answer, ObservationEvent) and not answer.observation.is_error
-    return has_run and isinstance(call.action, FinishAction)

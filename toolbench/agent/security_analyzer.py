@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from toolbench.agent.context.masking import Masking
 from toolbench.agent.events import ActionEvent
 from toolbench.core.security import SecurityRisk
+from toolbench.errors import ModelError
 from toolbench.llm.models import Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
+from toolbench.plain import clip
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
 Rule = Callable[[ActionEvent], SecurityRisk | None]
@@ -89,38 +90,44 @@ class LLMSecurityAnalyzer:
         return self._model is None
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
-        """Return the rating; UNKNOWN if the model gives none."""
+        """Return the rating; see `rate`."""
         return self.rate(event)
 
     def rate(
         self,
         event: ActionEvent,
-        masking: Masking | None = None,
         cancel: Cancellable | None = None,
         spend: Callable[[Usage | None], object] = lambda usage: None,
     ) -> SecurityRisk:
-        """Return the rating; UNKNOWN if the model gives none.
+        """Return the rating.
 
         Args:
-            event: The call.
-            masking: Hides the secrets of the conversation from the model that rates.
+            event: The call, without secrets: the model that rates is sent its arguments.
             cancel: Stops the request.
             spend: Is given what the rating took.
+
+        Raises:
+            ModelError: If the model that rates gives no rating; the call counts as HIGH then.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN
         provider = self._model.provider
         request = [
             system_message(_INSTRUCTIONS, provider),
-            user_message(_text_of(event, masking), provider),
+            user_message(_text_of(event), provider),
         ]
         answer = self._model.complete(request, (), cancel=cancel)
         spend(answer.usage)
         words = re.findall(r"[A-Z]+", answer.text.upper())
-        return _worst(SecurityRisk.__members__.get(word) for word in words)
+        ratings = {SecurityRisk.__members__.get(word) for word in words} - {None}
+        if not ratings:
+            msg = (
+                f"{self._model.name} said {clip(answer.text)} in the place of a rating."
+            )
+            raise ModelError(msg)
+        return _worst(ratings)
 
 
-def _text_of(event: ActionEvent, masking: Masking | None = None) -> str:
+def _text_of(event: ActionEvent) -> str:
     call = event.tool_call
-    arguments = call.arguments if masking is None else masking.values(call.arguments)
-    return f"{call.name} {json.dumps(arguments, ensure_ascii=False, default=str)}"
+    return f"{call.name} {json.dumps(call.arguments, ensure_ascii=False, default=str)}"

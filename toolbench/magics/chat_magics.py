@@ -21,6 +21,7 @@ from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.input_prompt import somebody_there
 from toolbench.widgets.kit.notebook_variables import Variables
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.llm.models import Model
@@ -97,6 +98,16 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
     return error
 
 
+def _check_nothing_waits(conversation: Conversation, name: str) -> None:
+    """Check that no call waits for a person: it would run before the model reads the message."""
+    if waiting := len(conversation.pending):
+        msg = (
+            f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "
+            f"{name}.reject_pending('why') refuses all, and {name} as the last line of a cell shows each."
+        )
+        raise UsageError(msg)
+
+
 @dataclass(frozen=True)
 class NamedModel:
     """A model under its name."""
@@ -171,6 +182,7 @@ class ChatMagics(Magics):
         if options.step:
             self._begin_stepping(conversation, cell.strip("\n"))
             return
+        _check_nothing_waits(conversation, options.name)
         from toolbench.widgets.transcript.live import (  # noqa: PLC0415 - brings the agent
             LiveTranscript,
         )

@@ -34,6 +34,13 @@ class TestAddress:
         with pytest.raises(ValueError, match="NO_SUCH_KEY is not set"):
             as_model("http://localhost/v1#x", api_key_env="NO_SUCH_KEY")
 
+    @pytest.mark.parametrize("key", ["sk-proj-4c2", "AIzaSy4c2", "a4c2"])
+    def test_does_not_repeat_a_key_given_in_the_place_of_its_name(self, key):
+        """A commonly made mistake, whose output is saved with the notebook."""
+        with pytest.raises(ValueError, match="name of a variable") as caught:
+            as_model("http://localhost/v1#x", api_key_env=key)
+        assert key not in str(caught.value)
+
     def test_reads_no_endless_answer(self, server, monkeypatch):
         """A line, a JSON value, a refusal or a list without an end is left at the limit."""
         monkeypatch.setattr("toolbench.llm.models.transport.address.MOST_BYTES", 1_000)

@@ -14,6 +14,7 @@ from toolbench.agent.events import (
     MessageEvent,
 )
 from toolbench.agent.step.call_round import Round
+from toolbench.agent.tools.tool_search import SearchToolsObservation
 from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
@@ -84,6 +85,8 @@ class Rebuild:
                 current.edit(edit)
             for answer in self._answers:
                 current.answer(answer)
+                if isinstance(answer.answer, SearchToolsObservation):
+                    self._loop.toolset.reveal(answer.answer.names)
             self._loop.take_over_round(current)
         events, self._waiting_events, self._answers, self._edits = (
             self._waiting_events,

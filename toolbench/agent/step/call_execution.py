@@ -174,15 +174,21 @@ class Calls:
         if analyzer is None:
             return call.tool_call.security_risk
         try:
+            call = self._masked(call)  # an analyzer may ask a model
             if isinstance(analyzer, LLMSecurityAnalyzer):
-                redactor = self._conversation.state.secrets.redactor
-                return analyzer.rate(call, Masking(redactor), token, self._spend)
+                return analyzer.rate(call, token, self._spend)
             return analyzer.security_risk(call)
         except Exception as error:  # noqa: BLE001 - what cannot be rated is asked about
             if not token.cancelled:
                 text = f"{call.tool_name} could not be rated, so it counts as HIGH"
                 self._note(f"{text}: {sentence_of(error)}")
             return SecurityRisk.HIGH
+
+    def _masked(self, call: ActionEvent) -> ActionEvent:
+        """Return *call* with marks in the place of the conversation's secrets, for who rates it."""
+        masking = Masking(self._conversation.state.secrets.redactor)
+        arguments = masking.values(call.tool_call.arguments)
+        return replace(call, tool_call=replace(call.tool_call, arguments=arguments))
 
     # --- meanwhile -------------------------------------------------------------------
 
@@ -219,7 +225,8 @@ class Calls:
         while recovery.may_retry(run, times) and not stopping.is_set():
             delay = recovery.pause * 2**times
             self._note(f"{_failed(run)}; it is tried again after {delay:g} s.")
-            stopping.wait(delay)
+            if stopping.wait(delay):
+                break
             times += 1
             run = self._instead(run, run.tool)
         backup = recovery.backup_of(run, self._toolset.tools)

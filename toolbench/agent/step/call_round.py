@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolbench.agent.events import ActionEvent, AnswerEvent, CallEdit
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    ObservationEvent,
+)
+from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
@@ -43,6 +49,16 @@ class Round:
         """Note how a call ended; the first answer holds."""
         if answer.action_id is not None:
             self.answers.setdefault(answer.action_id, answer)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether one of the calls ended the task."""
+        return any(
+            isinstance(call.action, FinishAction)
+            and isinstance(answer := self.answers.get(call.id), ObservationEvent)
+            and not answer.observation.is_error
+            for call in self.calls
+        )
 
     @property
     def event_ids(self) -> list[int]:

@@ -178,6 +178,8 @@ class Requests:
             return
         self._failed_at = 0
         self.spend(summary.usage)
+        if not summary.forgotten:
+            return
         forgotten = tuple(id_ for turn in summary.forgotten for id_ in turn.event_ids)
         text = self._redactor.text(summary.text)
         self._context.condense(frozenset(forgotten), text)

@@ -84,6 +84,8 @@ class FunctionModel:
             current_thread() is main_thread()
         ):  # where it may ask, and can be interrupted
             returned = self._function(*arguments)
+            if cancel.cancelled:  # meanwhile: its answer is not wanted any more
+                raise stopped(self.name)
         else:
             try:
                 (returned,) = received(partial(self._start, arguments), cancel)

@@ -14,7 +14,6 @@ from toolbench.core.state import Conversation
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
 from toolbench.llm.models.person import PersonModel, ask_for_answer
-from toolbench.llm.models.protocol import Chunk
 from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.form.question import QuestionBox
@@ -22,13 +21,12 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import STYLE, Parts, put
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 from toolbench.widgets.transcript.forks import Forks
 from toolbench.widgets.transcript.person_desk import PersonDesk
 from toolbench.widgets.transcript.transcript_rows import Rows
 from toolbench.widgets.transcript.waiting_call import WaitingCall
 
-_EVERY = 0.5  # seconds from one drawing of text that is coming to the next
-_TAIL = 2_000  # characters of that text
 _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
@@ -56,7 +54,7 @@ class ConversationPanel(w.VBox):
         self._renewed: Callable[[], object] = self._renew
         self._thread: Thread | None = None
         self._is_stopping = False
-        self._coming, self._due = "", 0.0
+        self._coming, self._due = ComingText(), 0.0
         self._state = -1, False
         self._calls: dict[int, WaitingCall] = {}
         self._head = parts.html()
@@ -117,9 +115,10 @@ class ConversationPanel(w.VBox):
         self._work(self._conversation.run)
 
     def stop(self) -> None:
-        """Stop at once: the request, and the tools that run."""
-        self._is_stopping = True
-        self._conversation.interrupt()
+        """Stop at once: the request, and the tools that run. Without any, nothing is to stop."""
+        if self._is_at_work:
+            self._is_stopping = True
+            self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
         """Begin another conversation at *event*, of the step *step*, in a panel below this one."""
@@ -175,7 +174,7 @@ class ConversationPanel(w.VBox):
             undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
             loop.calls.asker = self._ask_person
             undo.callback(setattr, loop.requests, "on_chunk", loop.requests.on_chunk)
-            loop.requests.on_chunk = self._came
+            loop.requests.on_chunk = self._coming.add
             if isinstance(model, PersonModel) and model.answerer is ask_for_answer:
                 undo.callback(setattr, model, "answerer", model.answerer)
                 model.answerer = self._desk
@@ -183,12 +182,6 @@ class ConversationPanel(w.VBox):
 
     def _ask_person(self, question: Question) -> Answer:
         return self._question.ask(question, lambda: self._is_stopping)
-
-    def _came(self, chunk: Chunk) -> None:
-        if chunk.kind == "text":
-            self._coming = (self._coming + chunk.text)[-_TAIL:]
-        elif chunk.kind == "retry":
-            self._coming = f"{chunk.text}\n"
 
     # --- what it shows -------------------------------------------------------------------
 
@@ -221,7 +214,7 @@ class ConversationPanel(w.VBox):
             events = self._loop.log.after(0)
             state = len(events), is_busy
             if len(events) != self._state[0] or not is_busy:
-                self._coming = ""  # what came is an event by now
+                self._coming.clear()
             self._show_stream()
             if state == self._state:
                 return
@@ -234,11 +227,11 @@ class ConversationPanel(w.VBox):
                 self._show_foot()
 
     def _show_stream(self) -> None:
-        if not self._coming:
+        text = self._coming.shown(self._loop)
+        if not text:
             put(self._stream, Html(""))
         elif monotonic() >= self._due:
-            self._due = monotonic() + _EVERY
-            text = self._loop.redactor.text(self._coming)
+            self._due = monotonic() + EVERY
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 

@@ -13,12 +13,10 @@ from toolbench.agent.transcript import bundle
 from toolbench.core.content import TextContent
 from toolbench.core.state import Conversation
 from toolbench.llm.models.protocol import Chunk
-from toolbench.redaction.remembered import remembered
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 
-EVERY = 0.5  # seconds from one drawing to the next
 _LAST = 20  # events that are drawn again and again; the whole comes at the end
-_TAIL = 2_000  # characters of a text that is still coming
 
 
 class LiveTranscript:
@@ -39,7 +37,7 @@ class LiveTranscript:
         self._display = uuid4().hex
         self._is_shown = False
         self._begun = len(self._loop.log)
-        self._text: list[str] = []
+        self._coming = ComingText()
         self._due = 0.0
 
     @contextmanager
@@ -60,17 +58,14 @@ class LiveTranscript:
 
     def _happened(self, event: Event) -> None:
         with self._lock:
-            self._text.clear()
+            self._coming.clear()
             self._is_stale = True
             if self._is_live and not self._is_shown:
                 self._draw()
 
     def _came(self, chunk: Chunk) -> None:
         with self._lock:
-            if chunk.kind == "text":
-                self._text.append(chunk.text)
-            elif chunk.kind == "retry":
-                self._text = [f"{chunk.text}\n"]
+            self._coming.add(chunk)
             self._is_stale = True
 
     def _tick(self) -> bool:
@@ -84,9 +79,8 @@ class LiveTranscript:
     def _draw(self) -> None:
         self._is_stale = False
         events = self._loop.log[self._begun :][-_LAST:]
-        if text := "".join(self._text)[-_TAIL:]:
-            hidden = remembered.redactor.text(self._loop.redactor.text(text))
-            coming = (TextContent(text=hidden),)
+        if text := self._coming.shown(self._loop):
+            coming = (TextContent(text=text),)
             events = [*events, MessageEvent(coming, source="agent")]
         self._show(events, is_running=True)
         self._due = monotonic() + EVERY

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import methodcaller
@@ -39,6 +40,7 @@ SILENCE = 600.0
 MOST_BYTES = 100_000_000
 """Bytes of one event, or of an answer in one piece: images are large, an endless line is none."""
 
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
 
 
@@ -196,6 +198,12 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
 
 
 def _key_from(variable: str) -> str:
+    if not _VARIABLE.fullmatch(variable):  # perhaps the key itself: it is not repeated
+        msg = (
+            "api_key_env is the name of a variable that holds the key, as OPENAI_API_KEY: capital "
+            "letters, digits and underscores. Never give the key itself."
+        )
+        raise ValueError(msg)
     key = os.environ.get(variable, "").strip()
     if not key:
         msg = (

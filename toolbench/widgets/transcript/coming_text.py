@@ -1,0 +1,33 @@
+"""Text of the model that is still coming, as it is shown meanwhile."""
+
+from toolbench.agent.loop import Loop
+from toolbench.llm.models.protocol import Chunk
+from toolbench.redaction.remembered import remembered
+
+EVERY = 0.5  # seconds from one drawing to the next
+_TAIL = 2_000  # characters that are shown
+_KEPT = 20_000  # characters that are looked through: a secret longer than that shows its end
+
+
+class ComingText:
+    """The end of what the model has said of its next message."""
+
+    def __init__(self) -> None:
+        """Nothing came yet."""
+        self._text = ""
+
+    def add(self, chunk: Chunk) -> None:
+        """Take a piece of the text; what a retry says stands in the place of all before it."""
+        if chunk.kind == "text":
+            self._text = (self._text + chunk.text)[-_KEPT:]
+        elif chunk.kind == "retry":
+            self._text = f"{chunk.text}\n"
+
+    def clear(self) -> None:
+        """Forget it: it is an event by now."""
+        self._text = ""
+
+    def shown(self, loop: Loop) -> str:
+        """Return the end of it; the secrets that *loop* and this session know are hidden first."""
+        hidden = remembered.redactor.text(loop.redactor.text(self._text))
+        return hidden[-_TAIL:]
