@@ -249,7 +249,19 @@ class TestMisbehaving:
         """Whatever a server does while it is connected to, the replay does."""
         assert replayed(path, misbehaving(mode)) == "equal"
 
-    @pytest.mark.parametrize("mode", ["http-500", "http-404", "http-401"])
+    def test_what_is_too_deep_to_be_searched_is_told(self, path):
+        """A list that nobody can look into for secrets is not recorded; the replay says that."""
+        config = {"mcpServers": {"m": misbehaving("deep-schema")}}
+        with create_mcp_tools(config, record=path) as client:
+            assert client.servers["m"].call("ping").text == "pong"
+        with create_mcp_tools(replay=path, timeout=600) as client:
+            session = client.servers["m"]
+            assert "nested too deeply to be recorded" in session.error
+            assert session.call("ping").text == "pong"
+
+    @pytest.mark.parametrize(
+        "mode", ["http-500", "http-404", "http-401", "http-lost-session"]
+    )
     def test_over_http_fails_as_it_did(self, path, mode):
         """An error of HTTP is told in the same words."""
         with misbehaving_http(mode) as url:

@@ -214,6 +214,8 @@ class ReconnectingConnection:
         except Exception as error:  # some can be mended
             if _forgotten(call):
                 call.http_failure = None
+                if (recorder := self.inbox.recorder) is not None:
+                    recorder.forgotten(call.token)
                 await self._reopen(connection)
                 raw = await self.current.ask(send, call)
             elif _died(error):

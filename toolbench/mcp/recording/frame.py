@@ -10,7 +10,8 @@ Every line is an object with four keys:
   opened: `{"transport", "mode"}`. For `stderr` and `noise`, the line. For `end`, `{"exit_code"}`
   of a connection that ended by itself. For `failure`, what the caller was told of a call that
   got no answer: `{"token", "text", "asides"}`; the token is that of its progress, and null for
-  a connection that could not be opened.
+  a connection that could not be opened. With `repeated`, the server had lost its session, and
+  the request is made again.
 
 A secret is replaced by `<secret-hidden:N>`; the number says which secret of the file it is, and
 nothing of the secret. A line that was cut off, at the end of a file, does not count.
@@ -29,6 +30,7 @@ Direction = Literal[
 """`sent` to the server, `received` from it; the others are no messages."""
 
 _DIRECTIONS = get_args(Direction)  # a tuple: what is read may have no hash
+_DEEP = 150  # levels: the fast reader gives up at 200
 FORMAT = "toolbench-recording"
 VERSION = 1
 
@@ -47,7 +49,7 @@ class Frame:
 def frame_of(line: bytes) -> Frame | None:
     """Return the frame on *line*; None if the line holds none."""
     try:
-        fields = from_json(line)
+        fields = read_json(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or not {"direction", "message"} <= fields.keys():
@@ -61,6 +63,21 @@ def frame_of(line: bytes) -> Frame | None:
         server=server or "",
         message=fields["message"],
     )
+
+
+def read_json(line: bytes) -> Any:
+    """Return what *line* is as JSON, also where that goes deep.
+
+    Raises:
+        ValueError: If it is no JSON.
+        RecursionError: If it goes deeper than anything can be read.
+    """
+    try:
+        return from_json(line)
+    except ValueError:
+        if line.count(b"[") + line.count(b"{") < _DEEP:
+            raise
+        return json.loads(line)  # it reads more levels
 
 
 def json_of(value: Any) -> bytes:

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from pydantic_core import from_json
-
-from toolbench.mcp.recording.frame import Direction, json_of
+from toolbench.mcp.recording.frame import Direction, json_of, read_json
 from toolbench.mcp.recording.hidden_secrets.plain_text import is_plain
 from toolbench.mcp.recording.hidden_secrets.running_text import (
     RunningText,
@@ -74,7 +72,10 @@ class ServerRecorder:
             self.recorder.write(direction, self._server, raw)
             return
         value, raw = _parsed(item)
-        hidden = self.recorder.hidden(value, redactor)
+        try:
+            hidden = self.recorder.hidden(value, redactor)
+        except RecursionError:  # it is unknown what is down there
+            hidden = _too_deep(fields.get("id"))
         for path, masked in parts:
             pieces = at(hidden, path), at(value, path), masked
             hidden = with_part(hidden, path, self.recorder.hidden_places(*pieces))
@@ -111,6 +112,11 @@ class ServerRecorder:
             self._has_left = True
             open_recorders.leave(self.recorder)
 
+    def forgotten(self, token: str) -> None:
+        """Write that the server had lost its session: what was asked under *token* is asked again."""
+        details = {"token": token, "text": "", "asides": [], "repeated": True}
+        self.recorder.write("failure", self._server, json_of(details))
+
     def failed(
         self,
         token: Any,
@@ -126,15 +132,24 @@ class ServerRecorder:
 
 def _parsed(item: Written) -> tuple[Any, bytes]:
     """Return a message as a value and as JSON on one line."""
-    text, message = item.text, item.message
+    message, line = item.message, _one_line(item.text)
     try:
-        value = from_json(text)
+        value = read_json(line)
         if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
-            return value, _one_line(text)
+            return value, line
     except (ValueError, RecursionError):
         pass  # what came was mended: written down is what it was taken for
     value = message.model_dump(by_alias=True, exclude_unset=True)
     return value, json_of(value)
+
+
+def _too_deep(identity: Any) -> dict[str, Any]:
+    """Return what is written in place of an answer that cannot be searched for secrets."""
+    error = {
+        "code": -32700,
+        "message": "The answer was nested too deeply to be recorded.",
+    }
+    return {"jsonrpc": "2.0", "id": identity, "error": error}
 
 
 def _one_line(text: str) -> bytes:

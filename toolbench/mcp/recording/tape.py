@@ -190,12 +190,23 @@ class Tape:
 
     def _failed(self, message: Mapping[str, Any]) -> None:
         token = message.get("token")
+        if message.get("repeated") is True:
+            self._forget(token)
+            return
         if token is None:
             self.connect_error = str(message.get("text"))
             return
         for exchange in reversed(self.exchanges):
             if exchange.is_call and exchange.token == token:
                 exchange.failure = message
+                return
+
+    def _forget(self, token: Any) -> None:
+        """Forget the request that a server which had lost its session refused: it comes again."""
+        for exchange in reversed(self.exchanges):
+            has_failed = "error" in (exchange.response or {}) or not exchange.response
+            if exchange.token == token if exchange.is_call else has_failed:
+                self.exchanges.remove(exchange)
                 return
 
 
