@@ -6,7 +6,7 @@ from toolbench.redaction.remembered import remembered
 
 EVERY = 0.5  # seconds from one drawing to the next
 _TAIL = 2_000  # characters that are shown
-_KEPT = 20_000  # characters that are looked through: a secret longer than that shows its end
+_SEARCH_LENGTH = 20_000  # characters; of a longer secret the end could show
 
 
 class ComingText:
@@ -19,7 +19,7 @@ class ComingText:
     def add(self, chunk: Chunk) -> None:
         """Take a piece of the text; what a retry says stands in the place of all before it."""
         if chunk.kind == "text":
-            self._text = (self._text + chunk.text)[-_KEPT:]
+            self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":
             self._text = f"{chunk.text}\n"
 
