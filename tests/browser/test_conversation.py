@@ -1,5 +1,7 @@
 """A model uses the tools of a notebook, and a person looks at each call before it runs."""
 
+from pathlib import Path
+
 from playwright.sync_api import Locator, expect
 
 from browser.axe import THEMES, use_theme, violations
@@ -156,15 +158,20 @@ def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
     assert lab.errors() == [] and lab.tab.console_errors == []
 
 
-def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
-    """The call is seen while it runs; then a line says how to go on, and the next cell does."""
-    write_notebook(nbroot / "interrupted.ipynb", SETUP, CHAT, f"{DUG}\ndigging.run()")
-    lab.open("interrupted.ipynb")
+def begin_chat(lab: NotebookPage, notebook: Path) -> None:
+    """Run a cell of chat until its call, which nothing ends, is seen to run."""
+    write_notebook(notebook, SETUP, CHAT, f"{DUG}\ndigging.run()")
+    lab.open(notebook.name)
     lab.run(0)
     lab.start(1)
     lab.wait_for_text("running", within=lab.output(1))
     lab.show(1)
-    lab.screenshot("conversation-running-light")
+    lab.screenshot(f"conversation-running-{notebook.stem}-light")
+
+
+def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
+    """The call is seen while it runs; then a line says how to go on, and the next cell does."""
+    begin_chat(lab, nbroot / "interrupted.ipynb")
     lab.interrupt()
     lab.wait_until_done()
     assert [error.partition(":")[2].strip() for error in lab.errors()] == [
@@ -181,13 +188,7 @@ def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
 
 def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     """Its button is heard while the cell runs, and is gone from the cell and the saved notebook."""
-    write_notebook(nbroot / "stopped.ipynb", SETUP, CHAT, f"{DUG}\ndigging.run()")
-    lab.open("stopped.ipynb")
-    lab.run(0)
-    lab.start(1)
-    lab.wait_for_text("running", within=lab.output(1))
-    lab.show(1)
-    lab.screenshot("conversation-stop-light")
+    begin_chat(lab, nbroot / "stopped.ipynb")
     press(lab.output(1), "Stop")
     lab.wait_until_done()
     lab.wait_for_text("The conversation is kept in digging", within=lab.output(1))

@@ -53,3 +53,9 @@ def registered():
     yield names.append
     for name in names:
         default_registry.unregister(name)
+
+
+@pytest.fixture
+def mcp(shell):
+    """Runs a line of %mcp."""
+    return lambda line: shell.run_line_magic("mcp", line)

@@ -15,11 +15,6 @@ from toolbench.errors import ServerError, ToolNotFoundError
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 
 
-@pytest.fixture
-def mcp(shell):
-    return lambda line: shell.run_line_magic("mcp", line)
-
-
 class TestServers:
     def test_are_connected_listed_and_disconnected(self, shell, mcp):
         """A connected server's tools are tools like any other, until it is disconnected."""

@@ -15,11 +15,6 @@ from toolbench.testing import FakeMCPServer
 COMMAND = " ".join([good()["command"], *good()["args"]])
 
 
-@pytest.fixture
-def mcp(shell):
-    return lambda line: shell.run_line_magic("mcp", line)
-
-
 def tighter():
     """A server whose tool takes less than that of `looser`."""
     server = FakeMCPServer("shop")

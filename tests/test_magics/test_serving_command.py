@@ -14,11 +14,6 @@ from toolbench.serving.access.connection_file import path_of
 RUNTIME = "from toolbench.tools import GlobTool\n[files] = GlobTool.create(None)"
 
 
-@pytest.fixture
-def mcp(shell):
-    return lambda line: shell.run_line_magic("mcp", line)
-
-
 class TestServe:
     def test_serves_what_the_notebook_defines(self, shell, mcp):
         """Its own tools alone: a runtime tool in a variable is served by name only."""

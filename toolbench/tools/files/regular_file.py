@@ -6,9 +6,8 @@ import stat
 
 WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Flags: no writer of a pipe is waited for, no terminal becomes that of this process."""
-_PART = (
-    256 * 1024
-)  # bytes read at once: as much memory is taken, however short the file
+_PART = 256 * 1024
+"""Bytes that are read at once: as much memory is taken, however short the file."""
 
 
 def open_regular(path: str) -> int:

@@ -27,6 +27,11 @@ class ComingText:
         """Forget it: it is an event by now."""
         self._text = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not self._text
+
     def shown(self, loop: Loop) -> str:
         """Return the end of it; the secrets that *loop* and this session know are hidden first."""
         hidden = remembered.redactor.text(loop.redactor.text(self._text))

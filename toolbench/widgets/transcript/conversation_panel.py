@@ -227,11 +227,11 @@ class ConversationPanel(w.VBox):
                 self._show_foot()
 
     def _show_stream(self) -> None:
-        text = self._coming.shown(self._loop)
-        if not text:
+        if self._coming.is_empty:
             put(self._stream, Html(""))
         elif monotonic() >= self._due:
             self._due = monotonic() + EVERY
+            text = self._coming.shown(self._loop)
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
