@@ -29,7 +29,7 @@ class TestNames:
         said = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout
-        assert said == "['toolbench.tools.tool_names'] []\n"
+        assert said == "[] []\n"
 
     @pytest.mark.parametrize(
         "stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"]

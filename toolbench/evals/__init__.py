@@ -2,47 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.evals.cases.call_match import ExpectedCall
-    from toolbench.evals.cases.case import Case
-    from toolbench.evals.cases.cases import Cases
-    from toolbench.evals.reports.eval_report import EvalReport
-    from toolbench.evals.reports.intervals import Rate
-    from toolbench.evals.reports.report_changes import Comparison
-    from toolbench.evals.sweeps.sweep import sweep
-    from toolbench.evals.sweeps.sweep_report import SweepReport
-    from toolbench.evals.trials.estimate import Estimate
-    from toolbench.evals.trials.evaluation import evaluate
-    from toolbench.evals.trials.trial import Trial
+    from toolbench.evals.cases.call_match import ExpectedCall as ExpectedCall
+    from toolbench.evals.cases.case import Case as Case
+    from toolbench.evals.cases.cases import Cases as Cases
+    from toolbench.evals.reports.eval_report import EvalReport as EvalReport
+    from toolbench.evals.reports.intervals import Rate as Rate
+    from toolbench.evals.reports.report_changes import Comparison as Comparison
+    from toolbench.evals.sweeps.sweep import sweep as sweep
+    from toolbench.evals.sweeps.sweep_report import SweepReport as SweepReport
+    from toolbench.evals.trials.estimate import Estimate as Estimate
+    from toolbench.evals.trials.evaluation import evaluate as evaluate
+    from toolbench.evals.trials.trial import Trial as Trial
 
-_HOMES = {
-    "Case": "cases.case",
-    "Cases": "cases.cases",
-    "Comparison": "reports.report_changes",
-    "Estimate": "trials.estimate",
-    "EvalReport": "reports.eval_report",
-    "ExpectedCall": "cases.call_match",
-    "Rate": "reports.intervals",
-    "SweepReport": "sweeps.sweep_report",
-    "Trial": "trials.trial",
-    "evaluate": "trials.evaluation",
-    "sweep": "sweeps.sweep",
-}
-
-__all__ = [
-    "Case",
-    "Cases",
-    "Comparison",
-    "Estimate",
-    "EvalReport",
-    "ExpectedCall",
-    "Rate",
-    "SweepReport",
-    "Trial",
-    "evaluate",
-    "sweep",
-]
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = public_names(__name__)

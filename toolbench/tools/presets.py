@@ -8,14 +8,14 @@ from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.registry import ToolRegistry, default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean
-from toolbench.tools.tool_names import FOR_AGENTS, OLDER, STEMS
+from toolbench.tools.tool_names import FOR_AGENTS, STEMS
 
 _OLDER = {
-    "terminal": "execute_bash",
-    "file_editor": "str_replace_editor",
-    "ipython": "ipython",
+    "terminal": ("BashTool", "execute_bash"),
+    "file_editor": ("StrReplaceEditorTool", "str_replace_editor"),
+    "ipython": ("ipython",),
 }
-"""What the seeds call the tools themselves, by package: it resolves, and is not listed."""
+"""What the seeds call the tools, by package: it resolves, and is not listed."""
 
 
 def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
@@ -153,9 +153,7 @@ def _made(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, Any]
 
 def _aliases(package: str) -> list[str]:
     """Other names of the tool: of its class, and those of the seeds."""
-    own = f"{STEMS[package]}Tool"
-    older = [old for old, new in OLDER.items() if new == own]
-    return [own, *older, *([_OLDER[package]] if package in _OLDER else [])]
+    return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 
 def _tool(name: str) -> type[ToolDefinition[Any, Any]]:

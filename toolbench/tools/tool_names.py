@@ -1,4 +1,4 @@
-"""The runtime tools by the names of their packages and classes, those of the seeds too."""
+"""The runtime tools by the names of their packages and classes."""
 
 STEMS = {
     "terminal": "Terminal",
@@ -19,15 +19,3 @@ FOR_AGENTS = {
     "request_condensation": "CondensationRequest",
 }
 """The same for tools that are of use in a conversation with a model only."""
-
-OLDER = {
-    "BashExecutor": "TerminalExecutor",
-    "BashTool": "TerminalTool",
-    "ExecuteBashAction": "TerminalAction",
-    "ExecuteBashObservation": "TerminalObservation",
-    "StrReplaceEditorAction": "FileEditorAction",
-    "StrReplaceEditorExecutor": "FileEditorExecutor",
-    "StrReplaceEditorObservation": "FileEditorObservation",
-    "StrReplaceEditorTool": "FileEditorTool",
-}
-"""What classes of the seeds are called now."""

@@ -2,21 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.apply_patch.definition import (
-    ApplyPatchAction,
-    ApplyPatchObservation,
-    ApplyPatchTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.apply_patch.impl import ApplyPatchExecutor
+    from toolbench.tools.apply_patch.definition import (
+        ApplyPatchAction as ApplyPatchAction,
+    )
+    from toolbench.tools.apply_patch.definition import (
+        ApplyPatchObservation as ApplyPatchObservation,
+    )
+    from toolbench.tools.apply_patch.definition import ApplyPatchTool as ApplyPatchTool
+    from toolbench.tools.apply_patch.impl import (
+        ApplyPatchExecutor as ApplyPatchExecutor,
+    )
 
-__all__ = [
-    "ApplyPatchAction",
-    "ApplyPatchExecutor",
-    "ApplyPatchObservation",
-    "ApplyPatchTool",
-]
-
-__getattr__, __dir__ = lazily(__name__, {"ApplyPatchExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

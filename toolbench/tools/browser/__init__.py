@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.browser.definition import (
-    BrowserAction,
-    BrowserObservation,
-    BrowserTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.browser.impl import BrowserExecutor
+    from toolbench.tools.browser.definition import BrowserAction as BrowserAction
+    from toolbench.tools.browser.definition import (
+        BrowserObservation as BrowserObservation,
+    )
+    from toolbench.tools.browser.definition import BrowserTool as BrowserTool
+    from toolbench.tools.browser.impl import BrowserExecutor as BrowserExecutor
 
-__all__ = ["BrowserAction", "BrowserExecutor", "BrowserObservation", "BrowserTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"BrowserExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

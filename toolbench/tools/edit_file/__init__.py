@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.edit_file.definition import (
-    EditFileAction,
-    EditFileObservation,
-    EditFileTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.edit_file.impl import EditFileExecutor
+    from toolbench.tools.edit_file.definition import EditFileAction as EditFileAction
+    from toolbench.tools.edit_file.definition import (
+        EditFileObservation as EditFileObservation,
+    )
+    from toolbench.tools.edit_file.definition import EditFileTool as EditFileTool
+    from toolbench.tools.edit_file.impl import EditFileExecutor as EditFileExecutor
 
-__all__ = ["EditFileAction", "EditFileExecutor", "EditFileObservation", "EditFileTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"EditFileExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -163,3 +163,8 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
                 executor=executor,
             )
         ]
+
+
+StrReplaceEditorAction = FileEditorAction  # the names of the seeds
+StrReplaceEditorObservation = FileEditorObservation
+StrReplaceEditorTool = FileEditorTool

@@ -338,3 +338,6 @@ def _shown(action: FileEditorAction, text: str) -> FileEditorObservation:
     return FileEditorObservation.from_text(
         text, command="view", path=readable(action.path)
     )
+
+
+StrReplaceEditorExecutor = FileEditorExecutor  # the name of the seeds

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.glob.definition import GlobAction, GlobObservation, GlobTool
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.glob.impl import GlobExecutor
+    from toolbench.tools.glob.definition import GlobAction as GlobAction
+    from toolbench.tools.glob.definition import GlobObservation as GlobObservation
+    from toolbench.tools.glob.definition import GlobTool as GlobTool
+    from toolbench.tools.glob.impl import GlobExecutor as GlobExecutor
 
-__all__ = ["GlobAction", "GlobExecutor", "GlobObservation", "GlobTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"GlobExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

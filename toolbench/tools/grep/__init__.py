@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.grep.definition import GrepAction, GrepObservation, GrepTool
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.grep.impl import GrepExecutor
+    from toolbench.tools.grep.definition import GrepAction as GrepAction
+    from toolbench.tools.grep.definition import GrepObservation as GrepObservation
+    from toolbench.tools.grep.definition import GrepTool as GrepTool
+    from toolbench.tools.grep.impl import GrepExecutor as GrepExecutor
 
-__all__ = ["GrepAction", "GrepExecutor", "GrepObservation", "GrepTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"GrepExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.ipython.definition import (
-    IPythonAction,
-    IPythonObservation,
-    IPythonTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.ipython.impl import IPythonExecutor
+    from toolbench.tools.ipython.definition import IPythonAction as IPythonAction
+    from toolbench.tools.ipython.definition import (
+        IPythonObservation as IPythonObservation,
+    )
+    from toolbench.tools.ipython.definition import IPythonTool as IPythonTool
+    from toolbench.tools.ipython.impl import IPythonExecutor as IPythonExecutor
 
-__all__ = ["IPythonAction", "IPythonExecutor", "IPythonObservation", "IPythonTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"IPythonExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -2,23 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.task_tracker.definition import (
-    TaskItem,
-    TaskTrackerAction,
-    TaskTrackerObservation,
-    TaskTrackerTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.task_tracker.impl import TaskTrackerExecutor
+    from toolbench.tools.task_tracker.definition import TaskItem as TaskItem
+    from toolbench.tools.task_tracker.definition import (
+        TaskTrackerAction as TaskTrackerAction,
+    )
+    from toolbench.tools.task_tracker.definition import (
+        TaskTrackerObservation as TaskTrackerObservation,
+    )
+    from toolbench.tools.task_tracker.definition import (
+        TaskTrackerTool as TaskTrackerTool,
+    )
+    from toolbench.tools.task_tracker.impl import (
+        TaskTrackerExecutor as TaskTrackerExecutor,
+    )
 
-__all__ = [
-    "TaskItem",
-    "TaskTrackerAction",
-    "TaskTrackerExecutor",
-    "TaskTrackerObservation",
-    "TaskTrackerTool",
-]
-
-__getattr__, __dir__ = lazily(__name__, {"TaskTrackerExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)

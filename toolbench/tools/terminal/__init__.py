@@ -2,33 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.terminal.definition import (
-    CmdOutputMetadata,
-    TerminalAction,
-    TerminalObservation,
-    TerminalTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.terminal.impl import TerminalExecutor
+    from toolbench.tools.terminal.definition import BashTool as BashTool
+    from toolbench.tools.terminal.definition import (
+        CmdOutputMetadata as CmdOutputMetadata,
+    )
+    from toolbench.tools.terminal.definition import (
+        ExecuteBashAction as ExecuteBashAction,
+    )
+    from toolbench.tools.terminal.definition import (
+        ExecuteBashObservation as ExecuteBashObservation,
+    )
+    from toolbench.tools.terminal.definition import TerminalAction as TerminalAction
+    from toolbench.tools.terminal.definition import (
+        TerminalObservation as TerminalObservation,
+    )
+    from toolbench.tools.terminal.definition import TerminalTool as TerminalTool
+    from toolbench.tools.terminal.impl import BashExecutor as BashExecutor
+    from toolbench.tools.terminal.impl import TerminalExecutor as TerminalExecutor
 
-BashTool = TerminalTool  # the names of the seeds
-ExecuteBashAction = TerminalAction
-ExecuteBashObservation = TerminalObservation
-
-__all__ = [
-    "BashExecutor",
-    "BashTool",
-    "CmdOutputMetadata",
-    "ExecuteBashAction",
-    "ExecuteBashObservation",
-    "TerminalAction",
-    "TerminalExecutor",
-    "TerminalObservation",
-    "TerminalTool",
-]
-
-__getattr__, __dir__ = lazily(
-    __name__, {"TerminalExecutor": "impl"}, {"BashExecutor": "TerminalExecutor"}
-)
+__getattr__, __dir__, __all__ = public_names(__name__)

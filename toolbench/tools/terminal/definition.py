@@ -229,3 +229,8 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
                 executor=executor,
             )
         ]
+
+
+BashTool = TerminalTool  # the names of the seeds
+ExecuteBashAction = TerminalAction
+ExecuteBashObservation = TerminalObservation

@@ -375,3 +375,6 @@ def _stop(shell: PtyShell) -> Pause:
 def _kill(group: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
+
+
+BashExecutor = TerminalExecutor  # the name of the seeds

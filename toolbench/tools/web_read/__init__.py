@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from toolbench.lazy import lazily
-from toolbench.tools.web_read.definition import (
-    WebReadAction,
-    WebReadObservation,
-    WebReadTool,
-)
+from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
-    from toolbench.tools.web_read.impl import WebReadExecutor
+    from toolbench.tools.web_read.definition import WebReadAction as WebReadAction
+    from toolbench.tools.web_read.definition import (
+        WebReadObservation as WebReadObservation,
+    )
+    from toolbench.tools.web_read.definition import WebReadTool as WebReadTool
+    from toolbench.tools.web_read.impl import WebReadExecutor as WebReadExecutor
 
-__all__ = ["WebReadAction", "WebReadExecutor", "WebReadObservation", "WebReadTool"]
-
-__getattr__, __dir__ = lazily(__name__, {"WebReadExecutor": "impl"})
+__getattr__, __dir__, __all__ = public_names(__name__)
