@@ -8,7 +8,7 @@ import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror
 import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { copyButton } from "./cards";
+import { copyButton } from "./card_toolbar";
 
 const AREAS = ".tb-json > textarea, .toolbench-code > textarea";
 const VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");

@@ -1,6 +1,6 @@
 // What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
 
-import { enhanceCards } from "./cards";
+import { enhanceCards } from "./card_toolbar";
 import { describeFields } from "./described";
 import { enhanceEditors } from "./editor";
 import { enhanceFields } from "./fields";

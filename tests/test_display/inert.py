@@ -1,4 +1,4 @@
-"""Judge HTML as a stranger would: what could run, load, or leave its place."""
+"""LinePattern HTML as a stranger would: what could run, load, or leave its place."""
 
 import re
 from html.parser import HTMLParser

@@ -10,7 +10,7 @@ from test_llm.samples import GREP, WRITE
 from toolbench import Observation, history, tool
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.llm.calls.written_calls import written_calls
-from toolbench.llm.models.transport.body import request_body
+from toolbench.llm.models.transport.request_body import request_body
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
 CALL = json.dumps({"name": "grep", "arguments": ARGUMENTS})

@@ -3,7 +3,7 @@
 from queue import Queue
 from threading import Event
 
-from toolbench.mcp.monitoring.changes import Changes
+from toolbench.mcp.monitoring.change_listeners import Changes
 
 
 class TestChanges:

@@ -14,7 +14,7 @@ from rich.console import Console
 from toolbench.core.state import ConversationState
 from toolbench.tools.grep import GrepAction, GrepTool
 from toolbench.tools.grep import ripgrep as engine
-from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.line_pattern import LinePattern
 from toolbench.tools.grep.translate import needed_by
 
 NOWHERE = "/nowhere"
@@ -159,9 +159,9 @@ class TestFinds:
 
     def test_directory_in_place_of_a_file(self, tmp_path):
         """What turns out not to be readable does not match."""
-        judge = Judge("x")
-        assert not judge.accepts(str(tmp_path))
-        assert not judge.accepts(str(tmp_path / "gone"))
+        line_pattern = LinePattern("x")
+        assert not line_pattern.accepts(str(tmp_path))
+        assert not line_pattern.accepts(str(tmp_path / "gone"))
 
 
 class TestRefused:
@@ -219,12 +219,12 @@ class TestRefused:
         """An interrupt stops a search; the next one works."""
         plant(tmp_path, {"a": b"x", "b": b"x"})
 
-        def accepts(judge, path):
+        def accepts(line_pattern, path):
             tool.executor.interrupt()
             return True
 
         with monkeypatch.context() as patch:
-            patch.setattr(Judge, "accepts", accepts)
+            patch.setattr(LinePattern, "accepts", accepts)
             assert "interrupted" in tool({"pattern": "x"}).text
         assert found(tool, "x") == ["a", "b"]
 
@@ -324,8 +324,8 @@ class TestRipgrep:
         root, _, program = planted
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
         files, narrowed = narrow(root, pattern)
-        judge = Judge(pattern)
-        assert {f for f in files if judge.accepts(str(root / f))} <= narrowed
+        line_pattern = LinePattern(pattern)
+        assert {f for f in files if line_pattern.accepts(str(root / f))} <= narrowed
 
     def test_ignored_directories_are_not_searched(self, planted, monkeypatch):
         """Directories that are left out cost nothing."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from toolbench.core.state import ConversationState
 from toolbench.tools.failure_sentence import RunError
-from toolbench.tools.grep import GrepTool, judge
+from toolbench.tools.grep import GrepTool, line_pattern
 from toolbench.tools.grep import ripgrep as engine
-from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.line_pattern import LinePattern
 
 ENDLESS = ["(?=a)(a|a)+$", "(a|a)+$", r"(a|a)*\1[xy]"]
 
@@ -30,14 +30,14 @@ class TestEndless:
     def test_can_be_interrupted(self, tool, pattern, monkeypatch):
         """While such a search goes on others run, and an interrupt ends it."""
         begun, results = Event(), []
-        attempt = Judge._attempt
+        attempt = LinePattern._attempt
 
         def attempting(*arguments):
             begun.set()
             return attempt(*arguments)
 
-        monkeypatch.setattr(Judge, "_attempt", attempting)
-        monkeypatch.setattr(judge, "_PATIENCE", (0.1,) * 1_000)
+        monkeypatch.setattr(LinePattern, "_attempt", attempting)
+        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.1,) * 1_000)
         thread = Thread(target=lambda: results.append(tool({"pattern": pattern})))
         thread.start()
         assert begun.wait(30)
@@ -50,32 +50,32 @@ class TestEndless:
     @pytest.mark.parametrize("pattern", ENDLESS)
     def test_ends_in_time(self, tool, pattern, monkeypatch):
         """Nobody need interrupt it: it fails, and what to do is said."""
-        monkeypatch.setattr(judge, "_PATIENCE", (0.05, 0.1))
+        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.05, 0.1))
         observation = tool({"pattern": pattern})
         assert observation.is_error
         assert "took more than 0.1 s on one line. Avoid repeats" in observation.text
 
     def test_long_lines(self, tmp_path, monkeypatch):
         """So does a plain pattern that takes long on a long line."""
-        monkeypatch.setattr(judge, "_PATIENCE", (0.05, 0.1))
+        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.05, 0.1))
         (tmp_path / "minified.js").write_text("x=(y);" * 50_000)
         with pytest.raises(RunError, match="took more than"):
-            Judge(r"x.*\(.*y.*\).*[Q]").accepts(str(tmp_path / "minified.js"))
+            LinePattern(r"x.*\(.*y.*\).*[Q]").accepts(str(tmp_path / "minified.js"))
 
     def test_many_lines(self, tmp_path):
         """Where no line takes long but all of them do, an interrupt is seen between two."""
         (tmp_path / "many.txt").write_text("ab\n" * 400)
         answers = iter([False] * 3)
-        asked = Judge("(?<=a)x", lambda: next(answers, True))
+        asked = LinePattern("(?<=a)x", lambda: next(answers, True))
         assert not asked.accepts(str(tmp_path / "many.txt"))
         assert next(answers, None) is None
 
     def test_what_takes_long_only_over_line_ends(self, tmp_path, monkeypatch):
         """A repeat that matches line ends too is tried line by line, where it is quick."""
-        monkeypatch.setattr(judge, "_PATIENCE", (0.0001, 30))
+        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.0001, 30))
         (tmp_path / "blank.txt").write_text(" \n" * 30_000 + "a b\n")
-        assert Judge(r"\s+b").accepts(str(tmp_path / "blank.txt"))
-        assert not Judge(r"\s+c").accepts(str(tmp_path / "blank.txt"))
+        assert LinePattern(r"\s+b").accepts(str(tmp_path / "blank.txt"))
+        assert not LinePattern(r"\s+c").accepts(str(tmp_path / "blank.txt"))
 
 
 PIECES = st.sampled_from(
@@ -107,6 +107,6 @@ class TestSyntax:
                 own = re.compile(pattern, re.IGNORECASE)
             except re.error:
                 with pytest.raises(RunError, match="is not a valid regular expression"):
-                    Judge(pattern)
+                    LinePattern(pattern)
                 return
-        assert Judge(pattern)._in_text(line) == (own.search(line) is not None)
+        assert LinePattern(pattern)._in_text(line) == (own.search(line) is not None)

@@ -10,7 +10,7 @@ import pytest
 
 from toolbench.tools.glob import GlobTool
 from toolbench.tools.grep import GrepTool, ripgrep
-from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.line_pattern import LinePattern
 from toolbench.tools.search import kernel_files
 from toolbench.tools.search.folder_walk import Walk
 
@@ -39,9 +39,9 @@ class TestOneFile:
     def test_that_became_a_pipe(self, tmp_path):
         """What was a file when it was listed and is none now is not waited for, but counted."""
         os.mkfifo(tmp_path / "pipe")
-        judge = Judge("x")
-        assert in_time(judge.accepts, str(tmp_path / "pipe")) is False
-        assert judge.unread == 1
+        line_pattern = LinePattern("x")
+        assert in_time(line_pattern.accepts, str(tmp_path / "pipe")) is False
+        assert line_pattern.unread == 1
 
     def test_with_nothing_to_read_yet(self, tmp_path, monkeypatch):
         """A file that would have to be waited for counts as unread, as one of the kernel's log."""
@@ -53,16 +53,16 @@ class TestOneFile:
             raise BlockingIOError
 
         monkeypatch.setattr(os, "read", read)
-        judge = Judge("x")
-        assert judge.accepts(str(tmp_path / "file")) is False
+        line_pattern = LinePattern("x")
+        assert line_pattern.accepts(str(tmp_path / "file")) is False
         monkeypatch.undo()
-        assert (judge.unread, flags) == (1, [True])
+        assert (line_pattern.unread, flags) == (1, [True])
 
     def test_that_is_large_can_be_stopped(self, tmp_path):
         """An interrupt ends the search in the middle of a file."""
         (tmp_path / "file").write_bytes(b"other\n" * 100_000 + b"needle\n")
-        assert Judge("needle").accepts(str(tmp_path / "file"))
-        stopped = Judge("needle", lambda: True)
+        assert LinePattern("needle").accepts(str(tmp_path / "file"))
+        stopped = LinePattern("needle", lambda: True)
         assert not stopped.accepts(str(tmp_path / "file"))
 
     @pytest.mark.parametrize("kind", ["pipe", "device"])

@@ -3,7 +3,7 @@
 from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text
 from toolbench.display.caps import Capped, cap
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape, safe_address, visible
 from toolbench.display.html.images import read_image
 from toolbench.display.html.markdown import markdown_html

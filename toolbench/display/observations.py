@@ -11,7 +11,7 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.blocks import block_views, blocks_html, blocks_text
 from toolbench.display.caps import cap_joined
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, visible
 from toolbench.display.json_tree import json_html, parse_json
 from toolbench.display.page import fold, section

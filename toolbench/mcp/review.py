@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools

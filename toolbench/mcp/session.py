@@ -26,7 +26,7 @@ from toolbench.mcp.features.resources import (
     ResourceTemplate,
 )
 from toolbench.mcp.features.tool_list import ToolList
-from toolbench.mcp.monitoring.changes import Listener
+from toolbench.mcp.monitoring.change_listeners import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.recorder import Recorder, open_recorders
 from toolbench.mcp.recording.server_recorder import ServerRecorder

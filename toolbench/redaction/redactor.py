@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
+from toolbench.redaction.matching.cut_secrets import CUTS, CutSecrets
 from toolbench.redaction.matching.encodings import line_forms
 from toolbench.redaction.matching.matcher import Span, merged
 from toolbench.redaction.matching.secret_search import SHORTEST, SecretSearch
 from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
-CUTS = (b"...", "…".encode())
-"""What libraries put in the place of the middle, or the end, of a long value."""
 SHORTEST_SETTING = 6
 """The same among the settings of a server, whose names say less surely what is a secret."""
 
@@ -163,21 +162,7 @@ class Redactor:
         The latter is for an exception whose message cannot be changed; a cause like
         that is left out. Also what a library has cut in the middle is hidden.
         """
-        return error if self._search is None else masked_error(_CutText(self), error)
-
-
-class _CutText:
-    """Replaces secrets also where a library has cut them: in what an error says."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self.data, self.text = redactor.data, redactor.cut_text
-
-    def occurs_in(self, text: str | bytes) -> bool:
-        """Tell whether a secret stands in *text*, or an end of one beside an ellipsis."""
-        if isinstance(text, str):
-            return self.text(text) != text
-        return self._redactor.occurs_in(text)
+        return error if self._search is None else masked_error(CutSecrets(self), error)
 
 
 class Stream:

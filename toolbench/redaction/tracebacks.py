@@ -2,8 +2,9 @@
 
 import re
 
+from toolbench.redaction.matching.cut_secrets import CUTS
 from toolbench.redaction.matching.noise import masked
-from toolbench.redaction.redactor import CUTS, Redactor
+from toolbench.redaction.redactor import Redactor
 
 _COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
 

@@ -4,7 +4,7 @@ from test_llm.samples import sdk
 from test_llm.test_models.provider_server import KEY, provider_server
 from toolbench.llm import system_message, user_message
 from toolbench.llm.models import as_model
-from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.address_model import AddressModel
 
 
 @pytest.fixture

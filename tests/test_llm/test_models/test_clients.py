@@ -24,7 +24,7 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import ModelConnectionError, ModelError
 from toolbench.llm import parse_tool_calls, respond_all, user_message
 from toolbench.llm.models import Usage, as_model
-from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.sdk import http_package_of
 
 ARGUMENTS = {"pattern": "TODO", "limit": 5}

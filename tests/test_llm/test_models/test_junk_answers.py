@@ -11,8 +11,8 @@ from toolbench.errors import ModelError
 from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.llm.models.answer import as_answer, numbered
-from toolbench.llm.models.transport.body import request_body
 from toolbench.llm.models.transport.inbox import Ended
+from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.models.transport.streamed import DONE, StreamedModel
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]

@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.llm.models.function import FunctionModel
 from toolbench.llm.models.price import Price
 from toolbench.llm.models.protocol import Model
-from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.sdk import ClientModel, package_of
 from toolbench.llm.providers import Provider
 

@@ -22,7 +22,7 @@ from toolbench.mcp.elicitation import (
     UrlQuestion,
     answer_of,
 )
-from toolbench.mcp.monitoring.changes import Changes
+from toolbench.mcp.monitoring.change_listeners import Changes
 from toolbench.mcp.monitoring.logs import ServerLog
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.monitoring.traffic import Traffic

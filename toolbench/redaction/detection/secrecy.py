@@ -17,7 +17,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.detection.locations import Location, Locations
 from toolbench.redaction.detection.names import is_secret_argument, name_at
 from toolbench.redaction.detection.settings import may_hold_secret, secrets_in_argument
-from toolbench.redaction.matching.secret_parts import parts
+from toolbench.redaction.matching.credential_parts import parts
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 WRAPPED = (SecretStr, SecretBytes, Secret)

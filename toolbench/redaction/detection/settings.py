@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from toolbench.redaction.detection.names import is_secret_argument, is_secret_setting
-from toolbench.redaction.matching.secret_parts import SCHEMES, parts
+from toolbench.redaction.matching.credential_parts import SCHEMES, parts
 
 _PAIR = re.compile(r"(?P<name>-*\w[\w.-]*)(\s*=|:\s)\s*(?P<value>.+)", re.S)
 _URL = re.compile(r"(?P<scheme>[A-Za-z][\w+.:-]{0,40})://((?P<user>[^/?#\s]*)@)?")

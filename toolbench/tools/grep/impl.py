@@ -1,4 +1,4 @@
-"""Grep at work: walk, let ripgrep narrow down what was found, judge it, newest first."""
+"""Grep at work: walk, let ripgrep narrow down the files, match each line by line, newest first."""
 
 from collections.abc import Callable
 from itertools import islice, takewhile
@@ -9,7 +9,7 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.tools.failure_sentence import RunError, readable
 from toolbench.tools.files.paths import working_dir_of
 from toolbench.tools.grep.definition import GrepAction, GrepObservation
-from toolbench.tools.grep.judge import Judge
+from toolbench.tools.grep.line_pattern import LinePattern
 from toolbench.tools.grep.ripgrep import Ripgrep
 from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import names_hidden, path_regex
@@ -50,9 +50,9 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
     def _search(self, action: GrepAction) -> GrepObservation:
         stopped = self._interrupts.since_now()
-        judge = Judge(action.pattern, stopped)
+        line_pattern = LinePattern(action.pattern, stopped)
         place = place_of(action.path, self.working_dir)
-        matches, directories = self._found(judge, place, action.include, stopped)
+        matches, directories = self._found(line_pattern, place, action.include, stopped)
         if stopped():
             raise interrupted()
         where = readable(str(place))
@@ -63,7 +63,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             none=f"No line matches {action.pattern!r} in {where}{of}.",
             more=more if len(matches) > CAP else "",
             directories=directories,
-            unread=judge.unread,
+            unread=line_pattern.unread,
         )
         return GrepObservation.from_text(
             text,
@@ -76,14 +76,14 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
     def _found(
         self,
-        judge: Judge,
+        line_pattern: LinePattern,
         place: Path,
         include: str | None,
         stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
         """Return the newest files that match, one above the cap, and how many directories were not read."""
         if place.is_file():
-            return [path for path in (str(place),) if judge.accepts(path)], 0
+            return [path for path in (str(place),) if line_pattern.accepts(path)], 0
         _check_searchable(place)
         walk = Walk(
             place,
@@ -93,16 +93,18 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             links=False,
             stopped=stopped,
         )
-        with self._ripgrep.beside(walk, judge.needed, include) as narrowed:
+        with self._ripgrep.beside(walk, line_pattern.needed, include) as narrowed:
             files = list(walk)
             likely = narrowed()
         if likely is None:
             going_on = takewhile(lambda _: not stopped(), files)
-            matching = (f for f in going_on if judge.accepts(walk.prefix + f))
+            matching = (f for f in going_on if line_pattern.accepts(walk.prefix + f))
             ordered = newest_first(walk.prefix, matching)
         else:
             paths = newest_first(walk.prefix, likely.intersection(files))
-            ordered = filter(judge.accepts, takewhile(lambda _: not stopped(), paths))
+            ordered = filter(
+                line_pattern.accepts, takewhile(lambda _: not stopped(), paths)
+            )
         return list(islice(ordered, CAP + 1)), walk.unreadable
 
 

@@ -31,7 +31,7 @@ from toolbench.llm.models.protocol import (
     OnChunk,
     offered,
 )
-from toolbench.llm.models.transport.address import AddressModel
+from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.llm.models.transport.inbox import StoppedError
 from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable

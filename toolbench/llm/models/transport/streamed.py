@@ -19,7 +19,6 @@ from toolbench.llm.models.protocol import (
     offered,
     stopped,
 )
-from toolbench.llm.models.transport.body import request_body
 from toolbench.llm.models.transport.faults import (
     TRIES,
     BrokenOffError,
@@ -28,6 +27,7 @@ from toolbench.llm.models.transport.faults import (
 )
 from toolbench.llm.models.transport.inbox import Start, StoppedError, pause, received
 from toolbench.llm.models.transport.pieces import pieces
+from toolbench.llm.models.transport.request_body import request_body
 from toolbench.llm.providers import Provider
 from toolbench.plain import clip
 from toolbench.redaction.secrets import Secrets

@@ -22,7 +22,7 @@ class Pane(ABC):
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
-    """The names of the news that concern it; see `toolbench.mcp.monitoring.changes`."""
+    """The names of the news that concern it; see `toolbench.mcp.monitoring.change_listeners`."""
     widget: Any
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:

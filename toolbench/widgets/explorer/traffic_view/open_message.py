@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import CODE_FONT
 from toolbench.display.json_tree import json_html

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import ipywidgets as w
 
 from toolbench.display.caps import cap
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import PRE
 from toolbench.mcp.monitoring.exchanges import Exchange, Exchanges

@@ -33,7 +33,7 @@ _DIFFERENT = re.compile(
 _compiling = Lock()  # warning filters belong to the whole process
 
 
-class Judge:
+class LinePattern:
     """A regular expression, asked of one file after the other."""
 
     def __init__(
