@@ -66,7 +66,13 @@ def type_into(widget: w.Widget, text: str) -> None:
 
 def pick(widget: w.Widget, label: str) -> None:
     """Pick the option *label* of a list."""
-    receive(widget, index=list(widget._options_labels).index(label))
+    receive(widget, index=labels(widget).index(label))
+
+
+def labels(widget: w.Widget) -> list[str]:
+    """Return what the options of a list, or the buttons of a row, are called."""
+    options = widget.options
+    return [option if isinstance(option, str) else option[0] for option in options]
 
 
 def press(buttons: w.ToggleButtons, label: str) -> None:
@@ -109,3 +115,39 @@ def page(root: w.Widget) -> str:
     """Return all the HTML on the page, but for the style sheet."""
     values = [widget.value for widget in walk(root) if isinstance(widget, w.HTML)]
     return re.sub("<style>.*?</style>", "", "".join(values), flags=re.DOTALL)
+
+
+def listing(view: Any, label: str | None = None) -> Any:
+    """Return the list of *view* that is seen: the first, or the one called *label*; or None."""
+    lists = (
+        widget
+        for widget in walk(root_of(view))
+        if is_of(widget, "toolbench-list")
+        and not is_of(widget, "toolbench-hidden")
+        and label in (None, widget.description)
+    )
+    return next(lists, None)
+
+
+def search_field(view: Any, label: str = "") -> Any:
+    """Return the first search field of *view*, or the one that filters the list called *label*."""
+    return next(
+        widget
+        for widget in walk(root_of(view))
+        if is_of(widget, "toolbench-search") and label.lower() in widget.placeholder
+    )
+
+
+def key_field(view: Any) -> Any:
+    """Return the field in which the page's module writes the key of what it picks."""
+    return next(w for w in walk(root_of(view)) if is_of(w, "toolbench-key"))
+
+
+def root_of(view: Any) -> w.Widget:
+    """Return the widget of *view*, which may be one itself."""
+    return getattr(view, "widget", view)
+
+
+def is_of(widget: w.Widget, css_class: str) -> bool:
+    """Tell whether *widget* has a CSS class."""
+    return css_class in getattr(widget, "_dom_classes", ())

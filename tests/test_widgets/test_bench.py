@@ -5,7 +5,17 @@ from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light
 
-from test_widgets.front import page, pick, receive, type_into, walk
+from test_widgets.front import (
+    key_field,
+    labels,
+    listing,
+    page,
+    pick,
+    receive,
+    search_field,
+    type_into,
+    walk,
+)
 from test_widgets.tooling import finish
 from toolbench import ToolbenchError, ToolDefinition, bench, tool
 from toolbench.core.schema import Action
@@ -61,15 +71,15 @@ class TestBench:
     def test_opens_what_is_picked(self):
         """Only then is its panel made; picked again, it is as it was left."""
         both = bench(add, greet)
-        pick(both._list._list, "greet — Greet somebody by name.")
+        pick(listing(both), "greet — Greet somebody by name.")
         panel = both.panel
         assert panel.tool is greet
         panel.form.value = {"name": "Ada"}
         panel.run()
         finish(panel)
-        pick(both._list._list, "add — Add two numbers.")
+        pick(listing(both), "add — Add two numbers.")
         assert both.panel.tool is add
-        pick(both._list._list, "greet — Greet somebody by name.")
+        pick(listing(both), "greet — Greet somebody by name.")
         assert both.panel is panel
         assert panel in walk(both)
         assert panel.form.value == {"name": "Ada"}
@@ -77,32 +87,30 @@ class TestBench:
     def test_finds_by_name_and_description(self):
         """Every word has to occur, in any order; case does not matter."""
         both = bench(add, greet)
-        type_into(both._list._search, "NAME greet")
-        assert list(both._list._list._options_labels) == [
-            "greet — Greet somebody by name."
-        ]
-        type_into(both._list._search, "nothing like it")
-        assert both._list._list.options == ()
-        assert "Nothing matches" in both._list._count.value
-        type_into(both._list._search, "")
-        assert len(both._list._list.options) == 2
+        type_into(search_field(both), "NAME greet")
+        assert labels(listing(both)) == ["greet — Greet somebody by name."]
+        type_into(search_field(both), "nothing like it")
+        assert listing(both).options == ()
+        assert "Nothing matches" in page(both)
+        type_into(search_field(both), "")
+        assert len(listing(both).options) == 2
 
     def test_knows_which_list_a_click_was_made_in(self):
         """The list may change while a click is under way; it says only a line."""
         both = bench(add, greet)
-        seen = both._list._list
-        type_into(both._list._search, "greet")
+        seen = listing(both)
+        type_into(search_field(both), "greet")
         pick(seen, "greet — Greet somebody by name.")
         assert both.panel.tool is greet
         assert "toolbench-hidden" in seen._dom_classes
-        assert "toolbench-hidden" not in both._list._list._dom_classes
+        assert "toolbench-hidden" not in listing(both)._dom_classes
 
     def test_opens_nothing_that_was_not_picked(self):
         """Searching again after a pick leaves open what is open."""
         three = bench(add, greet, many(1))
-        pick(three._list._list, "add — Add two numbers.")
+        pick(listing(three), "add — Add two numbers.")
         for words in ("greet", "tool_0", ""):
-            type_into(three._list._search, words)
+            type_into(search_field(three), words)
         assert [panel.tool for panel in three._panels.values()] == [add]
         assert three.panel.tool is add
 
@@ -112,10 +120,10 @@ class TestBench:
         panel = wire.opened()
         large = bench(many(1_000))
         assert wire.opened() - 2 * panel <= 60
-        assert "800 more" in large._list._count.value
+        assert "800 more" in page(large)
         before = wire.opened()
-        type_into(large._list._search, "tool_99")
-        assert len(large._list._list.options) == 11
+        type_into(search_field(large), "tool_99")
+        assert len(listing(large).options) == 11
         assert wire.opened() == before
 
     def test_opens_with_the_first_tool(self):
@@ -140,7 +148,7 @@ class TestBench:
             client.connect("shop", light("shop", "buy"))
             mixed = Bench([add, *client.servers["shop"].tools])
             assert "connected" not in page(mixed)
-            receive(mixed._list._key, value="1")
+            receive(key_field(mixed), value="1")
             assert "connected" in page(mixed)
             mixed.close()
 
@@ -148,7 +156,7 @@ class TestBench:
         """The bench and every panel it opened."""
         before = set(wire.live)
         both = bench(add, greet)
-        pick(both._list._list, "greet — Greet somebody by name.")
+        pick(listing(both), "greet — Greet somebody by name.")
         both.close()
         both.close()
         assert wire.live == before
@@ -168,6 +176,11 @@ class TestBench:
             for t in many(2)
         ]
         hostile = Bench(odd)
-        type_into(hostile._list._search, "<b>no such tool")
-        assert problems(hostile._list._count.value) == []
+        type_into(search_field(hostile), "<b>no such tool")
+        (notice,) = [
+            part.value
+            for part in walk(hostile)
+            if "Nothing matches" in str(getattr(part, "value", ""))
+        ]
+        assert problems(notice) == []
         assert problems(hostile._repr_mimebundle_()["text/html"]) == []

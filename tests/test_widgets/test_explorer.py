@@ -9,7 +9,17 @@ from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light, misbehaving
 
-from test_widgets.front import click, named, page, pick, receive, type_into
+from test_widgets.front import (
+    click,
+    labels,
+    listing,
+    named,
+    page,
+    pick,
+    receive,
+    search_field,
+    type_into,
+)
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
@@ -56,8 +66,8 @@ def go(explorer, title):
 
 def listed(pane):
     """Wait until a pane has its list, and return the lines."""
-    until(lambda: pane._list._list.options)
-    return list(pane._list._list.options)
+    until(lambda: listing(pane) and listing(pane).options)
+    return list(listing(pane).options)
 
 
 def enter(line):
@@ -73,7 +83,7 @@ def wait_for_ticker():
 def choose(pane, start):
     """Pick the line that starts so."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
-    pick(pane._list._list, label)
+    pick(listing(pane), label)
 
 
 def dangers(explorer):
@@ -104,7 +114,7 @@ class TestExplorer:
             pane = go(explorer, title)
             if hasattr(pane, "_list"):
                 listed(pane)
-                receive(pane._list._list, index=0)
+                receive(listing(pane), index=0)
         assert len(wire.live) > len(before) + 60
         explorer.close()
         explorer.close()
@@ -123,8 +133,8 @@ class TestExplorer:
         explorer = Explorer(client)
         client.connect("two", light("two", "x", "y"))
         explorer.look()
-        labels = explorer._list._list._options_labels
-        assert labels == ("one — connected", "two — connected")
+        servers = labels(listing(explorer, "Servers"))
+        assert servers == ["one — connected", "two — connected"]
         explorer.choose("two")
         assert explorer.page.lists.widget.titles[0] == "Tools (2)"
         client.connect("two", light("two", "z"))
@@ -140,29 +150,29 @@ class TestExplorer:
             client.connect(name, light(name, "ping", "pong", "other"))
         explorer = Explorer(client)
         seen = []
-        receive(explorer._list._search, value="o")
+        receive(search_field(explorer, "Servers"), value="o")
         for _ in range(3):
-            enter(explorer._list._search)
+            enter(search_field(explorer, "Servers"))
             wait_for_ticker()
             seen.append(explorer.server)
         assert seen == ["two", "other", "one"]
-        receive(explorer._list._search, value="oth")
-        enter(explorer._list._search)
+        receive(search_field(explorer, "Servers"), value="oth")
+        enter(search_field(explorer, "Servers"))
         until(lambda: explorer.server == "other")
         pane, picked = explorer.page.pane, []
-        receive(pane._list._search, value="p")
+        receive(search_field(pane), value="p")
         for _ in range(3):
-            enter(pane._list._search)
+            enter(search_field(pane))
             wait_for_ticker()
             picked.append(pane._list.picked)
         assert picked == ["pong", "ping", "pong"]
-        receive(pane._list._search, value="nothing like it")
-        enter(pane._list._search)
+        receive(search_field(pane), value="nothing like it")
+        enter(search_field(pane))
         wait_for_ticker()
         assert pane._list.picked == "pong"
-        receive(pane._list._search, value="ot")
-        enter(pane._list._search)  # overtakes the last key
-        receive(pane._list._search, value="oth")
+        receive(search_field(pane), value="ot")
+        enter(search_field(pane))  # overtakes the last key
+        receive(search_field(pane), value="oth")
         until(lambda: pane._list.picked == "other")
 
     def test_tells_why_a_server_is_not_there(self, client):
@@ -174,7 +184,7 @@ class TestExplorer:
         said = page(explorer)
         assert "did not connect" in said
         assert "missing API key" in said
-        pick(explorer._list._list, "one — connected")
+        pick(listing(explorer, "Servers"), "one — connected")
         assert "missing API key" not in page(explorer)
 
     def test_reconnects_in_either_era(self, explorer, shop):
@@ -256,23 +266,23 @@ class TestResources:
         """As what they are: Markdown, JSON, an app."""
         pane = go(explorer, "Resources")
         choose(pane, "shop://news")
-        click(pane._read)
+        click(buttons(pane.detail)["Read"])
         until(lambda: "<strong>new</strong>" in shown(pane.detail))
         choose(pane, "ui://shop/basket")
-        click(pane._read)
+        click(buttons(pane.detail)["Read"])
         until(lambda: 'sandbox="allow-scripts"' in shown(pane.detail))
 
     def test_of_a_template_need_its_variables(self, explorer):
         """A form of them, with what the server proposes."""
         pane = go(explorer, "Resources")
         choose(pane, "template: shop://stock")
-        click(pane._read)
+        click(buttons(pane.detail)["Read"])
         assert pane._result.value == ""
         box = named(pane.detail, "item")
         type_into(box, "ap")
         until(lambda: box.options == ("apples", "apricots"))
         receive(box, value="apples")
-        click(pane._read)
+        click(buttons(pane.detail)["Read"])
         until(lambda: "apples" in shown(pane.detail))
 
     def test_that_change_are_told(self, explorer, shop):
@@ -280,23 +290,23 @@ class TestResources:
         pane = go(explorer, "Resources")
         assert isinstance(pane, ResourcesPane)
         choose(pane, "shop://news")
-        click(pane._follow)
-        until(lambda: pane._follow.description == "Unsubscribe")
+        click(buttons(pane.detail)["Subscribe"])
+        until(lambda: "Unsubscribe" in buttons(pane.detail))
         until(
             lambda: shop.traffic.find(
                 "shop://news", method="notifications/subscriptions/acknowledged"
             )
         )
         shop.call("announce")
-        until(lambda: "Changed on the server: shop://news" in pane._updates.value)
-        click(pane._read)
-        assert pane._updates.value == ""
+        until(lambda: "Changed on the server: shop://news" in page(pane.detail))
+        click(buttons(pane.detail)["Read"])
+        assert "Changed on the server" not in page(pane.detail)
 
     def test_that_cannot_be_read_say_why(self, client):
         """The server's own words."""
         client.connect("odd", misbehaving("claims-all"))
         pane = go(Explorer(client), "Resources")
-        until(lambda: "does not list its resources" in pane._notes.value)
+        until(lambda: "does not list its resources" in page(pane.widget))
 
 
 class TestQuestions:
@@ -307,12 +317,12 @@ class TestQuestions:
         pane = go(explorer, "Resources")
         choose(pane, "template: shop://receipt")
         receive(named(pane.detail, "item"), value="pear")
-        click(pane._read)
+        click(buttons(pane.detail)["Read"])
         until(lambda: "Accept" in buttons(pane.detail))
         assert "Server &#x27;shop&#x27; asks: Who are you?" in page(pane.detail)
         type_into(named(pane.detail, "name"), "Ann")
         click(buttons(pane.detail)["Accept"])
-        until(lambda: "pear for Ann" in pane._result.value)
+        until(lambda: "pear for Ann" in page(pane.detail))
         until(lambda: "Accept" not in buttons(pane.detail))
 
     @pytest.mark.parametrize(
@@ -323,16 +333,16 @@ class TestQuestions:
         """Each is the server's to deal with."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
-        click(pane._write)
+        click(buttons(pane.detail)["Get messages"])
         until(lambda: button in buttons(pane.detail))
         click(buttons(pane.detail)[button])
-        until(lambda: said in pane._result.value)
+        until(lambda: said in page(pane.detail))
 
     def test_are_cancelled_when_another_is_picked(self, explorer, shop):
         """Nobody waits for an answer that is wanted no more."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
-        click(pane._write)
+        click(buttons(pane.detail)["Get messages"])
         until(lambda: "Accept" in buttons(pane.detail))
         choose(pane, "Complain")
         until(lambda: shop.traffic.find('"cancel"', direction="sent"))
@@ -346,7 +356,7 @@ class TestPrompts:
         pane = go(explorer, "Prompts")
         choose(pane, "Complain")
         type_into(named(pane.detail, "about"), "rain")
-        click(pane._write)
+        click(buttons(pane.detail)["Get messages"])
         until(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
 
@@ -396,5 +406,5 @@ class TestHostileText:
         client.connect("hostile", misbehaving("hostile-listing"))
         explorer = Explorer(client)
         pane = go(explorer, "Tools")
-        receive(pane._list._list, index=0)
+        receive(listing(pane), index=0)
         assert dangers(explorer) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ipywidgets.widgets.widget_description import DescriptionWidget
 
-from test_widgets.front import page, pick, receive, walk
+from test_widgets.front import labels, page, pick, receive, walk
 from toolbench.errors import Problem
 from toolbench.widgets.form import SchemaForm
 
@@ -71,7 +71,7 @@ def _everything(form: SchemaForm) -> None:
         if type(widget).__name__ == "Checkbox":
             receive(widget, value=True)
         elif type(widget).__name__ in ("Dropdown", "RadioButtons"):
-            pick(widget, widget._options_labels[-1])
+            pick(widget, labels(widget)[-1])
     form.reveal_errors()
 
 

@@ -4,7 +4,17 @@ from typing import Any, ClassVar
 
 import ipywidgets as w
 
-from test_widgets.front import click, named, page, pick, press, receive, type_into, walk
+from test_widgets.front import (
+    click,
+    labels,
+    named,
+    page,
+    pick,
+    press,
+    receive,
+    type_into,
+    walk,
+)
 from toolbench.widgets.form import SchemaForm
 
 
@@ -272,7 +282,7 @@ class TestUnions:
             "properties": {"x": {"anyOf": branches}},
             "$defs": {"Move": {"type": "object", "properties": {"to": {}}}},
         }
-        names = named(SchemaForm(schema).widget, "x")._options_labels
+        names = labels(named(SchemaForm(schema).widget, "x"))
         assert names == ("not sent", "add", "Move", "list of text", "integer")
 
     def test_branches_are_built_when_chosen(self, wire):
