@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr
 from test_display.inert import problems
 from test_runs import tools
 
-from test_widgets.front import click, named, receive, walk
+from test_widgets.front import click, named, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import Observation, SecurityRisk, current_run, history, tool
 from toolbench.runs.policy import policy
@@ -43,13 +43,13 @@ def opened(panel, name):
 class TestHead:
     def test_says_what_the_tool_is(self):
         """Title, name, source, hints in words, and the description as Markdown."""
-        head = ToolPanel(add)._head.value
+        head = page(ToolPanel(add))
         for part in ("Add up", "add", "native", "read-only", "<em>two</em>"):
             assert part in head
 
     def test_says_how_the_call_is_rated(self):
         """A call a model made and rated carries its rating."""
-        assert "rated HIGH" in ToolPanel(add, risk=SecurityRisk.HIGH)._head.value
+        assert "rated HIGH" in page(ToolPanel(add, risk=SecurityRisk.HIGH))
 
 
 class TestRunning:

@@ -10,7 +10,7 @@ import pytest
 from payloads import PAYLOADS
 from test_display.inert import problems
 
-from test_widgets.front import click, page, receive
+from test_widgets.front import click, is_of, named, page, receive, walk
 from test_widgets.tooling import buttons, until
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
@@ -41,9 +41,15 @@ def traffic(explorer):
     return explorer.page.details.pane
 
 
+def pieces(traffic):
+    """The elements that hold the lines, the newest first."""
+    (box,) = [w for w in walk(traffic.widget) if is_of(w, "toolbench-lines")]
+    return box.children
+
+
 def lines(traffic):
     """What the lines say, oldest first: their columns, without the blanks that fill them."""
-    widgets = reversed(traffic._lines._box.children)
+    widgets = reversed(pieces(traffic))
     texts = re.findall(
         "<div data-toolbench-message[^>]*>(.*?)</div>",
         "".join(widget.value for widget in widgets),
@@ -54,7 +60,7 @@ def lines(traffic):
 def open_line(traffic, subject):
     """Open the last message about *subject*, as a click on its line does."""
     number = [line[0] for line in lines(traffic) if line[3] == subject][-1]
-    receive(traffic._number, value=number)
+    receive(named(traffic.widget, "Open message"), value=number)
 
 
 def calls(session):
@@ -85,9 +91,11 @@ class TestLines:
         """By who sent the first message, by kind, and by any text of either message."""
         explorer.page.session.call("basket", {"item": "pear"})
         until(lambda: any("tools/call basket" in line for line in lines(traffic)))
-        receive(traffic._text, value="In The Basket")  # words of the answer
+        receive(
+            named(traffic.widget, "Containing"), value="In The Basket"
+        )  # words of the answer
         assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
-        receive(traffic._kind, index=2)
+        receive(named(traffic.widget, "Show"), index=2)
         assert lines(traffic) == []
         assert "No message matches" in page(traffic.widget)
 
@@ -101,10 +109,10 @@ class TestLines:
             )
         traffic.refresh()
         assert len(lines(traffic)) >= 9_900
-        before = [widget.value for widget in traffic._lines._box.children]
+        before = [widget.value for widget in pieces(traffic)]
         kept.note("received", "{}", kind="notification", method="notifications/last")
         traffic.refresh()
-        after = [widget.value for widget in traffic._lines._box.children]
+        after = [widget.value for widget in pieces(traffic)]
         changed = [value for value in after if value not in before]
         assert len(changed) == 1
         assert changed[0].count("data-toolbench-message=") <= PIECE
@@ -120,9 +128,12 @@ class TestLines:
         assert len(
             [line for line in lines(traffic) if "no message" in str(line)]
         ) == len(some)
-        for widget in traffic._lines._box.children:
+        for widget in pieces(traffic):
             assert problems(widget.value) == []
-        receive(traffic._number, value=str(explorer.page.session.traffic[-1].id))
+        receive(
+            named(traffic.widget, "Open message"),
+            value=str(explorer.page.session.traffic[-1].id),
+        )
         assert problems(traffic._opened._cards.value) == []
 
 
@@ -165,7 +176,10 @@ class TestOpenMessage:
         until(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
         open_line(traffic, "resources/read shop://news")
         click(buttons(traffic.widget)["Edit and send"])
-        area, send = traffic._opened._area, buttons(traffic.widget)["Send"]
+        area, send = (
+            named(traffic.widget, "Parameters"),
+            buttons(traffic.widget)["Send"],
+        )
         assert json.loads(area.value) == {"uri": "shop://news"}
         for wrong in ("{", "[]"):
             receive(area, value=wrong)

@@ -1,13 +1,14 @@
 """The tabs of a panel: what a model is given, the call as text, earlier runs."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
 from test_display.inert import problems, text_of
 
-from test_widgets.front import click, named, pick, receive
+from test_widgets.front import click, named, page, pick, receive
 from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
@@ -32,7 +33,7 @@ def add(a: int, b: int = 1) -> int:
 
 def opened(panel, name):
     receive(tabs(panel), selected_index=TABS.index(name))
-    return panel._tabs._views[name]
+    return tabs(panel).children[TABS.index(name)]
 
 
 class TestSchemaView:
@@ -40,21 +41,21 @@ class TestSchemaView:
     def test_shows_every_format(self, label):
         """MCP, OpenAI chat, Responses, Anthropic and Gemini, each with its cost."""
         view = opened(ToolPanel(add), "Schema")
-        pick(view._format, label)
-        assert "Add two numbers." in shown(view.widget)
-        assert "tokens" in shown(view.widget)
+        pick(named(view, "Format"), label)
+        assert "Add two numbers." in shown(view)
+        assert "tokens" in shown(view)
 
     def test_says_what_had_to_change(self):
         """What a provider cannot take is named."""
         view = opened(ToolPanel(add), "Schema")
-        pick(view._format, "OpenAI chat completions")
-        assert "<li>not strict: arguments: not required: b</li>" in shown(view.widget)
+        pick(named(view, "Format"), "OpenAI chat completions")
+        assert "<li>not strict: arguments: not required: b</li>" in shown(view)
 
     def test_of_a_tool_that_cannot_be_exported_is_a_sentence(self):
         """A tool that overrides how it is exported, and fails, does not break the panel."""
         broken = type("Broken", (type(add),), {"parameters": _fails})
         odd = broken(name="odd", description="", action_type=add.action_type)
-        assert "This format failed" in shown(opened(ToolPanel(odd), "Schema").widget)
+        assert "This format failed" in shown(opened(ToolPanel(odd), "Schema"))
 
 
 def _fails(self, **_):
@@ -66,28 +67,28 @@ class TestCodeView:
         """Opened again, it shows what the form holds now."""
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "Code")
-        assert "{'a': 1}" in named(view.widget, "Code").value
+        assert "{'a': 1}" in named(view, "Code").value
         receive(tabs(panel), selected_index=0)
         panel.form.value = {"a": 5}
         opened(panel, "Code")
-        assert "{'a': 5}" in named(view.widget, "Code").value
+        assert "{'a': 5}" in named(view, "Code").value
 
     def test_shows_each_kind(self):
         """Python, a cell, a test."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
-        pick(view._kind, "%%tool cell")
-        name, _, body = named(view.widget, "Code").value.partition("\n")
+        pick(named(view, "Copy as"), "%%tool cell")
+        name, _, body = named(view, "Code").value.partition("\n")
         assert name == "%%tool add"
         assert json.loads(body) == {"a": 1}
-        pick(view._kind, "pytest")
-        assert "def test_add():" in named(view.widget, "Code").value
+        pick(named(view, "Copy as"), "pytest")
+        assert "def test_add():" in named(view, "Code").value
 
     @pytest.mark.parametrize(("name", "label"), LABELS.items())
     def test_shows_what_a_model_would_send(self, name, label):
         """Each provider's parser reads it as the call the form describes."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
-        pick(view._kind, f"{label} call")
-        sent = json.loads(named(view.widget, "Code").value)
+        pick(named(view, "Copy as"), f"{label} call")
+        sent = json.loads(named(view, "Code").value)
         [call] = parse_tool_calls(sent, [add], provider=name)
         assert (call.name, call.arguments, call.error) == ("add", {"a": 1}, None)
 
@@ -101,9 +102,9 @@ class TestCodeView:
             return "in"
 
         view = opened(ToolPanel(enter, {"token": "hunter2hunter2"}), "Code")
-        pick(view._kind, f"{label} call")
-        assert "enter" in named(view.widget, "Code").value
-        assert "hunter2" not in named(view.widget, "Code").value
+        pick(named(view, "Copy as"), f"{label} call")
+        assert "enter" in named(view, "Code").value
+        assert "hunter2" not in named(view, "Code").value
 
 
 class TestHistoryView:
@@ -114,21 +115,21 @@ class TestHistoryView:
         panel.run()
         finish(panel)
         view = opened(panel, "History")
-        assert [number for _, number in view._runs.options] == [
+        assert [number for _, number in named(view, "Run").options] == [
             history()[1].id,
             history()[0].id,
         ]
-        assert "from button" in shown(view.widget)
-        pick(view._runs, view._runs.options[1][0])
-        assert "from python" in shown(view.widget)
-        assert "5" in shown(view.widget)
+        assert "from button" in shown(view)
+        pick(named(view, "Run"), named(view, "Run").options[1][0])
+        assert "from python" in shown(view)
+        assert "5" in shown(view)
 
     def test_fills_the_form(self):
         """An earlier call can be taken up again."""
         panel = ToolPanel(add, {"a": 1})
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
-        click(buttons(view.widget)["Put back in the form"])
+        click(buttons(view)["Put back in the form"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert tabs(panel).selected_index == 0
 
@@ -138,7 +139,7 @@ class TestHistoryView:
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
         panel.form.value = {"a": 7}
-        click(buttons(view.widget)["Put back in the form"])
+        click(buttons(view)["Put back in the form"])
         panel.form.value = {"a": 78}  # the end of what was typed
         until(lambda: panel.form.value == {"a": 5, "b": 6})
 
@@ -146,12 +147,12 @@ class TestHistoryView:
         """A run that ends while the tab is open is in it."""
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "History")
-        assert "No runs yet" in shown(view.widget)
-        assert buttons(view.widget)["Put back in the form"].disabled
+        assert "No runs yet" in shown(view)
+        assert buttons(view)["Put back in the form"].disabled
         panel.run()
         finish(panel)
-        assert len(view._runs.options) == 1
-        assert "A person and the model read the same" in shown(view.widget)
+        assert len(named(view, "Run").options) == 1
+        assert "A person and the model read the same" in shown(view)
 
     def test_has_only_runs_of_its_tool(self):
         """Other tools have their own."""
@@ -162,14 +163,14 @@ class TestHistoryView:
             return "x"
 
         run_tool(other)
-        assert opened(ToolPanel(add), "History")._runs.options == ()
+        assert named(opened(ToolPanel(add), "History"), "Run").options == ()
 
     def test_is_a_table_of_what_happened(self):
         """State in words, arguments, where it came from; hostile arguments stay text."""
         panel = ToolPanel(add, {"a": 1})
         run_tool(add, a=5, b=6)
         run_tool(add, a="<b>none</b>")
-        table = opened(panel, "History")._table.value
+        (table,) = re.findall("<table.*?</table>", page(opened(panel, "History")), re.S)
         assert problems(table) == []
         for words in ("Duration", "succeeded", "failed", "a = 5, b = 6", "python"):
             assert words in text_of(table)
