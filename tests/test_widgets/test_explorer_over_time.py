@@ -67,12 +67,12 @@ class TestRecording:
         pane = opened(RecordingPane, session)
         type_into(named(pane.widget, "File"), "mine.jsonl")
         click(buttons(pane.widget)["Record"])
+        into = f"Recording into {here / 'mine.jsonl'}"
+        until(lambda: into in page(pane.widget))
         until(lambda: "Stop recording" in buttons(pane.widget))
-        assert f"Recording into {here / 'mine.jsonl'}" in page(pane.widget)
         session.call("buy", {"item": "tea"})
         click(buttons(pane.widget)["Stop recording"])
-        until(lambda: "Record" in buttons(pane.widget))
-        assert f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget)
+        until(lambda: f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget))
         assert f"--replay {here / 'mine.jsonl'}" in page(pane.widget)
         assert len(Recording.read(here / "mine.jsonl").calls) == 1
         replay = client.connect("again", replay=here / "mine.jsonl")
