@@ -57,10 +57,11 @@ class Workbench:
             Observation: _showing(observation_bundle),
             Conversation: self._show_conversation,
         }
-        # of modules that are loaded with the first server
+        # of modules that are loaded when they are first used
         self._named_formats: dict[tuple[str, str], Any] = {
             ("toolbench.mcp.session", "MCPServerSession"): _show_server,
             ("toolbench.mcp.client", "MCPClient"): _show_client,
+            ("toolbench.evals.cases.cases", "Cases"): self._show_cases,
         }
         self._panels = CellPanels()
         self._errors = CellErrors(shell)
@@ -163,6 +164,18 @@ class Workbench:
         panel = ConversationPanel(conversation)
         self._panels.add(panel)
         return panel._repr_mimebundle_(**options)
+
+    def _show_cases(self, cases: Any, **options: Any) -> Any:
+        """Cases as a cell's last expression: a form for them, with the tools of the notebook."""
+        if not hasattr(self._shell, "kernel"):
+            return cases._repr_mimebundle_(**options)
+        from toolbench.widgets.evaluation_views.case_form import (  # noqa: PLC0415 - brings evals
+            CaseForm,
+        )
+
+        form = CaseForm(self.catalog.tools().values(), cases)
+        self._panels.add(form)
+        return form._repr_mimebundle_(**options)
 
     def _before_cell(self, info: Any = None) -> None:
         """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""

@@ -1,6 +1,6 @@
 """Cases in a row: from a file, the history, a table or schemas."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -10,6 +10,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.cases import case_file, proposals
 from toolbench.evals.cases.case import Case
+from toolbench.evals.cases.case_listing import cases_html, cases_text
 from toolbench.evals.cases.case_table import cases_of_rows
 from toolbench.plain import clip
 from toolbench.runs.history.history import history as session_history
@@ -17,8 +18,11 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.wording import counted
 
 
-class Cases(Sequence[Case]):
-    """Cases of an evaluation, in order; adding two gives the cases of both."""
+class Cases(MutableSequence[Case]):
+    """A list of the cases of an evaluation; adding two lists gives the cases of both.
+
+    As the last value of a cell it is a form, in which cases are typed, changed and removed.
+    """
 
     def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:
         """Take *cases*: cases, or what `Case.to_dict` returns.
@@ -123,6 +127,14 @@ class Cases(Sequence[Case]):
         """Return the cases that have all of *tags*."""
         return Cases(case for case in self._cases if set(tags) <= set(case.tags))
 
+    def insert(self, index: int, value: Case | Mapping[str, Any]) -> None:
+        """Put a case before that at *index*.
+
+        Raises:
+            CaseError: If it is none.
+        """
+        self._cases.insert(index, _case(value))
+
     @overload
     def __getitem__(self, index: int) -> Case: ...
     @overload
@@ -132,8 +144,18 @@ class Cases(Sequence[Case]):
             return Cases(self._cases[index])
         return self._cases[index]
 
-    def __iter__(self) -> Iterator[Case]:
-        return iter(self._cases)
+    @overload
+    def __setitem__(self, index: int, value: Case) -> None: ...
+    @overload
+    def __setitem__(self, index: slice, value: Iterable[Case]) -> None: ...
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        if isinstance(index, slice):
+            self._cases[index] = map(_case, value)
+        else:
+            self._cases[index] = _case(value)
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._cases[index]
 
     def __len__(self) -> int:
         return len(self._cases)
@@ -150,6 +172,13 @@ class Cases(Sequence[Case]):
         proposals = sum(case.is_proposal for case in self._cases)
         suffix = f", {counted(proposals, 'proposal')}" if proposals else ""
         return f"<Cases: {counted(len(self), 'case')}{suffix}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        text = cases_text(self._cases)
+        return {
+            "text/plain": f"{self!r}\n{text}",
+            "text/html": cases_html(self._cases),
+        }
 
 
 def _case(value: Any) -> Case:

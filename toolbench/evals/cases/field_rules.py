@@ -53,7 +53,7 @@ class FieldRule:
             _compiled(self.value)
         if self.kind == "approx":
             _tolerances(self.value)
-        if self.kind not in _TAKE_VALUE and self.value is not None:
+        if self.kind not in TAKE_VALUE and self.value is not None:
             msg = f"The rule {self.kind!r} takes no value, not {clip(self.value)}."
             raise CaseError(msg)
 
@@ -236,7 +236,8 @@ RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "unordered": _unordered,
 }
 """Each rule by its word: it gets its own value, the expected and the actual one."""
-_TAKE_VALUE = frozenset({"approx", "regex"})
+TAKE_VALUE = frozenset({"approx", "regex"})
+"""The rules that may have a value of their own."""
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:

@@ -106,7 +106,7 @@ def evaluate(
         evaluation = _Evaluation(
             _models(model),
             _tools(tools, undo),
-            cases if isinstance(cases, Cases) else Cases(cases),
+            Cases(cases),
             repeats=repeats,
             execute=execute,
             system_prompt=system_prompt,
