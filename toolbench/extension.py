@@ -62,6 +62,10 @@ class Workbench:
             ("toolbench.mcp.session", "MCPServerSession"): _show_server,
             ("toolbench.mcp.client", "MCPClient"): _show_client,
             ("toolbench.evals.cases.cases", "Cases"): self._show_cases,
+            (
+                "toolbench.evals.reports.eval_report",
+                "EvalReport",
+            ): self._show_report,
         }
         self._panels = CellPanels()
         self._errors = CellErrors(shell)
@@ -176,6 +180,18 @@ class Workbench:
         form = CaseForm(self.catalog.tools().values(), cases)
         self._panels.add(form)
         return form._repr_mimebundle_(**options)
+
+    def _show_report(self, report: Any, **options: Any) -> Any:
+        """A report of an evaluation as a cell's last expression: its failures open into panels."""
+        if not hasattr(self._shell, "kernel"):
+            return report._repr_mimebundle_(**options)
+        from toolbench.widgets.evaluation_views.report_panel import (  # noqa: PLC0415 - as above
+            ReportPanel,
+        )
+
+        panel = ReportPanel(report)
+        self._panels.add(panel)
+        return panel._repr_mimebundle_(**options)
 
     def _before_cell(self, info: Any = None) -> None:
         """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""

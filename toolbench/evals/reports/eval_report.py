@@ -1,6 +1,6 @@
 """What came of an evaluation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -33,21 +33,6 @@ _STOPS = {
     "interrupted": "It was interrupted",
     "max_cost": "It stopped for max_cost",
 }
-
-
-class Views:
-    """What shows a report in a notebook; the package of widgets puts its own here."""
-
-    def __init__(self) -> None:
-        """Show reports as static HTML."""
-        self.reset()
-
-    def reset(self) -> None:
-        """Show reports as static HTML again."""
-        self.show_report: Callable[[EvalReport], dict[str, Any] | None] = lambda _: None
-
-
-views = Views()
 
 
 class EvalReport(Sequence[Trial]):
@@ -193,7 +178,7 @@ class EvalReport(Sequence[Trial]):
         for expected, called, count in self.confusion.pairs[:_MAX_LINES]:
             lines.append(f"{called} in place of {expected}: {count:,}")
         for trial in self.failures[:_MAX_LINES]:
-            problem = "; ".join(trial.problems) or "not as expected"
+            problem = "; ".join(trial.problems) or trial.problem
             lines.append(f"✗ {trial.model}: {clip(trial.case.title)}: {problem}")
         if len(self.failures) > _MAX_LINES:
             lines.append(f"… {len(self.failures) - _MAX_LINES:,} more failures")
@@ -226,8 +211,7 @@ class EvalReport(Sequence[Trial]):
         )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        static = {"text/plain": self.to_text(), "text/html": report_html(self)}
-        return static | (views.show_report(self) or {})
+        return {"text/plain": self.to_text(), "text/html": report_html(self)}
 
 
 _COLUMNS = (

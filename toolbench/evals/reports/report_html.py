@@ -1,19 +1,29 @@
 """A report of an evaluation as HTML that needs no kernel, no script and no network."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from html import escape as escape_text
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.json_tree import json_html
-from toolbench.display.page import badge, key_values, notice, section, short, whole_page
+from toolbench.display.page import (
+    badge,
+    fold,
+    key_values,
+    notice,
+    section,
+    short,
+    whole_page,
+)
+from toolbench.display.tables import LATER, table_html
 from toolbench.evals.cases.call_match import ExpectedCall
+from toolbench.evals.reports.answer_table import AnswerTable
 from toolbench.evals.reports.confusion import Confusion
 from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.trials.trial import Trial
 from toolbench.llm.calls.messages import read_message
-from toolbench.llm.lint import Finding
+from toolbench.redaction.detection.secrecy import hide
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -37,21 +47,50 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
         report: The report.
         most: How many failures, and how many errors, are shown; None: all.
     """
-    rows = report.summary.rows()
-    keep = [key for key in rows[0] if any(row[key] != "-" for row in rows)]
-    cells = [[row[key] for key in keep] for row in rows]
     parts = [
-        _head(report),
-        *(notice(text, "warning") for text in report.notices),
-        text_table(keep, cells, caption=""),
-        _confusion(report.confusion),
+        *_overview(report),
         _failures(report, most),
         _errors(report, most),
+        _answers(report, most),
     ]
+    return _box(parts)
+
+
+def overview_html(report: "EvalReport") -> Html:
+    """Return the report without its failures: the summary, confusion, errors and all answers."""
+    return _box(
+        [*_overview(report), _errors(report, IN_A_CELL), _answers(report, IN_A_CELL)]
+    )
+
+
+def _box(parts: Iterable[str]) -> Html:
     style = (
         f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
     )
     return Html(f'<div {NO_MATHS} style="{style}">{"".join(parts)}</div>')
+
+
+def _overview(report: "EvalReport") -> list[str]:
+    rows = report.summary.rows()
+    keep = [key for key in rows[0] if any(row[key] != "-" for row in rows)]
+    cells = [[row[key] for key in keep] for row in rows]
+    return [
+        _head(report),
+        *(notice(text, "warning") for text in report.notices),
+        text_table(keep, cells, caption=""),
+        _confusion(report.confusion),
+    ]
+
+
+def _answers(report: "EvalReport", most: int | None) -> Html:
+    """A row for each answer, folded: the page sorts and filters them, and draws those in sight."""
+    if not len(report):
+        return Html("")
+    frame = AnswerTable(report)
+    later = 0 if most is None else LATER
+    table = table_html(frame, rows=LATER if most is None else most, later=later)
+    html = Html(f'<div style="max-height:32em;overflow:auto">{table}</div>')
+    return fold(f"All answers: {len(report):,}", html)
 
 
 def _head(report: "EvalReport") -> str:
@@ -92,13 +131,11 @@ def _rest(count: int, most: int | None) -> str:
 
 def _failure(trial: Trial, report: "EvalReport") -> str:
     """A row that opens into what was said, called and expected."""
-    problem = trial.problems[0] if trial.problems else "not as expected"
     head = (
         f"{badge(trial.model, 'info')}<strong>{short(trial.case.title)}</strong> "
-        f'<span style="{REMARK}">{short(problem)}</span>'
+        f'<span style="{REMARK}">{short(trial.problem)}</span>'
     )
     prompt_html = notice(f"Prompt: {trial.case.prompt}", "neutral")
-    problems = "".join(notice(text, "danger") for text in trial.problems)
     calls = "".join(
         section(f"Called: {call['name']}", key_values(call["arguments"]))
         + "".join(
@@ -106,31 +143,42 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
         )
         for call in trial.calls
     )
+    return (
+        f'<details style="border:{LINE};border-radius:7px;margin:0 0 8px">'
+        f'<summary style="cursor:pointer;padding:5px 10px">{head}</summary>'
+        f'<div style="border-top:{LINE};padding:8px 10px">{prompt_html}{expected_html(trial, report)}{calls}'
+        f"{_answer(trial)}{_results(trial)}{lint_html(trial, report)}</div></details>"
+    )
+
+
+def expected_html(trial: Trial, report: "EvalReport") -> Html:
+    """Return what is not as expected, and what was expected."""
+    problems = "".join(notice(text, "danger") for text in trial.problems)
     expected = "".join(
         section(f"Expected: {call.name}", json_html(_hidden(call, report)))
         for call in trial.case.calls
     )
-    return (
-        f'<details style="border:{LINE};border-radius:7px;margin:0 0 8px">'
-        f'<summary style="cursor:pointer;padding:5px 10px">{head}</summary>'
-        f'<div style="border-top:{LINE};padding:8px 10px">{prompt_html}{problems}{expected}{calls}'
-        f"{_answer(trial)}{_results(trial)}{_lint(trial, report.findings)}</div></details>"
-    )
+    return Html(problems + expected)
 
 
 def _hidden(call: ExpectedCall, report: "EvalReport") -> Any:
     """Return the expected arguments without what the tool calls secret."""
     tool = report.tools.get(call.name)
-    return (
-        dict(call.arguments) if tool is None else tool.secrecy.hide(call.arguments)[0]
-    )
+    if tool is None:
+        return hide(call.arguments, {})
+    return tool.secrecy.hide(call.arguments)[0]
 
 
 def _answer(trial: Trial) -> str:
+    text = answer_text(trial)
+    return notice(f"Answer: {text}", "neutral") if text else ""
+
+
+def answer_text(trial: Trial) -> str:
+    """Return what the answer says beside its calls, as far as it is kept."""
     if trial.message is None:
         return ""
-    text = "".join(read_message(trial.message).text).strip()
-    return notice(f"Answer: {text[:_TEXT]}", "neutral") if text else ""
+    return "".join(read_message(trial.message).text).strip()[:_TEXT]
 
 
 def _results(trial: Trial) -> str:
@@ -140,14 +188,17 @@ def _results(trial: Trial) -> str:
     )
 
 
-def _lint(trial: Trial, findings: Mapping[str, list[Finding]]) -> str:
-    """What lint says of the tools of the failure: it may explain it."""
+def lint_html(trial: Trial, report: "EvalReport") -> Html:
+    """Return what lint says of the tools of a failure: it may explain it."""
+    findings = report.findings
     tools = dict.fromkeys([*(c.name for c in trial.case.calls), *trial.called])
     tool_findings = [finding for name in tools for finding in findings.get(name, ())]
     if not tool_findings:
-        return ""
+        return Html("")
     items = "".join(f"<li>{escape(str(finding))}</li>" for finding in tool_findings)
-    return f'<div style="{REMARK}">What lint says of these tools:<ul>{items}</ul></div>'
+    return Html(
+        f'<div style="{REMARK}">What lint says of these tools:<ul>{items}</ul></div>'
+    )
 
 
 def _errors(report: "EvalReport", most: int | None) -> str:

@@ -60,6 +60,11 @@ class Trial:
         return bool(right) and not self.forbidden
 
     @property
+    def problem(self) -> str:
+        """The first thing that is not as expected, of an answer that did not pass."""
+        return self.problems[0] if self.problems else "not as expected"
+
+    @property
     def tokens(self) -> int | None:
         """Tokens read and written; None if the model does not say."""
         known = [n for n in (self.input_tokens, self.output_tokens) if n is not None]

@@ -118,7 +118,7 @@ class RunRecord:
         """Return a run of the same call for `perform`, asked for from *source*; see `rerun`."""
         tool = self._tool()
         merged = {**self.arguments, **(changed or {})}
-        missing = [name for name, value in merged.items() if _is_lost(value)]
+        missing = [name for name, value in merged.items() if is_lost(value)]
         if missing:
             msg = (
                 f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long "
@@ -147,7 +147,7 @@ class RunRecord:
     @property
     def known_arguments(self) -> dict[str, Any]:
         """The arguments that were kept: without secrets and texts that were too long."""
-        return {k: v for k, v in self.arguments.items() if not _is_lost(v)}
+        return {k: v for k, v in self.arguments.items() if not is_lost(v)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record, JSON-ready."""
@@ -235,11 +235,12 @@ def _shortened(value: Any) -> Any:
     return value
 
 
-def _is_lost(value: Any) -> bool:
+def is_lost(value: Any) -> bool:
+    """Tell whether *value*, or a part of it, was not kept: a secret, or a text that is too long."""
     if isinstance(value, Mapping):
-        return any(_is_lost(item) for item in value.values())
+        return any(is_lost(item) for item in value.values())
     if isinstance(value, list):
-        return any(_is_lost(item) for item in value)
+        return any(is_lost(item) for item in value)
     return isinstance(value, str) and (
         MARK in value or (value.startswith("… ") and value.endswith(NOT_KEPT))
     )

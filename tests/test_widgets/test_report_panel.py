@@ -1,0 +1,150 @@
+"""The report of an evaluation: each failure opens into its transcript and the panels of its calls."""
+
+from ipywidgets import Select
+from payloads import PAYLOADS
+from test_evals.sample_tools import bill, message
+
+from test_widgets.front import named, page, type_into, walk
+from test_widgets.tooling import finish
+from toolbench import tool
+from toolbench.evals import Case, evaluate
+from toolbench.llm.models import ScriptedModel
+from toolbench.widgets.evaluation_views.report_panel import ReportPanel
+from toolbench.widgets.kit.parts import HIDDEN
+from toolbench.widgets.panel import ToolPanel
+
+
+@tool(read_only=True)
+def split_bill(total: float, people: int, tip: float = 0.0) -> float:
+    """Split a restaurant bill."""
+    return (total + tip) / people
+
+
+@tool(read_only=True)
+def login(user: str, password: str) -> str:
+    """Log in."""
+    return f"{user} is in"
+
+
+SPLIT = Case(
+    "Split 84 by 4", {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
+)
+
+
+def report_of(*answers, case=SPLIT, tools=(split_bill, login)):
+    """The report of one model that gave *answers* to *case*."""
+    model = ScriptedModel([*answers], name="scripted")
+    return evaluate(model, tools, [case], repeats=len(answers), workers=1)
+
+
+def panels(root):
+    return [part for part in walk(root) if isinstance(part, ToolPanel)]
+
+
+def test_a_failure_opens_into_what_was_said_and_the_panel_of_the_call():
+    """The first is open; the panel holds the call as it was sent, and nothing has run."""
+    wrong = message(bill(people=5), text="Five, I think.")
+    panel = ReportPanel(report_of(message(bill()), wrong))
+    assert panel.opened is panel.report.failures[0]
+    html = page(panel)
+    for words in ("Split 84 by 4", "Five, I think.", "4 was expected, and 5 was sent"):
+        assert words in html
+    [call] = panels(panel)
+    assert call.form.value == {"total": 84, "people": 5}
+    assert call.record is None
+
+
+def test_the_call_runs_and_can_be_changed():
+    """It is a panel like any other."""
+    panel = ReportPanel(report_of(message(bill(people=5))))
+    [call] = panels(panel)
+    type_into(named(call, "people"), "4")
+    call.run()
+    finish(call)
+    assert call.result.result == 21
+
+
+def test_another_failure_takes_its_place():
+    """Each has panels of its own; those before are closed."""
+    panel = ReportPanel(report_of(*(message(bill(people=n)) for n in (5, 6, 7))))
+    [first] = panels(panel)
+    panel.show_failure(2)
+    [third] = panels(panel)
+    assert third.form.value["people"] == 7
+    assert first.comm is None
+
+
+def test_several_calls_have_a_panel_each_and_unknown_tools_none():
+    """What cannot be run says so, with what was sent."""
+    sent = message(bill(people=5), ("gone", {"where": "far"}), bill(people=6))
+    panel = ReportPanel(report_of(sent))
+    assert [call.form.value["people"] for call in panels(panel)] == [5, 6]
+    assert "there is no such tool" in page(panel)
+    assert "far" in page(panel)
+
+
+def test_arguments_that_do_not_fit_are_marked():
+    """The fields say what is wrong with what the model sent."""
+    panel = ReportPanel(report_of(message(("split_bill", {"total": 84}))))
+    [call] = panels(panel)
+    assert "Is required" in page(call)
+
+
+def test_a_secret_is_not_filled_in():
+    """It is kept nowhere; the panel says what is missing."""
+    sent = message(("login", {"user": "ada", "password": "hunter2-x9"}))
+    panel = ReportPanel(report_of(sent))
+    [call] = panels(panel)
+    assert call.form.value == {"user": "ada"}
+    assert "Not kept, because it is secret: password" in page(panel)
+    bundle = panel._repr_mimebundle_()
+    assert "hunter2-x9" not in page(panel) + bundle["text/html"] + bundle["text/plain"]
+
+
+def test_failures_are_searched():
+    """By the case, what is wrong, what was called and the model; those of a model stand together."""
+    small = ScriptedModel([message(bill(people=5)), "No."])
+    large = ScriptedModel(
+        [message(("login", {"user": "a", "password": "b"})), message(bill())]
+    )
+    cases = [
+        SPLIT,
+        Case("Hello", {"name": "split_bill", "arguments": {"total": 1, "people": 1}}),
+    ]
+    report = evaluate(
+        {"small": small, "large": large}, [split_bill, login], cases, workers=1
+    )
+    panel = ReportPanel(report)
+    type_into(named(panel, "Search"), "login")
+    [lines] = [
+        x for x in walk(panel) if isinstance(x, Select) and HIDDEN not in x._dom_classes
+    ]
+    assert lines.options == (
+        "Split 84 by 4 — login was called, and split_bill was expected",
+    )
+
+
+def test_without_failures_there_is_only_the_summary():
+    """And it says so."""
+    panel = ReportPanel(report_of(message(bill())))
+    assert panel.opened is None and panels(panel) == []
+    assert "1 of 1" in page(panel)
+
+
+def test_hostile_texts_stay_texts():
+    """What a model says, and a file of cases."""
+    for payload in PAYLOADS:
+        case = Case(payload, {"name": "split_bill", "arguments": {}}, name=payload)
+        sent = message((payload, {payload: payload}), text=payload)
+        html = page(ReportPanel(report_of(sent, case=case)))
+        assert "<" not in payload or payload not in html
+
+
+def test_closing_leaves_no_widget(wire):
+    """Those of panels too; twice does no harm."""
+    panel = ReportPanel(report_of(message(bill(people=5)), message(bill(people=6))))
+    panel.show_failure(1)
+    panel.close()
+    panel.close()
+    assert wire.live == set()
+    assert not panel.is_busy

@@ -1,0 +1,102 @@
+"""The report of an evaluation, live: a failure that is picked opens into its transcript and panels."""
+
+from threading import RLock
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.evals.reports.eval_report import EvalReport
+from toolbench.evals.reports.report_html import overview_html
+from toolbench.evals.trials.trial import Trial
+from toolbench.widgets.evaluation_views.opened_trial import OpenedTrial
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.saved_output import SavedOutput
+from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.kit.three_panes import STYLE, Panes
+
+
+class ReportPanel(w.VBox):
+    """The summary, and the failures to search and to open. Callbacks may come on any thread."""
+
+    def __init__(self, report: EvalReport) -> None:
+        """Show *report*; the first failure is open."""
+        self.report = report
+        """The report."""
+        self._lock = RLock()
+        self._saved_output = SavedOutput()
+        self._parts = parts = Parts()
+        self._opened: OpenedTrial | None = None
+        self._list = PickList(parts, "Failures", self._open, self._lock, rows=10)
+        self._panes = Panes(parts)
+        head = parts.html(overview_html(report))
+        super().__init__(
+            [
+                parts.html(STYLE),
+                head,
+                *([self._panes.widget] if report.failures else []),
+            ],
+            _dom_classes=("toolbench-box", "toolbench-workbench"),
+        )
+        if report.failures:
+            self._panes.fill(lists=[self._list.widget])
+            self._list.offer(_items(report), "")
+            self._list.pick_first()
+
+    @property
+    def opened(self) -> Trial | None:
+        """The failure that is open; None if there is none."""
+        key = self._list.picked
+        return None if key is None else self.report.failures[int(key)]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call runs."""
+        return self._opened is not None and self._opened.is_busy
+
+    def show_failure(self, place: int) -> None:
+        """Open the failure at *place* of `report.failures`."""
+        self._list.pick(str(place))
+
+    def _open(self, key: str) -> None:
+        old, trial = self._opened, self.report.failures[int(key)]
+        self._opened = OpenedTrial(trial, self.report)
+        self._panes.fill(main=[self._opened.widget])
+        if old is not None:
+            old.close()
+
+    def close(self) -> None:
+        """Close all widgets; runs are cancelled."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+            self._parts.close()
+        if self.comm is not None:
+            self.layout.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        static = self.report._repr_mimebundle_()
+        self._saved_output.show(static["text/html"])
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+
+def _items(report: EvalReport) -> list[Item]:
+    """Return the failures as items, those of one model under its name if there are several."""
+    has_groups = len(report.models) > 1
+    items = [
+        Item(
+            str(n),
+            trial.case.title,
+            trial.problem,
+            also=f"{trial.case.prompt} {' '.join(trial.called)} {trial.model}",
+            mark="failed",
+            group=trial.model if has_groups else "",
+        )
+        for n, trial in enumerate(report.failures)
+    ]
+    models = list(report.models)
+    return (
+        sorted(items, key=lambda item: models.index(item.group))
+        if has_groups
+        else items
+    )
