@@ -4,11 +4,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from toolbench.core.registry import lookup
-from toolbench.core.schema import Action, Observation
-from toolbench.core.state import Conversation
-from toolbench.core.tool import ToolDefinition
-from toolbench.display.objects import action_bundle, tool_bundle
-from toolbench.display.observations import observation_bundle
 from toolbench.magics.call_magics import CallMagics
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.chat_magics import ChatMagics
@@ -21,9 +16,9 @@ from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
-from toolbench.widgets.kit.cell_panels import CellPanels
-from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.panel.panel import open_panels
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -51,25 +46,8 @@ class Workbench:
             lambda: targets(shell.user_ns),
             lambda: self._chats.models,
         )
-        self._formats = {
-            ToolDefinition: self._show_tool,
-            Action: _showing(action_bundle),
-            Observation: _showing(observation_bundle),
-            Conversation: self._show_conversation,
-        }
-        # of modules that are loaded when they are first used
-        self._named_formats: dict[tuple[str, str], Any] = {
-            ("toolbench.mcp.session", "MCPServerSession"): _show_server,
-            ("toolbench.mcp.client", "MCPClient"): _show_client,
-            ("toolbench.evals.cases.cases", "Cases"): self._show_cases,
-            (
-                "toolbench.evals.reports.eval_report",
-                "EvalReport",
-            ): self._show_report,
-        }
-        self._panels = CellPanels()
+        self._views = CellViews(shell, self.catalog.tools)
         self._errors = CellErrors(shell)
-        self._displaced: dict[Any, Any] = {}
         self._covered: list[tuple[str, str, Any]] = []
 
     @property
@@ -97,12 +75,7 @@ class Workbench:
         ]
         self._shell.register_magics(*self._magics)
         self._matchers.append(self._matcher)
-        self._displaced = {
-            kind: self._formatter.for_type(kind, show)
-            for kind, show in self._formats.items()
-        }
-        for place, show in self._named_formats.items():
-            self._formatter.for_type_by_name(*place, show)
+        self._views.load()
         self._shell.events.register("pre_run_cell", self._before_cell)
         self._shell.events.register("post_run_cell", _after_cell)
         record_calls()
@@ -118,12 +91,7 @@ class Workbench:
         forget_secrets()
         self._shell.events.unregister("pre_run_cell", self._before_cell)
         self._shell.events.unregister("post_run_cell", _after_cell)
-        for place in self._named_formats:
-            self._formatter.pop(".".join(place), None)
-        for kind, show in self._displaced.items():
-            self._formatter.pop(kind, None)
-            if show is not None:
-                self._formatter.for_type(kind, show)
+        self._views.unload()
         self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
         known = self._shell.magics_manager.magics
         for where, name, covered in self._covered:
@@ -140,81 +108,15 @@ class Workbench:
             self._client = None
 
     @property
-    def _formatter(self) -> Any:
-        return self._shell.display_formatter.mimebundle_formatter
-
-    @property
     def _matchers(self) -> list[Any]:
         completer = getattr(self._shell, "Completer", None)
         matchers: list[Any] = getattr(completer, "custom_matchers", [])
         return matchers
 
-    def _show_tool(self, tool: ToolDefinition[Any, Any], **options: Any) -> Any:
-        """A tool as a cell's last expression: its panel; text where widgets cannot be."""
-        if not hasattr(self._shell, "kernel"):
-            return tool_bundle(tool)
-        panel = ToolPanel(tool)
-        self._panels.add(panel)
-        return panel._repr_mimebundle_(**options)
-
-    def _show_conversation(self, conversation: Conversation, **options: Any) -> Any:
-        """A conversation as a cell's last expression: its panel, or its transcript as text."""
-        if conversation.agent is None or not hasattr(self._shell, "kernel"):
-            return conversation._repr_mimebundle_(**options)
-        from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
-            ConversationPanel,
-        )
-
-        panel = ConversationPanel(conversation)
-        self._panels.add(panel)
-        return panel._repr_mimebundle_(**options)
-
-    def _show_cases(self, cases: Any, **options: Any) -> Any:
-        """Cases as a cell's last expression: a form for them, with the tools of the notebook."""
-        if not hasattr(self._shell, "kernel"):
-            return cases._repr_mimebundle_(**options)
-        from toolbench.widgets.evaluation_views.case_form import (  # noqa: PLC0415 - brings evals
-            CaseForm,
-        )
-
-        form = CaseForm(self.catalog.tools().values(), cases)
-        self._panels.add(form)
-        return form._repr_mimebundle_(**options)
-
-    def _show_report(self, report: Any, **options: Any) -> Any:
-        """A report of an evaluation as a cell's last expression: its failures open into panels."""
-        if not hasattr(self._shell, "kernel"):
-            return report._repr_mimebundle_(**options)
-        from toolbench.widgets.evaluation_views.report_panel import (  # noqa: PLC0415 - as above
-            ReportPanel,
-        )
-
-        panel = ReportPanel(report)
-        self._panels.add(panel)
-        return panel._repr_mimebundle_(**options)
-
     def _before_cell(self, info: Any = None) -> None:
         """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
         watch.cell_begins()
-        self._panels.begin(getattr(info, "cell_id", None))
-
-
-def _showing(bundle: Any) -> Any:
-    return lambda thing, **options: bundle(thing)
-
-
-def _show_client(client: Any, **options: Any) -> Any:
-    """The servers of a client as a cell's last expression: the explorer."""
-    from toolbench.widgets import explorer  # noqa: PLC0415 - brings toolbench.mcp
-
-    return explorer.client_view(client, **options)
-
-
-def _show_server(session: Any, **options: Any) -> Any:
-    """One server as a cell's last expression: the explorer with only that."""
-    from toolbench.widgets import explorer  # noqa: PLC0415 - as above
-
-    return explorer.server_view(session, **options)
+        self._views.begin(getattr(info, "cell_id", None))
 
 
 def _is_ours(matcher: Any) -> bool:

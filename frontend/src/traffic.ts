@@ -1,6 +1,6 @@
-// The messages between us and a server, drawn by the page: a request and its answer together, in
-// columns, the newest at the top. The kernel sends them in pieces of plain lines, which is what is
-// seen without this module; a piece that is sent again holds what changed.
+// The messages between us and a server, and the calls of agents, drawn by the page: a request and
+// its answer together, in columns, the newest at the top. The kernel sends them in pieces of plain
+// lines, which is what is seen without this module; a piece that is sent again holds what changed.
 
 import { type Entry, ListBox, part } from "./listbox";
 
@@ -30,7 +30,8 @@ class Feed {
 
   constructor(owner: HTMLElement) {
     this.#owner = owner;
-    this.#list = new ListBox(owner, "Messages");
+    const label = owner.classList.contains("toolbench-calls") ? "Calls" : "Messages";
+    this.#list = new ListBox(owner, label);
     this.#list.element.classList.add("toolbench-messages");
     owner.querySelector(".toolbench-lines")?.before(this.#list.element);
   }

@@ -19,9 +19,14 @@ def client_of(served, mode="auto", **options):
 
 def talk(served, conversation, mode="auto", **options):
     """Return what `conversation(client)` returns, a coroutine function."""
+    return talk_at(served.url, served.token, conversation, mode=mode, **options)
+
+
+def talk_at(url, token, conversation, **options):
+    """The same with what is served at *url*."""
 
     async def go():
-        async with client_of(served, mode, **options) as client:
+        async with Client(url, auth=str(token), **options) as client:
             return await conversation(client)
 
     return asyncio.run(go())

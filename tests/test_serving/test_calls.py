@@ -1,17 +1,17 @@
 """A call while it runs: consent, questions, cancellation, and a person's hand in it."""
 
 import asyncio
-from contextlib import suppress
 from threading import Event, Thread
 
-import httpx2
 import pytest
 from fastmcp.client.elicitation import ElicitResult
 from test_mcp.peers import eventually
 
-from test_serving.clients import ERAS, call, client_of, talk
+from test_serving.calling import Caller
+from test_serving.clients import ERAS, call, client_of
 from toolbench import Observation, current_run, history, policy, tool
 from toolbench.errors import ToolbenchError
+from toolbench.runs.questions import Answer
 from toolbench.serving import serve
 
 SIZE = {
@@ -90,29 +90,6 @@ def waiting(served):
     """The newest call, once it waits for a person here."""
     eventually(lambda: served.calls and served.calls[-1].questions)
     return served.calls[-1]
-
-
-class Caller:
-    """Calls in a thread of its own; `result()` waits."""
-
-    def __init__(self, served, name, arguments=None, mode="auto"):
-        self._results = []
-
-        async def conversation(client):
-            self._results.append(
-                await client.call_tool(name, arguments or {}, raise_on_error=False)
-            )
-
-        def work():
-            with suppress(httpx2.ConnectError):  # it says goodbye to a closed server
-                talk(served, conversation, mode)
-
-        self._thread = Thread(target=work)
-        self._thread.start()
-
-    def result(self):
-        self._thread.join(30)
-        return self._results[0]
 
 
 class TestConsent:
@@ -225,6 +202,36 @@ class TestPersonsHand:
             assert slow.begun.wait(30)
             served.calls[-1].refuse("enough")
             assert "stopped by the person: enough" in str(caller.result().content)
+
+    def test_a_question_is_answered_by_the_whole_result(self, served, mode):
+        """The tool does not get it for the answer to its question."""
+        caller = Caller(served, "bake", {}, mode)
+        waiting(served).answer("a cake")
+        result = caller.result()
+        assert (result.is_error, result.content[0].text) == (False, "a cake")
+        eventually(lambda: served.calls[-1].state == "cancelled")
+
+    def test_a_reply_is_to_the_question_that_was_seen(self, served):
+        """Not to one that came in its place."""
+        caller = Caller(served, "bake_twice")
+        [first] = waiting(served).questions
+        assert served.calls[-1].reply(first, Answer("accept", {"size": 3}))
+        eventually(lambda: served.calls[-1].questions not in ([], [first]))
+        assert not served.calls[-1].reply(first, Answer("accept", {"answer": True}))
+        served.calls[-1].accept()
+        assert caller.result().content[0].text == "3, accept"
+
+    def test_a_call_that_waits_is_not_forgotten(self, served, monkeypatch):
+        """However many come after it."""
+        monkeypatch.setattr("toolbench.serving.served.KEPT_CALLS", 2)
+        caller = Caller(served, "erase", {"what": "disk"})
+        first = waiting(served)
+        for _ in range(4):
+            call(served, "look", {"what": "cat"})
+        assert served.calls[0] is first
+        assert (len(served.calls), served.count) == (2, 5)
+        first.accept()
+        assert not caller.result().is_error
 
 
 class TestQuestions:

@@ -16,8 +16,8 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.tools import ToolsPane
 from toolbench.widgets.explorer.traffic_view.traffic import TrafficPane
-from toolbench.widgets.explorer.traffic_view.traffic_lines import PIECE
 from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.lines.message_lines import PIECE
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 SECONDS = 20

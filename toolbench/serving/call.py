@@ -1,12 +1,13 @@
 """One call that an agent makes of a served tool: the run, its questions, and a person's hand in it."""
 
 from asyncio import AbstractEventLoop, Queue
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_hex
+from time import monotonic
 from typing import Any
 
 from toolbench.core.coercion.coercion import masked_observation
@@ -16,6 +17,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.runs.engine import execute, start, stop
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
+from toolbench.serving.call_results import observation_by_hand, result_of
 
 CLIENT_PATIENCE = 600.0  # seconds an agent's person has for a question
 
@@ -62,8 +64,8 @@ class ServedRun(Run):
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any], call: Any
     ) -> None:
         """Describe the run of *tool* that *call* asks for."""
-        super().__init__(tool, arguments, source="agent", asker=call.ask)
         self._call_of_agent = call
+        super().__init__(tool, arguments, source="agent", asker=call.ask)
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
@@ -79,6 +81,11 @@ class ServedRun(Run):
         text = self.secrets.redactor.text(str(message))
         self._call_of_agent.post(LogEvent(text, level))
 
+    def changed(self) -> None:
+        """Note that there is something new to show, and tell those who show the call."""
+        super().changed()
+        self._call_of_agent.tell()
+
     def give_up(self) -> None:
         """End the wait for the run, that of the agent too."""
         super().give_up()
@@ -91,6 +98,7 @@ class ServedRun(Run):
 class _OpenQuestion:
     question: Question
     reply: "Future[Answer]"
+    until: float  # by the monotonic clock
 
 
 class ServedCall:
@@ -105,6 +113,7 @@ class ServedCall:
         answer_within: float,
         loop: AbstractEventLoop,
         asks_client: Callable[[Question], bool],
+        changed: Callable[["ServedCall"], object] = lambda call: None,
     ) -> None:
         """Prepare the run; `begin` sets it going.
 
@@ -115,6 +124,7 @@ class ServedCall:
             answer_within: Seconds a person has for a question in the notebook.
             loop: The loop that waits for the events of the call.
             asks_client: Whether a question goes to the agent's person.
+            changed: Is called, from any thread, when there is something new to show of it.
         """
         self.client = client
         """What the agent's program says it is called; empty if it says nothing."""
@@ -126,6 +136,7 @@ class ServedCall:
         self._asks_client = asks_client
         self._open_questions: list[_OpenQuestion] = []
         self._by_hand: Observation | None = None
+        self._changed = changed
         self.run = ServedRun(tool, arguments, self)
 
     # --- what it is -----------------------------------------------------------------
@@ -177,6 +188,19 @@ class ServedCall:
         """What waits for an answer in the notebook: whether the call may run, or what it asks."""
         return [one.question for one in list(self._open_questions)]
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether the agent got what a person said in place of the tool."""
+        return self._by_hand is not None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that are left to answer the oldest question; None if there is none."""
+        return next(
+            (max(0.0, one.until - monotonic()) for one in list(self._open_questions)),
+            None,
+        )
+
     def __repr__(self) -> str:
         return f"<Call {self.id} of {self.tool}: {self.state}>"
 
@@ -192,17 +216,35 @@ class ServedCall:
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
 
-    def answer(self, observation: Observation | str) -> None:
-        """Give *observation* to the agent in place of what the tool would say.
+    def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
+        """Give *answer* to the agent in place of what the tool would say.
 
-        The tool does not run; if it runs already, it is stopped.
+        The tool does not run; if it runs already, it is stopped. A dict is what the tool could
+        have returned.
+
+        Raises:
+            ToolbenchError: If the tool promises results of a certain structure, and *answer* is
+                neither that nor a failure.
         """
-        if isinstance(observation, str):
-            observation = Observation.from_text(observation)
+        observation = observation_by_hand(self.run.tool, answer)
+        if self.is_over:
+            return
         self._by_hand = observation
-        if not self._reply(Answer("accept", {"answer": True})) and not self.is_over:
-            self.post(EndEvent(observation.to_mcp_result()))
-            self.stop("answered by hand")
+        if any(
+            one.question.consent is not None
+            and settle(one.reply, Answer("accept", {"answer": True}))
+            for one in list(self._open_questions)
+        ):
+            return
+        self.post(EndEvent(result_of(self.run.tool, observation)))
+        self.stop("answered by hand")
+
+    def reply(self, question: Question, answer: Answer) -> bool:
+        """Give *answer* to *question*, one of `questions`; tell whether it was still open."""
+        return any(
+            one.question is question and settle(one.reply, answer)
+            for one in list(self._open_questions)
+        )
 
     def stop(self, reason: str = "cancelled") -> None:
         """Have the run stop."""
@@ -245,6 +287,10 @@ class ServedCall:
             outcome = Observation(content=[*outcome.content, note], is_error=True)
         self.post(EndEvent(result_of(run.tool, outcome)))
 
+    def tell(self) -> None:
+        """Tell those who show the call that there is something new."""
+        self._changed(self)
+
     def post(self, event: Event) -> None:
         """Hand *event* to the loop that answers the agent."""
         with suppress(RuntimeError):  # the server was closed: there is no agent to tell
@@ -264,7 +310,7 @@ class ServedCall:
             forget()
 
     def _ask_here(self, question: Question, reply: "Future[Answer]") -> Answer:
-        mine = _OpenQuestion(question, reply)
+        mine = _OpenQuestion(question, reply, monotonic() + self._answer_within)
         self._open_questions.append(mine)
         self.run.changed()
         try:
@@ -292,14 +338,3 @@ def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
         return reply.result(seconds)
     except TimeoutError:  # the last word, if one comes this very moment
         return None if settle(reply, Answer("cancel")) else reply.result()
-
-
-def result_of(
-    tool: ToolDefinition[Any, Any], observation: Observation
-) -> dict[str, Any]:
-    """Return the result of `tools/call` for *observation*, with all that *tool* promises."""
-    result = observation.to_mcp_result()
-    fields: Sequence[str] = () if observation.is_error else ("structuredContent",)
-    if tool.observation_type is not None and not result.keys() >= set(fields):
-        result["structuredContent"] = observation.model_dump(mode="json", by_alias=True)
-    return result

@@ -15,6 +15,7 @@ from toolbench.serving.access.connection_file import ConnectionFile, check_name
 from toolbench.serving.access.token import Token
 from toolbench.serving.call import ServedCall
 from toolbench.serving.offer import Offer
+from toolbench.serving.served_view import served_bundle
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Require = Literal["policy", "always", "never"]
 Answerer = Literal["agent", "notebook"]
+Listener = Callable[[ServedCall | None], object]
+"""Hears of a call that changed, or that something else did."""
 KEPT_CALLS = 1_000
 """How many calls `Served.calls` holds; those before are in `history()`."""
 _PAUSED = "calls are paused"
@@ -60,7 +63,9 @@ class Served:
         """Who answers what a tool asks while it runs: the agent's person, where its program can
         ask one, or the person at this notebook."""
         self._lock = RLock()
-        self._calls: deque[ServedCall] = deque(maxlen=KEPT_CALLS)
+        self._calls: deque[ServedCall] = deque()
+        self._count = 0
+        self._listeners: tuple[Listener, ...] = ()
         self._is_paused = self._is_closed = False
         self.token = Token.new()
         """What a client shows to be let in, as `Authorization: Bearer ...`."""
@@ -94,9 +99,14 @@ class Served:
 
     @property
     def calls(self) -> tuple[ServedCall, ...]:
-        """The calls that arrived, the newest last; at most the last 1,000."""
+        """The calls that arrived, the newest last: the last 1,000, and all that are not over."""
         with self._lock:
             return tuple(self._calls)
+
+    @property
+    def count(self) -> int:
+        """How many calls arrived so far."""
+        return self._count
 
     @property
     def is_paused(self) -> bool:
@@ -124,33 +134,40 @@ class Served:
         return f"<Served {self.name!r}: {count} at {self.url}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What a cell shows: what is served, and how clients get there."""
-        if self._is_closed:
-            return {"text/plain": repr(self)}
-        text = (
-            f"{self!r}\n"
-            f"Clients start: toolbench connect {self.name}\n"
-            'To paste: print(served.client_config("claude")), or "cursor", "vscode", "codex", '
-            '"mcp"'
-        )
-        return {"text/plain": text}
+        """What a cell shows where no widget can be: what is served, how clients get there, calls."""
+        return served_bundle(self)
 
     # --- what a person does -------------------------------------------------------------
 
     def pause(self) -> None:
         """Have calls that arrive from now on wait for a person, as long as `answer_within` says."""
         self._is_paused = True
+        self._tell()
 
     def resume(self) -> None:
         """Let calls run again, those that wait for nothing else too."""
         self._is_paused = False
         for call in self.calls:
             call.accept_if(_PAUSED)
+        self._tell()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call *listener* with each call that changes, and with None when something else does.
+
+        It is called from any thread, and returns at once.
+
+        Returns:
+            A function that takes that back.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        return lambda: self._unlisten(listener)
 
     def look(self) -> None:
         """Look whether other tools are to be served now, and tell the clients."""
         self._offer.outdate()
         self._server.announce_news()
+        self._tell()
 
     def close(self) -> None:
         """Stop serving: calls under way are stopped, and no thread, socket or file stays."""
@@ -167,6 +184,7 @@ class Served:
         self._server.close()
         self._offer.close()
         open_servers.remove(self)
+        self._tell()
 
     def __enter__(self) -> Self:
         return self
@@ -196,15 +214,33 @@ class Served:
             answer_within=self.answer_within,
             loop=self._server.loop,
             asks_client=lambda q: self.questions_to == "agent" and can_ask(q),
+            changed=self._tell,
         )
-        with self._lock:
-            self._calls.append(call)
+        self._keep(call)
         asks_because = _EACH if self.require == "always" else ""
         if self._is_paused and not asks_because:
             asks_because = _PAUSED
         confirm = self._is_paused or self.require != "never"
         call.begin(confirm=confirm, asks_because=asks_because)
         return call
+
+    def _keep(self, call: ServedCall) -> None:
+        """Keep *call*, and forget the oldest that is over, if there are many."""
+        with self._lock:
+            self._count += 1
+            self._calls.append(call)
+            if len(self._calls) > KEPT_CALLS:
+                oldest = next((one for one in self._calls if one.is_over), None)
+                if oldest is not None:
+                    self._calls.remove(oldest)
+
+    def _tell(self, call: ServedCall | None = None) -> None:
+        for listener in self._listeners:
+            listener(call)
+
+    def _unlisten(self, listener: Listener) -> None:
+        with self._lock:
+            self._listeners = tuple(one for one in self._listeners if one != listener)
 
 
 open_servers: list[Served] = []

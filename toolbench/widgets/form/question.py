@@ -17,7 +17,8 @@ from toolbench.widgets.kit.parts import SUBMIT, Parts
 
 KEEP = "toolbench-keep"
 """The class of the answer that changes nothing; the page's module gives it the focus."""
-_REMEMBER = "Do not ask about this tool again in this session"
+REMEMBER = "Do not ask about this tool again in this session"
+"""The label of what makes a yes hold for the session."""
 _LOOK = 0.05  # seconds between looks whether the run is to stop
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
@@ -48,16 +49,24 @@ class QuestionBox:
         parts = Parts()
         stack.callback(parts.close)
         stack.callback(setattr, self.widget, "children", ())
-        self.widget.children = _asking(question, answer, parts, stack)
+        self.widget.children = asking(question, answer, parts, stack)
         while not cancelled():
             with suppress(TimeoutError):
                 return answer.result(timeout=_LOOK)
         return Answer("cancel")
 
 
-def _asking(
+def asking(
     question: Question, answer: "Future[Answer]", parts: Parts, stack: ExitStack
 ) -> list[Any]:
+    """Return the widgets that ask *question* and put what is said into *answer*.
+
+    Args:
+        question: The question.
+        answer: Takes the answer.
+        parts: What makes the widgets.
+        stack: Closes the rest of them.
+    """
     who = (
         f"<strong>{escape(question.asked_by)}</strong> asks: "
         if question.asked_by
@@ -98,7 +107,7 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
         w.Checkbox,
         "toolbench-remember",
         value=True,
-        description=_REMEMBER,
+        description=REMEMBER,
         indent=False,
     )
 

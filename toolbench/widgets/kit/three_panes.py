@@ -11,9 +11,9 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html
 from toolbench.display.html.css import LINE
-from toolbench.widgets.kit.message_style import STYLE as MESSAGE_STYLE
 from toolbench.widgets.kit.parts import STYLE as PARTS_STYLE
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 
 
 class Panes:

@@ -1,13 +1,13 @@
 """A call that is over, opened: its panel, and its result for a variable of the notebook."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as w
 
-from toolbench.agent.events import AnswerEvent
 from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
-from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.notebook_variables import Variables, variable_name
 from toolbench.widgets.kit.parts import Parts, put
@@ -18,20 +18,23 @@ class OpenedCall:
     """The tool's panel filled with the call, and above it where the result can be kept."""
 
     def __init__(
-        self, call: ToolCall, answer: AnswerEvent, variables: Variables
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any],
+        result: Observation,
+        variables: Variables,
     ) -> None:
-        """Open *call*, whose tool is known, which came to *answer*; that can be kept in *variables*."""
-        self._result = answer.answer
+        """Open a call of *tool* with *arguments* that came to *result*; that can be kept in *variables*."""
+        self._result = result
         self._variables = variables
         self._parts = parts = Parts()
         self._debounce = Debounce()
-        tool: Any = call.tool
-        self._panel = ToolPanel(tool, call.arguments)
+        self._panel = ToolPanel(tool, arguments)
         self._name = parts.make(
             w.Text,
             "toolbench-field",
             description="Result as variable",
-            value=variable_name(f"{call.name}_result"),
+            value=variable_name(f"{tool.name}_result"),
         )
         self._name.observe(lambda _: self._debounce.edited(), "value")
         keep = parts.button("Keep", tip="Put what came out into a variable")

@@ -94,7 +94,11 @@ class Rows:
         put(row.html, call_html(*parts, is_running=True))
         if answer is not None:
             call = event.tool_call if edit is None else edit.tool_call
-            row.offer(call, lambda: OpenedCall(call, answer, self._variables))
+            tool: Any = call.tool  # it is known where the row can be opened
+            arguments, result = call.arguments, answer.answer
+            row.offer(
+                call, lambda: OpenedCall(tool, arguments, result, self._variables)
+            )
 
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
         """Show the rows of *recent*, and close those of events before."""

@@ -1,7 +1,6 @@
 """A call that waits for a person: run it, edit it, answer it by hand, refuse it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as w
 
@@ -13,6 +12,7 @@ from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
 from toolbench.plain import clip, same_json
+from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
@@ -36,6 +36,7 @@ class WaitingCall:
         self._form: SchemaForm | None = None
         self._debounce = Debounce()
         self._name = call.tool_name
+        self._by_hand = ByHand(self._name, answer=self._answer, refuse=self._refuse)
         self._run = self._button("Run", self._run_it, look="primary")
         buttons = [
             self._run,
@@ -56,6 +57,7 @@ class WaitingCall:
         """Close all its widgets."""
         if self._form is not None:
             self._form.close()
+        self._by_hand.close()
         self._parts.close()
 
     def _button(
@@ -101,38 +103,22 @@ class WaitingCall:
 
     # --- answer and refuse --------------------------------------------------------------
 
+    def _answer(self, observation: Observation) -> None:
+        answer = self._conversation.answer_pending
+        self._decide(lambda: answer(self.call.id, observation))
+
+    def _refuse(self, reason: str) -> None:
+        words = f"The person refused the call{f': {reason}' if reason else '.'}"
+        refuse = self._conversation.reject_pending
+        self._decide(lambda: refuse(words, self.call.id))
+
     def _ask_for_answer(self) -> None:
-        text = self._typed(
-            w.Textarea, f"What {self._name} would have said", "toolbench-prose"
-        )
-        is_error = self._parts.make(
-            w.Checkbox, "toolbench-remember", description="It failed", indent=False
-        )
-
-        def send() -> None:
-            observation = Observation.from_text(text.value, is_error=is_error.value)
-            answer = self._conversation.answer_pending
-            self._decide(lambda: answer(self.call.id, observation))
-
-        self._show(
-            text, self._parts.row(self._button("Give this answer", send), is_error)
-        )
+        self._by_hand.ask_for_answer()
+        self._show(self._by_hand.widget)
 
     def _ask_for_reason(self) -> None:
-        text = self._typed(w.Text, "Why not", "toolbench-field")
-
-        def send() -> None:
-            reason = text.value.strip()
-            words = f"The person refused the call{f': {reason}' if reason else '.'}"
-            refuse = self._conversation.reject_pending
-            self._decide(lambda: refuse(words, self.call.id))
-
-        self._show(self._parts.row(text, self._button("Refuse it", send)))
-
-    def _typed(self, kind: Any, label: str, look: str) -> Any:
-        field = self._parts.make(kind, look, description=label)
-        field.observe(lambda _: self._debounce.edited(), "value")
-        return field
+        self._by_hand.ask_for_reason()
+        self._show(self._by_hand.widget)
 
     def _show(self, *widgets: w.Widget) -> None:
         self._body.children = widgets

@@ -13,7 +13,7 @@ from toolbench.mcp.monitoring.exchanges import Exchange, Exchanges
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.traffic_view.open_message import OpenMessage, UseTool
-from toolbench.widgets.explorer.traffic_view.traffic_lines import TrafficLines
+from toolbench.widgets.explorer.traffic_view.traffic_lines import traffic_lines
 from toolbench.widgets.kit.parts import put
 from toolbench.wording import counted
 
@@ -51,7 +51,7 @@ class TrafficPane(Pane):
             placeholder="any text; then Enter",
             continuous_update=False,
         )
-        self._lines = TrafficLines(parts)
+        self._lines = traffic_lines(parts)
         self._number = parts.make(
             w.Text,
             *("toolbench-field", "toolbench-key"),

@@ -1,0 +1,159 @@
+"""Agents call the tools of a notebook, and a person looks on and decides."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from fastmcp import Client
+from playwright.sync_api import Locator, expect
+from test_serving.clients import talk_at
+
+from browser.axe import THEMES, use_theme, violations
+from browser.lab import NotebookPage, write_notebook
+
+SETUP = '''
+%load_ext toolbench
+from toolbench import current_run, tool
+from toolbench.serving import serve
+
+@tool(read_only=True)
+def find_books(words: str, since: int = 1900) -> list[str]:
+    """Search the library by words.
+
+    Args:
+        words: Part of a title.
+        since: The first year.
+    """
+    return ["The Sea-Wolf", "Moby-Dick", "Typee"]
+
+@tool(destructive=True)
+def delete_volume(volume: int) -> str:
+    """Delete a volume and its entries.
+
+    Args:
+        volume: Its number.
+    """
+    return f"volume {volume} is gone"
+
+@tool(read_only=True)
+def lend(title: str) -> str:
+    """Lend a book for a number of days that is asked for.
+
+    Args:
+        title: Of the book.
+    """
+    days = {"type": "object", "required": ["days"], "properties": {"days": {"type": "integer"}}}
+    return f"for {current_run().ask('For how long?', days)['days']} days"
+'''
+SERVE = "served = serve([find_books, delete_volume, lend], name='library')\nopen('where.txt', 'w').write(f'{served.url} {served.token}')\nserved"
+WIDTHS = (1280, 700)
+
+
+class Agent:
+    """A real client in a thread of its own: Playwright holds this one."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url, self._token = url, token
+        self._pool = ThreadPoolExecutor(4)
+
+    def call(self, tool: str, **arguments: object) -> Future[str]:
+        """Begin a call; the result is the text of what came back."""
+
+        async def conversation(client: Client) -> str:
+            result = await client.call_tool(tool, arguments, raise_on_error=False)
+            text: str = result.content[0].text
+            return text
+
+        return self._pool.submit(talk_at, self._url, self._token, conversation)
+
+    def close(self) -> None:
+        """Wait for all calls."""
+        self._pool.shutdown()
+
+
+@pytest.fixture
+def agent(lab: NotebookPage, nbroot) -> Iterator[Agent]:
+    """The agent of a notebook that serves; where it is, is in no saved notebook."""
+    write_notebook(nbroot / "serving.ipynb", SETUP, SERVE, "served.close()")
+    lab.open("serving.ipynb")
+    lab.run(0)
+    lab.run(1)
+    agent = Agent(*(nbroot / "where.txt").read_text().split())
+    yield agent
+    agent.close()
+
+
+def alive(lab: NotebookPage) -> Locator:
+    """The panel as widgets: the output before it is for when they are gone."""
+    return lab.output(1).locator(".toolbench-served").first
+
+
+def press(within: Locator, name: str) -> None:
+    within.get_by_role("button", name=name, exact=True).click()
+
+
+def look(lab: NotebookPage, state: str) -> list[str]:
+    """What axe-core says of the panel in both themes and widths; a picture of each is left behind."""
+    faults = []
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        for width in WIDTHS:
+            lab.tab.page.set_viewport_size({"width": width, "height": 960})
+            lab.show(1)
+            lab.screenshot(f"served-{state}-{width}-{theme}")
+            part = ".jp-OutputArea-output:has(.toolbench-served)"
+            faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
+    use_theme(lab.tab.page, "light")
+    lab.tab.page.set_viewport_size({"width": 1280, "height": 960})
+    return faults
+
+
+def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent):
+    """Each while its agent waits; what became of it stays in the list, and in the saved notebook."""
+    panel = alive(lab)
+    assert "Moby-Dick" in agent.call("find_books", words="sea").result(60)
+    lab.wait_for_text("Moby-Dick", within=panel)
+
+    first, second = (agent.call("delete_volume", volume=n) for n in (3, 4))
+    expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
+    faults = look(lab, "consent")
+    press(panel, "Delete volume 3")
+    assert first.result(60) == "volume 3 is gone"
+    press(panel, "Refuse")
+    lab.type_into("Why not", "It is still read.", within=panel)
+    press(panel, "Refuse it")
+    assert "declined: It is still read." in second.result(60)
+
+    press(panel, "Pause")
+    lab.wait_for_text("paused", within=panel)
+    third, fourth = (agent.call("find_books", words=w) for w in ("whale", "sun"))
+    expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
+    panel.get_by_role("button", name="Answer by hand").first.click()
+    lab.type_into("What find_books would have said", "None is left.", within=panel)
+    faults += look(lab, "by-hand")
+    press(panel, "Give this answer")
+    press(panel, "Resume")
+    texts = {third.result(60), fourth.result(60)}
+    assert "None is left." in texts and len(texts) == 2
+
+    lent = agent.call("lend", title="Typee")
+    lab.type_into("days", "14", within=panel)
+    press(panel, "Accept")
+    assert lent.result(60) == "for 14 days"
+    lab.wait_for_text("for 14 days", within=panel)
+
+    listed = panel.get_by_role("listbox", name="Calls")
+    listed.focus()
+    for key in ("ArrowDown", "Enter"):
+        lab.tab.page.keyboard.press(key)
+    press(panel, "Open in panel")
+    expect(panel.get_by_label("title", exact=True)).to_have_value("Typee")
+    faults += look(lab, "opened")
+
+    lab.run(2)
+    lab.wait_for_text("stopped", within=panel)
+    lab.save()
+    saved = "".join(o["data"]["text/html"] for o in lab.outputs(1) if "data" in o)
+    assert "It is still read." in saved and "None is left." in saved
+    assert faults == []
+    assert lab.errors() == [] and lab.tab.console_errors == []

@@ -1,0 +1,378 @@
+"""The panel of what is served: calls that wait, run and ended, and a person's hand in them."""
+
+import json
+from threading import Event
+
+import pytest
+from test_display.inert import problems
+from test_mcp.peers import eventually
+from test_serving.calling import Caller
+from test_serving.clients import call
+
+from test_widgets.front import click, named, page, receive, walk
+from toolbench import Action, Observation, current_run, history, policy, tool
+from toolbench.errors import ToolbenchError
+from toolbench.serving import serve
+from toolbench.widgets.agent_calls import served_panel
+from toolbench.widgets.agent_calls.served_panel import ServedPanel
+from toolbench.widgets.kit.notebook_variables import Variables
+
+SIZE = {
+    "type": "object",
+    "properties": {"size": {"type": "integer", "description": "How large."}},
+    "required": ["size"],
+}
+
+
+class Weight(Observation):
+    """What a scale says."""
+
+    grams: int
+
+
+@tool(read_only=True)
+def look(what: str) -> str:
+    """Look at it."""
+    return f"{what} is there"
+
+
+@tool(destructive=True)
+def erase(what: str) -> str:
+    """Erase it."""
+    return f"{what} is gone"
+
+
+@tool(read_only=True)
+def bake() -> str:
+    """Bake a cake, of a size that is asked for."""
+    answer = current_run().ask("How large?", SIZE)
+    return f"{answer.action}: {answer['size']}" if answer else answer.action
+
+
+@tool(read_only=True)
+def weigh(what: str) -> Weight:
+    """Weigh it."""
+    return Weight(grams=len(what))
+
+
+begun, go_on = Event(), Event()
+
+
+@tool(read_only=True)
+def slow() -> str:
+    """Take long."""
+    current_run().on_cancel(go_on.set)
+    begun.set()
+    go_on.wait(30)
+    return "late"
+
+
+@pytest.fixture
+def served(no_records):
+    begun.clear()
+    go_on.clear()
+    with serve([look, erase, bake, weigh, slow], name="panel") as served:
+        yield served
+    go_on.set()
+
+
+@pytest.fixture
+def panel(served):
+    panel = ServedPanel(served, Variables({}))
+    yield panel
+    panel.close()
+
+
+def seen(panel, text):
+    """Wait until the panel shows *text*."""
+    eventually(lambda: text in page(panel))
+
+
+def inert_page(panel):
+    """What the panel shows, without what is its own: it speaks to assistive technology."""
+    ours = (' role="status" aria-live="polite"', ' class="toolbench-head"')
+    text = page(panel)
+    for each in ours:
+        text = text.replace(each, "")
+    return text
+
+
+def button(panel, label):
+    eventually(
+        lambda: any(getattr(w, "description", None) == label for w in walk(panel))
+    )
+    return named(panel, label)
+
+
+def with_buttons(panel):
+    """How many calls have buttons."""
+    labels = [getattr(w, "description", None) for w in walk(panel)]
+    return labels.count("Answer by hand")
+
+
+def press(panel, label):
+    click(button(panel, label))
+
+
+def type_text(panel, label, text):
+    receive(button(panel, label), value=text)
+
+
+class TestConsent:
+    def test_is_given_here(self, served, panel):
+        """The person reads the arguments, and lets the call run."""
+        caller = Caller(served, "erase", {"what": "disk"})
+        seen(panel, "what = &quot;disk&quot;")
+        assert "1 call waits for you" in page(panel)
+        press(panel, "Erase disk")
+        assert caller.result().content[0].text == "disk is gone"
+        seen(panel, "succeeded: disk is gone")
+        assert "waits for you" not in page(panel)
+
+    def test_is_refused_here_with_a_reason(self, served, panel):
+        """Which the agent is told."""
+        caller = Caller(served, "erase", {"what": "disk"})
+        press(panel, "Refuse")
+        type_text(panel, "Why not", "it is mine")
+        press(panel, "Refuse it")
+        assert "the person declined: it is mine" in caller.result().content[0].text
+        seen(panel, "declined: erase was not run")
+
+    def test_without_an_answer_the_call_leaves_the_panel(self, no_records):
+        """It was refused, and says so."""
+        with serve([erase], name="alone", answer_within=0.3) as served:
+            panel = ServedPanel(served, Variables({}))
+            assert call(served, "erase", {"what": "x"}).is_error
+            seen(panel, "no answer came within 0.3 seconds")
+            eventually(lambda: with_buttons(panel) == 0)
+            panel.close()
+
+    def test_says_how_long_there_is(self, served, panel):
+        """Until the call is refused."""
+        caller = Caller(served, "erase", {"what": "disk"})
+        seen(panel, "if nobody answers")
+        served.calls[-1].refuse()
+        caller.result()
+
+
+class TestPause:
+    def test_has_calls_wait_until_resumed(self, served, panel):
+        """All of them."""
+        press(panel, "Pause")
+        callers = [Caller(served, "look", {"what": f"cat {n}"}) for n in range(2)]
+        seen(panel, "2 calls wait for you")
+        seen(panel, "calls are paused")
+        press(panel, "Resume")
+        texts = [caller.result().content[0].text for caller in callers]
+        assert texts == ["cat 0 is there", "cat 1 is there"]
+        seen(panel, ">serving<")
+
+    def test_is_seen_if_it_came_from_a_cell(self, served, panel):
+        """The button follows what is so."""
+        served.pause()
+        button(panel, "Resume")
+        served.resume()
+        button(panel, "Pause")
+
+
+class TestByHand:
+    def test_a_waiting_call_is_answered(self, served, panel):
+        """The tool does not run, and the agent cannot tell."""
+        press(panel, "Pause")
+        caller = Caller(served, "look", {"what": "cat"})
+        press(panel, "Answer by hand")
+        type_text(panel, "What look would have said", "the cat sleeps")
+        press(panel, "Give this answer")
+        assert caller.result().content[0].text == "the cat sleeps"
+        seen(panel, "answered by hand: the cat sleeps")
+
+    def test_with_all_that_the_tool_promises(self, served, panel):
+        """Its structure is a form; what does not fit is not sent."""
+        press(panel, "Pause")
+        caller = Caller(served, "weigh", {"what": "cat"})
+        press(panel, "Answer by hand")
+        type_text(panel, "grams", "7")
+        press(panel, "Give this answer")
+        assert caller.result().structured_content["grams"] == 7
+
+    def test_a_running_call_is_answered(self, served, panel):
+        """It gets its buttons when it has run for a while, and is stopped."""
+        caller = Caller(served, "slow")
+        assert begun.wait(30)
+        press(panel, "Answer by hand")
+        type_text(panel, "What slow would have said", "early")
+        press(panel, "Give this answer")
+        assert caller.result().content[0].text == "early"
+        assert go_on.wait(30)
+
+    def test_a_running_call_is_stopped(self, served, panel):
+        """With a reason."""
+        caller = Caller(served, "slow")
+        assert begun.wait(30)
+        press(panel, "Stop")
+        type_text(panel, "Why not", "enough")
+        press(panel, "Stop it")
+        assert "stopped by the person: enough" in str(caller.result().content)
+
+
+class TestQuestion:
+    def test_of_a_tool_is_a_form(self, served, panel):
+        """As in the tool's own panel."""
+        caller = Caller(served, "bake")
+        type_text(panel, "size", "5")
+        press(panel, "Accept")
+        assert caller.result().content[0].text == "accept: 5"
+
+    def test_is_passed_over_by_an_answer_by_hand(self, served, panel):
+        """The tool is stopped; what it would have made of no answer does not count."""
+        caller = Caller(served, "bake")
+        press(panel, "Answer by hand")
+        type_text(panel, "What bake would have said", "a cake")
+        press(panel, "Give this answer")
+        assert caller.result().content[0].text == "a cake"
+        eventually(lambda: history()[-1].state == "cancelled")
+
+
+class TestLines:
+    def test_hold_each_call_that_ended(self, served, panel):
+        """Who, what, the result, how long; the fast ones get no buttons."""
+        call(served, "look", {"what": "cat"})
+        seen(panel, "look(what=&quot;cat&quot;)")
+        seen(panel, "succeeded: cat is there")
+        assert with_buttons(panel) == 0
+
+    def test_open_into_the_whole_call(self, served, panel):
+        """And on into the tool's panel, filled with it."""
+        call(served, "look", {"what": "cat"})
+        type_text(panel, "Open call", str(served.calls[-1].id))
+        seen(panel, "no confirmation needed")
+        press(panel, "Open in panel")
+        assert button(panel, "what").value == "cat"
+        press(panel, "Close panel")
+        press(panel, "Close")
+        assert "no confirmation needed" not in page(panel)
+
+    def test_are_not_many(self, served, monkeypatch, wire):
+        """However many calls: the oldest go, and what was sent is not sent again."""
+        monkeypatch.setattr("toolbench.widgets.lines.message_lines.PIECE", 2)
+        monkeypatch.setattr("toolbench.widgets.agent_calls.call_lines._PIECES", 3)
+        panel = ServedPanel(served, Variables({}))
+        call(served, "look", {"what": "first"})
+        seen(panel, "first is there")
+        widgets = len(list(walk(panel)))
+        for n in range(12):
+            call(served, "look", {"what": f"cat {n}"})
+            seen(panel, f"cat {n} is there")
+        assert "first is there" not in page(panel)
+        assert len(list(walk(panel))) <= widgets + 2
+        assert "earlier calls not shown" in page(panel)
+        panel.close()
+
+    def test_only_some_calls_have_buttons(self, served, monkeypatch):
+        """Of many that wait at once."""
+        monkeypatch.setattr(served_panel, "MOST", 2)
+        panel = ServedPanel(served, Variables({}))
+        served.pause()
+        callers = [Caller(served, "look", {"what": str(n)}) for n in range(4)]
+        seen(panel, "4 calls wait for you")
+        assert with_buttons(panel) == 2
+        assert "2 more calls wait or run" in page(panel)
+        served.resume()
+        assert not any(caller.result().is_error for caller in callers)
+        panel.close()
+
+
+class TestHostility:
+    def test_text_of_agents_is_escaped(self, served, panel):
+        """Arguments, results, the name of the client."""
+        evil = "<img src=x onerror=alert(1)></div>"
+        served.pause()
+        caller = Caller(served, "look", {"what": evil}, name=evil)
+        seen(panel, "1 call waits for you")
+        assert problems(inert_page(panel)) == []
+        served.resume()
+        caller.result()
+        seen(panel, "is there")
+        type_text(panel, "Open call", str(served.calls[-1].id))
+        assert problems(inert_page(panel)) == []
+        assert problems(served._repr_mimebundle_()["text/html"]) == []
+
+    def test_a_secret_is_in_nothing_that_was_sent(self, no_records, wire):
+        """Nor in the static view."""
+
+        class Login(Action):
+            """Where to."""
+
+            password: str
+
+        @tool(read_only=True)
+        def login(password: str) -> str:
+            """Log in."""
+            return f"as {password}"
+
+        with serve([login], name="secrets") as served:
+            panel = ServedPanel(served, Variables({}))
+            served.pause()
+            caller = Caller(served, "login", {"password": "hunter2hunter2"})
+            seen(panel, "1 call waits for you")
+            served.resume()
+            caller.result()
+            seen(panel, "succeeded")
+            type_text(panel, "Open call", str(served.calls[-1].id))
+            press(panel, "Open in panel")
+            assert "hunter2hunter2" not in wire.text()
+            assert "hunter2hunter2" not in json.dumps(served._repr_mimebundle_())
+            assert served.token not in wire.text()
+            panel.close()
+
+
+class TestEnd:
+    def test_stop_serving_ends_it(self, served, panel):
+        """And the panel says so."""
+        press(panel, "Stop serving")
+        assert served.is_closed
+        seen(panel, ">stopped<")
+        assert button(panel, "Pause").disabled
+
+    def test_closing_the_panel_leaves_no_widget(self, served, wire):
+        """What is served goes on; who listened does not."""
+        before = set(wire.live)
+        panel = ServedPanel(served, Variables({}))
+        served.pause()
+        caller = Caller(served, "look", {"what": "cat"})
+        seen(panel, "1 call waits for you")
+        panel.close()
+        assert wire.live == before
+        served.resume()
+        assert not caller.result().is_error
+        heard = len(wire.messages)
+        call(served, "look", {"what": "dog"})
+        assert len(wire.messages) == heard
+
+
+class TestStill:
+    def test_shows_the_calls(self, served):
+        """As text in a terminal, as HTML in a saved notebook."""
+        call(served, "look", {"what": "cat"})
+        eventually(lambda: served.calls[-1].is_over)
+        bundle = served._repr_mimebundle_()
+        assert 'look(what="cat")' in bundle["text/plain"]
+        assert "succeeded: cat is there" in bundle["text/plain"]
+        assert "cat is there" in bundle["text/html"]
+        assert "toolbench connect panel" in bundle["text/html"]
+
+    def test_what_the_policy_denies_is_seen(self, served, panel):
+        """The agent is refused without a person; the line says why."""
+        policy.deny(look)
+        assert call(served, "look", {"what": "cat"}).is_error
+        seen(panel, "declined: look was not run")
+
+    def test_an_answer_that_does_not_fit_is_refused(self, served):
+        """In a cell too: the tool promises a structure."""
+        served.pause()
+        caller = Caller(served, "weigh", {"what": "cat"})
+        eventually(lambda: served.calls and served.calls[-1].questions)
+        with pytest.raises(ToolbenchError, match="weigh"):
+            served.calls[-1].answer("heavy")
+        served.calls[-1].answer({"grams": 3})
+        assert caller.result().structured_content["grams"] == 3

@@ -1,0 +1,169 @@
+"""What is served, and the calls of it, as text and as HTML that needs no kernel."""
+
+from typing import TYPE_CHECKING
+
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.display.caps import shorten
+from toolbench.display.cards import Card, cards_html
+from toolbench.display.escape import NO_MATHS, Html, escape, visible
+from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.objects import call_html
+from toolbench.display.page import Tone, badge, fold, notice, short
+from toolbench.display.render import to_text
+from toolbench.plain import clip
+from toolbench.runs.history.state_words import state_words
+from toolbench.serving.access.client_config import CLIENTS, ClientConfig
+from toolbench.serving.call import ServedCall
+from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.serving.served import Served
+
+IN_A_CELL = 50
+"""Calls that a saved notebook shows."""
+_NAME = 40  # characters of the name of a client
+_BRIEF = 160  # characters of the arguments, and of the result, in a row
+_LIMIT = 5_000  # characters of each side of a result
+_TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
+_BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+
+
+def served_bundle(served: "Served") -> dict[str, str]:
+    """Return what a cell shows of *served* where no widget can be: what it is, and its calls."""
+    calls = served.calls[-IN_A_CELL:]
+    left_out = served.count - len(calls)
+    lines = [repr(served)]
+    if not served.is_closed:
+        lines += [
+            f"Clients start: toolbench connect {served.name}",
+            'To paste: print(served.client_config("claude")), or "cursor", "vscode", "codex", '
+            '"mcp"',
+        ]
+    lines += [_left_out(left_out)] if left_out else []
+    lines += map(call_line, calls)
+    note = notice(_left_out(left_out), "neutral") if left_out else Html("")
+    rows = "".join(map(call_row, reversed(calls)))
+    clients = "" if served.is_closed else clients_html(served)
+    html = (
+        f'<div {NO_MATHS} style="{_BOX}">{head_html(served)}{clients}{note}{rows}</div>'
+    )
+    return {"text/plain": "\n".join(lines), "text/html": html}
+
+
+def _left_out(number: int) -> str:
+    return f"{counted(number, 'call')} before these are in history()."
+
+
+def head_html(served: "Served") -> Html:
+    """Return the line above the calls: what is served, where, and how many calls came."""
+    word, tone = served_state(served)
+    facts = [counted(len(served.tools), "tool"), counted(served.count, "call")]
+    where = "" if served.is_closed else f"<code>{escape(served.url)}</code>"
+    return Html(
+        f'<div style="display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;border-bottom:{LINE};'
+        f'padding:0 0 6px;margin:0 0 8px"><strong>Served as {short(served.name)}</strong> {badge(word, tone)}'
+        f'<span style="{REMARK};overflow-wrap:anywhere">{where}</span>'
+        f'<span style="{REMARK};margin-left:auto">{escape(", ".join(facts))}</span></div>'
+    )
+
+
+def served_state(served: "Served") -> tuple[str, Tone]:
+    """Return in a word how *served* stands, and its colour."""
+    if served.is_closed:
+        return "stopped", "neutral"
+    return ("paused", "warning") if served.is_paused else ("serving", "success")
+
+
+def clients_html(served: "Served") -> Html:
+    """Return the configurations to paste, folded; nothing in them is secret."""
+    style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
+    cards = []
+    for client in CLIENTS:
+        config = ClientConfig(client, served.name)
+        text = Html(f'<pre style="{style}">{escape(str(config))}</pre>')
+        cards.append(Card(client, text, config.place))
+    return fold(f"Connect an agent: toolbench connect {served.name}", cards_html(cards))
+
+
+# --- calls --------------------------------------------------------------------------
+
+
+def subject(call: ServedCall) -> str:
+    """Return *call* on one line: who, what, with what."""
+    arguments = ", ".join(
+        f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items()
+    )
+    who = f"{shorten(visible(call.client), _NAME)}: " if call.client else ""
+    return f"{who}{call.tool}({shorten(arguments, _BRIEF)})"
+
+
+def words(call: ServedCall) -> str:
+    """Return how *call* stands or ended, in a word or two."""
+    if call.by_hand:
+        return "answered by hand"
+    return "waits for you" if call.questions else state_words(call.state)
+
+
+def tone(call: ServedCall) -> Tone:
+    """Return the colour of that."""
+    if call.by_hand or call.questions:
+        return "warning"
+    return _TONES.get(call.state, "neutral")
+
+
+def outcome(call: ServedCall) -> str:
+    """Return what came of *call*, on one line; only how it stands while it is not over."""
+    if not (call.is_over or call.by_hand):
+        return words(call)
+    return f"{words(call)}: {_brief(call.observation)}".removesuffix(": ")
+
+
+def _brief(observation: Observation) -> str:
+    blocks = observation.content
+    text = observation.text[: 4 * _BRIEF]
+    if not text and blocks:
+        others = sum(not isinstance(block, TextContent) for block in blocks)
+        return counted(others, "image") if others else ""
+    return " ".join(to_text(text, limit=2 * _BRIEF).split())
+
+
+def call_line(call: ServedCall) -> str:
+    """Return *call* as a line of text."""
+    when = f"{call.started.astimezone():%H:%M:%S}"
+    return f"#{call.id} {when} {subject(call)}, {call.seconds:.2f} s, {outcome(call)}"
+
+
+def call_row(call: ServedCall) -> Html:
+    """Return *call* as a compact row that opens into all of it."""
+    line = f"{CODE_FONT};{REMARK};overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
+    return Html(
+        f'<details style="border:{LINE};border-radius:7px;margin:0 0 6px">'
+        '<summary style="cursor:pointer;padding:5px 10px">'
+        f'<span style="{CODE_FONT}">{short(subject(call), _BRIEF)}</span> '
+        f'{badge(words(call), tone(call))}<span style="{REMARK}">{call.seconds:.2f} s</span>'
+        f'<div style="{line};padding:3px 10px 0 16px">{short(_brief(call.observation), _BRIEF)}</div></summary>'
+        f'<div style="border-top:{LINE};padding:8px 10px">{call_whole(call, limit=_LIMIT)}</div></details>'
+    )
+
+
+def call_whole(call: ServedCall, *, limit: int) -> Html:
+    """Return all of *call*: tool, arguments, result.
+
+    Args:
+        call: The call.
+        limit: Characters of each side of the result.
+    """
+    facts = [
+        words(call),
+        f"{call.seconds:.2f} s",
+        f"from {call.client}" if call.client else "",
+        call.run.decision,
+    ]
+    return call_html(
+        call.run.tool,
+        call.arguments,
+        call.observation,
+        remark=", ".join(filter(None, facts)),
+        limit=limit,
+    )

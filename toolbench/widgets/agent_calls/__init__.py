@@ -1,0 +1,1 @@
+"""What is served to agents, live: each call as it waits, runs and ends."""

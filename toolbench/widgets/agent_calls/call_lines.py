@@ -1,0 +1,29 @@
+"""The calls that arrived, a line each."""
+
+from toolbench.display.escape import Html
+from toolbench.serving.call import ServedCall
+from toolbench.serving.served_view import outcome, subject
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.lines.message_lines import MessageLines, columns
+
+_PIECES = 10  # of 100 lines each: as many calls as are kept
+_NOTHING = "No call has arrived yet."
+
+
+def call_lines(parts: Parts) -> MessageLines[ServedCall]:
+    """Return the lines of calls, made by *parts*; none is shown at first."""
+    return MessageLines(parts, line_html, noun="call", nothing=_NOTHING, pieces=_PIECES)
+
+
+def line_html(call: ServedCall) -> Html:
+    """Return *call* as a line: number, time, direction, call, outcome, duration."""
+    texts = (
+        f"#{call.id}",
+        f"{call.started.astimezone():%H:%M:%S}",
+        "←",
+        subject(call),
+        outcome(call),
+        f"{call.seconds * 1000:,.0f} ms" if call.is_over else "",
+    )
+    is_failed = call.state == "error" and not call.by_hand
+    return columns(texts, at=call.started.timestamp(), is_failed=is_failed)

@@ -1,0 +1,169 @@
+"""A call that waits for a person, or has run for a while: answer its question, or in its place."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.core.schema import Observation
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import CODE_FONT, REMARK
+from toolbench.display.page import badge, notice, short
+from toolbench.errors import ToolbenchError
+from toolbench.runs.questions import Answer, Consent, Question
+from toolbench.serving.call import ServedCall
+from toolbench.serving.call_results import output_schema_of
+from toolbench.serving.served_view import subject, tone, words
+from toolbench.widgets.form.by_hand import ByHand
+from toolbench.widgets.form.question import REMEMBER, asking
+from toolbench.widgets.kit.debounce import Debounce
+from toolbench.widgets.kit.parts import Parts, put
+
+
+class LiveCall:
+    """One call, what it asks, and the buttons for it."""
+
+    def __init__(self, call: ServedCall) -> None:
+        """Show *call*."""
+        self.call = call
+        self._parts = parts = Parts()
+        self._debounce = Debounce()
+        self._question: Question | None = None
+        self._asking = ExitStack()
+        self._by_hand = ByHand(
+            call.tool,
+            answer=self._answer,
+            refuse=self._refuse,
+            schema=output_schema_of(call.run.tool),
+        )
+        self._head, self._problem = parts.html(), parts.html()
+        self._fields = parts.column()
+        self._hand = self._button(
+            "Answer by hand",
+            self._by_hand.ask_for_answer,
+            tip="Say what the tool would have said",
+        )
+        self._refusal = self._button("", self._ask_for_reason)
+        self._buttons = parts.row(self._hand, self._refusal)
+        self.widget = parts.column(
+            *(self._head, self._fields, self._buttons),
+            *(self._by_hand.widget, self._problem),
+            kind="toolbench-question",
+        )
+        self._ask(None)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the call as it is now: only what changed is sent."""
+        question = next(iter(self.call.questions), None)
+        if question is not self._question:
+            self._question = question
+            self._ask(question)
+        put(self._head, _head_html(self.call))
+
+    def _ask(self, question: Question | None) -> None:
+        """Show *question*, or that the call runs."""
+        old, self._asking = self._asking, ExitStack()
+        is_consent = question is not None and question.consent is not None
+        word = "Refuse" if is_consent else "Stop"
+        self._refusal.description = word
+        self._refusal.tooltip = f"{word}: {self.call.tool}"
+        name = "toolbench-waiting"
+        change = self.widget.remove_class if question is None else self.widget.add_class
+        change(name)
+        if question is None:
+            self._fields.children = ()
+            self._buttons.children = (self._hand, self._refusal)
+        elif question.consent is not None:
+            fields, accept = self._consenting(question, question.consent)
+            self._fields.children = fields
+            self._buttons.children = (accept, self._hand, self._refusal)
+        else:
+            self._fields.children = self._form_of(question)
+            self._buttons.children = (self._hand, self._refusal)
+        old.close()
+
+    def _form_of(self, question: Question) -> list[Any]:
+        """The fields and buttons of a question that the tool asks while it runs."""
+        parts, reply = Parts(), Future[Answer]()
+        self._asking.callback(parts.close)
+        reply.add_done_callback(lambda _: self._reply(question, reply.result()))
+        return asking(question, reply, parts, self._asking)
+
+    def _consenting(
+        self, question: Question, consent: Consent
+    ) -> tuple[list[Any], Any]:
+        """What the call would do, and the button that lets it."""
+        parts = Parts()
+        self._asking.callback(parts.close)
+        text = (
+            '<div style="white-space:pre-wrap;overflow-wrap:anywhere">'
+            f"{escape(question.message)}</div>"
+        )
+        look = "danger" if consent.is_dangerous else "primary"
+        accept = parts.button(consent.act, look=look)
+        remember = parts.make(
+            w.Checkbox,
+            "toolbench-remember",
+            value=True,
+            description=REMEMBER,
+            indent=False,
+        )
+
+        def agree() -> None:
+            chosen = {"remember": remember.value} if consent.can_be_remembered else {}
+            self._reply(question, Answer("accept", {"answer": True, **chosen}))
+
+        accept.on_click(lambda _: agree())
+        more = [remember] if consent.can_be_remembered else []
+        return [parts.html(text), *more], accept
+
+    def _reply(self, question: Question, answer: Answer) -> None:
+        self.call.reply(question, answer)
+
+    def _answer(self, observation: Observation) -> None:
+        put(self._problem, Html(""))
+        try:
+            self.call.answer(observation)
+        except ToolbenchError as error:
+            put(self._problem, notice(str(error), "danger"))
+
+    def _ask_for_reason(self) -> None:
+        self._by_hand.ask_for_reason(f"{self._refusal.description} it")
+
+    def _refuse(self, reason: str) -> None:
+        """Refuse what was asked when the button was pressed; a call that runs is stopped."""
+        question = self._question
+        if question is not None and question.consent is not None:
+            self._reply(question, Answer("decline", {"reason": reason}))
+        else:
+            self.call.stop(f"stopped by the person{f': {reason}' if reason else ''}")
+
+    def _button(self, label: str, act: Callable[[], object], tip: str = "") -> w.Button:
+        button: w.Button = self._parts.button(label, tip=tip)
+        button.on_click(lambda _: self._debounce.then(act))
+        return button
+
+    def close(self) -> None:
+        """Close all its widgets."""
+        self._asking.close()
+        self._by_hand.close()
+        self._parts.close()
+
+
+def _head_html(call: ServedCall) -> Html:
+    patience = call.patience
+    clock = f"{call.seconds:.0f} s"
+    if patience is not None:
+        clock = f"refused in {patience:.0f} s if nobody answers"
+    progress = call.run.progress_state.said
+    facts = " · ".join(filter(None, (clock, progress)))
+    return Html(
+        f'<div>{badge(words(call), tone(call))}<span style="{CODE_FONT};overflow-wrap:anywhere">'
+        f'{short(subject(call), _BRIEF)}</span> <span style="{REMARK}">{escape(facts)}</span></div>'
+    )
+
+
+_BRIEF = 200  # characters of the call

@@ -1,0 +1,238 @@
+"""The panel of what is served: how an agent gets there, and each call as it arrives."""
+
+from collections.abc import Callable, Sequence
+from threading import Lock, RLock
+from time import monotonic
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
+from toolbench.display.page import notice
+from toolbench.serving.call import ServedCall
+from toolbench.serving.served import Served
+from toolbench.serving.served_view import clients_html, head_html, served_bundle
+from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
+from toolbench.widgets.agent_calls.call_lines import call_lines
+from toolbench.widgets.agent_calls.live_call import LiveCall
+from toolbench.widgets.kit.notebook_variables import Variables
+from toolbench.widgets.kit.parts import STYLE, Parts, put
+from toolbench.widgets.kit.saved_output import SavedOutput
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
+from toolbench.wording import counted
+
+MOST = 10
+"""Calls that wait or run, and are shown with their buttons; of many, those that came first."""
+_SOON = 0.5  # seconds a call runs before it gets buttons
+_SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
+
+
+class ServedPanel(w.VBox):
+    """What is served, live: the calls that wait for a person, and a line for each that arrived.
+
+    Callbacks and news may come on any thread.
+    """
+
+    def __init__(self, served: Served, variables: Variables | None = None) -> None:
+        """Show *served*.
+
+        Args:
+            served: What is served.
+            variables: Where results are kept; those of the notebook if left out.
+        """
+        self._served, self._variables = served, variables or Variables()
+        self._lock = RLock()
+        self._news_lock = Lock()  # alone: who brings news may hold locks of a run
+        self._parts = parts = Parts()
+        self._saved_output = SavedOutput()
+        self._is_saved, self._save_at = True, 0.0
+        self._is_watched = self._has_news = False
+        self._news: dict[int, ServedCall] = {}
+        self._unfinished: dict[int, ServedCall] = {}
+        self._live: dict[int, LiveCall] = {}
+        self._head, self._waiting = parts.html(), parts.html()
+        self._pause = self._button("Pause", self._pause_or_resume)
+        self._stop = self._button("Stop serving", served.close)
+        self._stop.tooltip = "Stop serving: calls under way are stopped"
+        self._clients = parts.html(clients_html(served))
+        self._calls = parts.column()
+        self._more = parts.html()
+        self._lines = call_lines(parts)
+        self._number = parts.make(
+            w.Text,
+            *("toolbench-field", "toolbench-key"),
+            description="Open call",
+            placeholder="its number; then Enter",
+            continuous_update=False,
+        )
+        self._number.observe(lambda _: self._open(), "value")
+        self._opened = parts.column(kind="toolbench-opened")
+        self._arrived: ArrivedCall | None = None
+        lines = parts.make(
+            w.VBox,
+            *("toolbench-box", "toolbench-traffic", "toolbench-calls"),
+            children=(*self._lines.widgets, self._number),
+        )
+        super().__init__(
+            [
+                *(parts.html(STYLE), parts.html(MESSAGE_STYLE), self._head),
+                *(parts.row(self._pause, self._stop, self._waiting), self._clients),
+                *(self._calls, self._more, lines, self._opened),
+            ],
+            _dom_classes=("toolbench-box", "toolbench-panel", "toolbench-served"),
+        )
+        self._forget = served.listen(self._heard)
+        self._news = {call.id: call for call in served.calls}
+        self.refresh()
+
+    @property
+    def is_busy(self) -> bool:
+        """Nothing is lost when the panel closes: the calls go on."""
+        return False
+
+    def _button(self, label: str, act: Callable[[], object]) -> w.Button:
+        button: w.Button = self._parts.button(label)
+        button.on_click(lambda _: act())
+        return button
+
+    def _pause_or_resume(self) -> None:
+        if self._served.is_paused:
+            self._served.resume()
+        else:
+            self._served.pause()
+
+    # --- news ---------------------------------------------------------------------------
+
+    def _heard(self, call: ServedCall | None) -> None:
+        """Note what changed, for the next tick: the thread that says so goes on."""
+        with self._news_lock:
+            self._has_news = True
+            if call is not None:
+                self._news[call.id] = call
+            if self._is_watched:
+                return
+            self._is_watched = True
+        ticker.watch(self._tick)
+
+    def _tick(self) -> bool:
+        """Show what is new; tell whether to come back."""
+        if self.comm is None:
+            return False
+        self.refresh()
+        self._save()
+        with self._news_lock:
+            self._is_watched = bool(
+                self._has_news or self._unfinished or not self._is_saved
+            )
+            return self._is_watched
+
+    def refresh(self) -> None:
+        """Show all as it is now: only what changed is sent."""
+        with self._news_lock:
+            news, self._news, self._has_news = self._news, {}, False
+        with self._lock:
+            self._is_saved = self._is_saved and not news
+            for call in news.values():
+                self._note(call)
+            self._lines.add(news[number] for number in sorted(news))
+            self._show_head()
+            self._show_live()
+            if self._arrived is not None and self._arrived.call.id in news:
+                self._arrived.refresh()
+
+    def _note(self, call: ServedCall) -> None:
+        """Look after *call* until it is over, however its last news was missed."""
+        if call.is_over:
+            self._unfinished.pop(call.id, None)
+        else:
+            self._unfinished[call.id] = call
+
+    def _show_head(self) -> None:
+        served = self._served
+        put(self._head, head_html(served))
+        self._pause.description = "Resume" if served.is_paused else "Pause"
+        tip = (
+            "Let calls run again"
+            if served.is_paused
+            else "Have calls that arrive from now on wait for you"
+        )
+        self._pause.tooltip = f"{self._pause.description}: {tip}"
+        self._pause.disabled = self._stop.disabled = served.is_closed
+        if served.is_closed:
+            put(self._clients, Html(""))
+
+    def _show_live(self) -> None:
+        """Show those that wait for a person, then those that have run for a while."""
+        calls = list(self._unfinished.values())
+        waiting = [call for call in calls if call.questions]
+        running = [c for c in calls if not c.questions and c.seconds > _SOON]
+        self._say(len(waiting))
+        chosen = {call.id: call for call in [*waiting, *running][:MOST]}
+        old = [self._live.pop(id_) for id_ in [*self._live] if id_ not in chosen]
+        for id_, call in chosen.items():
+            if id_ in self._live:
+                self._live[id_].refresh()
+            else:
+                self._live[id_] = LiveCall(call)
+        # those that were there stay where they are
+        children = tuple(live.widget for live in self._live.values())
+        if self._calls.children != children:
+            self._calls.children = children
+        for live in old:
+            live.close()
+        rest = len(waiting) + len(running) - len(chosen)
+        text = f"{counted(rest, 'more call')} wait or run; they are listed below."
+        put(self._more, notice(text, "neutral") if rest else Html(""))
+
+    def _say(self, waiting: int) -> None:
+        """Tell how many calls wait, also those who do not see the page."""
+        verb = "waits" if waiting == 1 else "wait"
+        text = f"{counted(waiting, 'call')} {verb} for you" if waiting else ""
+        html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'
+        put(self._waiting, Html(html))
+
+    def _save(self) -> None:
+        """Have the saved notebook show what is here now, not too often."""
+        if not self._is_saved and monotonic() >= self._save_at:
+            self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY
+            self._saved_output.renew(served_bundle(self._served)["text/html"])
+
+    # --- the call that is open ------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Open the call whose number was chosen; none closes it."""
+        number = self._number.value.strip().lstrip("#")
+        calls: Sequence[ServedCall] = self._served.calls
+        call = next((one for one in calls if str(one.id) == number), None)
+        with self._lock:
+            old, self._arrived = self._arrived, None
+            if call is not None:
+                close = lambda: setattr(self._number, "value", "")  # noqa: E731
+                self._arrived = ArrivedCall(call, self._variables, close)
+            widgets = () if self._arrived is None else (self._arrived.widget,)
+            self._opened.children = widgets
+        if old is not None:
+            old.close()
+
+    # --- as a widget ------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close all widgets; what is served goes on."""
+        self._forget()
+        with self._lock:
+            for live in self._live.values():
+                live.close()
+            self._live.clear()
+            if self._arrived is not None:
+                self._arrived.close()
+            self._parts.close()
+        if self.comm is not None:
+            self.layout.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        static = served_bundle(self._served)
+        self._saved_output.show(static["text/html"])
+        return {**(super()._repr_mimebundle_(**options) or {}), **static}

@@ -1,0 +1,128 @@
+"""What a notebook shows of the last value of a cell: a panel, an explorer, a form, a report."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from toolbench.core.schema import Action, Observation
+from toolbench.core.state import Conversation
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.objects import action_bundle, tool_bundle
+from toolbench.display.observations import observation_bundle
+from toolbench.widgets.kit.cell_panels import CellPanels
+from toolbench.widgets.panel.panel import ToolPanel
+
+
+class CellViews:
+    """The formats of one IPython shell; panels stay with the cell that shows them."""
+
+    def __init__(
+        self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
+    ) -> None:
+        """Prepare for *shell*; `load` changes it. *tools* returns the tools of the notebook."""
+        self._shell = shell
+        self._tools = tools
+        self._panels = CellPanels()
+        self._displaced: dict[Any, Any] = {}
+        self._formats: dict[type, Any] = {
+            ToolDefinition: self._tool,
+            Action: _plain(action_bundle),
+            Observation: _plain(observation_bundle),
+            Conversation: self._conversation,
+        }
+        # of modules that are imported with their first use
+        self._named_formats: dict[tuple[str, str], Any] = {
+            ("toolbench.mcp.session", "MCPServerSession"): _server,
+            ("toolbench.mcp.client", "MCPClient"): _client,
+            ("toolbench.evals.cases.cases", "Cases"): self._cases,
+            ("toolbench.evals.reports.eval_report", "EvalReport"): self._report,
+            ("toolbench.serving.served", "Served"): self._served,
+        }
+
+    def load(self) -> None:
+        """Show these kinds of values in these ways from now on."""
+        self._displaced = {
+            kind: self._formatter.for_type(kind, show)
+            for kind, show in self._formats.items()
+        }
+        for place, show in self._named_formats.items():
+            self._formatter.for_type_by_name(*place, show)
+
+    def unload(self) -> None:
+        """Take out what `load` put in, and put back what it replaced."""
+        for place in self._named_formats:
+            self._formatter.pop(".".join(place), None)
+        for kind, show in self._displaced.items():
+            self._formatter.pop(kind, None)
+            if show is not None:
+                self._formatter.for_type(kind, show)
+
+    def begin(self, cell_id: str | None) -> None:
+        """Close the panels of an earlier run of the cell that begins now."""
+        self._panels.begin(cell_id)
+
+    @property
+    def _formatter(self) -> Any:
+        return self._shell.display_formatter.mimebundle_formatter
+
+    @property
+    def _can_show_widgets(self) -> bool:
+        return hasattr(self._shell, "kernel")
+
+    def _shown(self, panel: Any, options: Mapping[str, Any]) -> Any:
+        """Return the bundle of *panel*, which stays with its cell."""
+        self._panels.add(panel)
+        return panel._repr_mimebundle_(**options)
+
+    def _tool(self, tool: ToolDefinition[Any, Any], **options: Any) -> Any:
+        """Show the panel of a tool; text where widgets cannot be."""
+        if not self._can_show_widgets:
+            return tool_bundle(tool)
+        return self._shown(ToolPanel(tool), options)
+
+    def _conversation(self, conversation: Conversation, **options: Any) -> Any:
+        """Show the panel of a conversation, or its transcript as text."""
+        if conversation.agent is None or not self._can_show_widgets:
+            return conversation._repr_mimebundle_(**options)
+        view = _imported("transcript.conversation_panel", "ConversationPanel")
+        return self._shown(view(conversation), options)
+
+    def _cases(self, cases: Any, **options: Any) -> Any:
+        """Show a form for cases of an evaluation, with the tools of the notebook."""
+        if not self._can_show_widgets:
+            return cases._repr_mimebundle_(**options)
+        view = _imported("evaluation_views.case_form", "CaseForm")
+        return self._shown(view(self._tools().values(), cases), options)
+
+    def _report(self, report: Any, **options: Any) -> Any:
+        """Show the report of an evaluation, whose failures open into panels."""
+        if not self._can_show_widgets:
+            return report._repr_mimebundle_(**options)
+        view = _imported("evaluation_views.report_panel", "ReportPanel")
+        return self._shown(view(report), options)
+
+    def _served(self, served: Any, **options: Any) -> Any:
+        """Show the panel of the calls that agents make, or text."""
+        if served.is_closed or not self._can_show_widgets:
+            return served._repr_mimebundle_(**options)
+        view = _imported("agent_calls.served_panel", "ServedPanel")
+        return self._shown(view(served), options)
+
+
+def _plain(bundle: Callable[[Any], Any]) -> Any:
+    return lambda value, **options: bundle(value)
+
+
+def _client(client: Any, **options: Any) -> Any:
+    """Show the servers of a client in the explorer."""
+    return _imported("explorer", "client_view")(client, **options)
+
+
+def _server(session: Any, **options: Any) -> Any:
+    """Show one server in the explorer."""
+    return _imported("explorer", "server_view")(session, **options)
+
+
+def _imported(module: str, name: str) -> Any:
+    """Import a view when it is first shown: it brings what `%load_ext` must not load."""
+    return getattr(import_module(f"toolbench.widgets.{module}"), name)

@@ -1,0 +1,98 @@
+"""What a person says about a call: an answer in place of the tool's, or why it does not run."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as w
+
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.schema import Observation
+from toolbench.plain import text_of
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.debounce import Debounce
+from toolbench.widgets.kit.parts import Parts
+
+
+class ByHand:
+    """The fields for the one or the other; none until a button asks for them."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        answer: Callable[[Observation], object],
+        refuse: Callable[[str], object],
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the place for what is said about a call of the tool called *name*.
+
+        Args:
+            name: The tool.
+            answer: Takes the answer.
+            refuse: Takes the reason, which may be empty.
+            schema: What the tool promises of the structure of its results, if anything.
+        """
+        self._name, self._answer, self._refuse = name, answer, refuse
+        self._schema = schema
+        self._parts = Parts()
+        self._debounce = Debounce()
+        self._form: SchemaForm | None = None
+        self.widget = self._parts.column()
+
+    def ask_for_answer(self) -> None:
+        """Ask what the tool would have said."""
+        text = self._typed(
+            w.Textarea, f"What {self._name} would have said", "toolbench-prose"
+        )
+        is_error = self._parts.make(
+            w.Checkbox, "toolbench-remember", description="It failed", indent=False
+        )
+        form = self._result_form()
+
+        def send() -> None:
+            if form is None or is_error.value:
+                result = Observation.from_text(text.value, is_error=is_error.value)
+            elif form.errors or form.blocked:
+                form.reveal_errors(focus=True)
+                return
+            else:
+                words = text.value or text_of(form.value)
+                blocks = Observation.from_text(words).content
+                result = ResultObservation(content=blocks, result=form.value)
+            self._answer(result)
+
+        send_row = self._parts.row(self._button("Give this answer", send), is_error)
+        fields = [text] if form is None else [form.widget, text]
+        self._show(*fields, send_row)
+
+    def ask_for_reason(self, label: str = "Refuse it") -> None:
+        """Ask why the call is not to run, with a button called *label*."""
+        text = self._typed(w.Text, "Why not", "toolbench-field")
+        send = self._button(label, lambda: self._refuse(text.value.strip()))
+        self._show(self._parts.row(text, send))
+
+    def _result_form(self) -> SchemaForm | None:
+        """The form of what the tool promises; it is made once, and keeps what was typed."""
+        if self._schema is not None and self._form is None:
+            self._form = SchemaForm(dict(self._schema))
+            self._form.observe(lambda _: self._debounce.edited())
+        return self._form
+
+    def _typed(self, kind: Any, label: str, look: str) -> Any:
+        field = self._parts.make(kind, look, description=label)
+        field.observe(lambda _: self._debounce.edited(), "value")
+        return field
+
+    def _button(self, label: str, act: Callable[[], object]) -> Any:
+        button = self._parts.button(label, tip=f"{label}: {self._name}")
+        button.on_click(lambda _: self._debounce.then(act))
+        return button
+
+    def _show(self, *widgets: w.Widget) -> None:
+        self.widget.children = widgets
+
+    def close(self) -> None:
+        """Close all its widgets."""
+        if self._form is not None:
+            self._form.close()
+        self._parts.close()

@@ -1,0 +1,1 @@
+"""Messages and calls in lines, however many there are, and how they look."""

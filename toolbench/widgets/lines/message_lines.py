@@ -1,0 +1,142 @@
+"""Lines of text in columns, in pieces that are sent once each.
+
+Each line is text in columns, which is what is seen where the page has no module of ours; with it
+`frontend/src/traffic.ts` draws them, however many there are.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.page import notice
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.wording import counted
+
+PIECE = 100  # lines of one widget
+PIECES = 100  # widgets
+_WIDTHS = (6, 8, 1, 40, 30)  # characters of the columns, but the last
+
+
+class Numbered(Protocol):
+    """Something that has a line, and a number that tells it from others."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+
+T = TypeVar("T", bound=Numbered)
+
+
+class MessageLines(Generic[T]):
+    """Shows the last of them; only pieces that changed are sent again."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        line: Callable[[T], Html],
+        *,
+        noun: str,
+        nothing: str,
+        pieces: int = PIECES,
+    ) -> None:
+        """Show none at first.
+
+        Args:
+            parts: What makes its widgets.
+            line: Writes one as a line; see `columns`.
+            noun: What one of them is called.
+            nothing: What is said while there are none.
+            pieces: How many pieces are kept.
+        """
+        self._parts, self._line, self._noun = parts, line, noun
+        self._nothing, self._most = notice(nothing, "neutral"), pieces
+        self._pieces: list[list[T]] = []
+        self._widgets: list[Any] = []
+        self._place: dict[int, list[T]] = {}
+        self._dropped = 0
+        self._head = parts.html(self._nothing)
+        self._box = parts.column(kind="toolbench-lines")
+        self._box.tabbable = True
+        self.widgets = [self._head, self._box]
+        """What is to be shown, one below the other."""
+
+    def restart(self, items: Iterable[T]) -> None:
+        """Show *items* in place of what was shown."""
+        old = self._widgets
+        self._pieces, self._widgets, self._place, self._dropped = [], [], {}, 0
+        self.add(items)
+        self._parts.drop(old)
+
+    def add(self, items: Iterable[T]) -> None:
+        """Show *items*: those that are shown already where they are, others at the end."""
+        changed: dict[int, list[T]] = {}
+        for item in items:
+            piece = self._place.get(item.id)
+            if piece is None:
+                if not self._pieces or len(self._pieces[-1]) == PIECE:
+                    self._pieces.append([])
+                piece = self._pieces[-1]
+                piece.append(item)
+                self._place[item.id] = piece
+            changed[id(piece)] = piece
+        self._trim()
+        self._send(changed)
+
+    def _trim(self) -> None:
+        extra = max(0, len(self._pieces) - self._most)
+        for piece in self._pieces[:extra]:
+            self._dropped += len(piece)
+            for item in piece:
+                del self._place[item.id]
+        old, self._widgets = self._widgets[:extra], self._widgets[extra:]
+        self._pieces = self._pieces[extra:]
+        if old:
+            self._arrange()
+            self._parts.drop(old)
+
+    def _send(self, changed: dict[int, list[T]]) -> None:
+        for index, piece in enumerate(self._pieces):
+            if index == len(self._widgets):
+                self._widgets.append(self._parts.html())
+            if id(piece) in changed:
+                put(self._widgets[index], self._piece_html(piece))
+        self._arrange()
+
+    def _arrange(self) -> None:
+        newest_first = tuple(reversed(self._widgets))
+        if self._box.children != newest_first:
+            self._box.children = newest_first
+        text = f"{counted(self._dropped, f'earlier {self._noun}')} not shown"
+        dim = f'<span class="toolbench-dim">{text}</span>' if self._dropped else ""
+        put(self._head, Html(dim) if self._pieces else self._nothing)
+
+    def _piece_html(self, piece: list[T]) -> Html:
+        lines = "".join(map(self._line, piece))
+        return Html(
+            f'<div {NO_MATHS} data-toolbench-messages="{piece[0].id}">{lines}</div>'
+        )
+
+
+def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
+    """Return one line: number, time, direction, subject, outcome, duration.
+
+    Args:
+        texts: The six of them.
+        at: The moment, in seconds since the epoch.
+        is_failed: Whether it is drawn as a failure.
+    """
+    fields = [_field(text) for text in texts]
+    padded = [
+        text.ljust(width) for text, width in zip(fields[:-1], _WIDTHS, strict=True)
+    ]
+    text = "\t".join([*padded, fields[-1]])
+    stamp = datetime.fromtimestamp(at, UTC).isoformat()
+    failed = " data-toolbench-failed" if is_failed else ""
+    return Html(f'<div data-toolbench-message="{stamp}"{failed}>{escape(text)}</div>')
+
+
+def _field(text: str) -> str:
+    """Return *text* on one line, fit for a column."""
+    return " ".join(text.split())
