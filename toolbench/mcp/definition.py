@@ -71,6 +71,10 @@ class MCPToolAction(Action):
         return text
 
 
+_OF_NO_LIST = frozenset({"name", "executor"})
+"""What a copy may have of its own, and still be the tool that its server lists."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`."""
@@ -84,6 +88,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     """The server's own `inputSchema`."""
     output_schema: Any = field(default=None, repr=False)
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the server's list says of it, word for word; nothing of a copy that says other things."""
     notes: tuple[str, ...] = ()
     """What was wrong with the server's description of the tool, and left out."""
     server_version: str = ""
@@ -118,6 +124,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _parameters(self) -> Parameters:
         schema = dict(self.schema)
         return Parameters(schema, {"type": "object", **schema})
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Return a copy with the fields in *update* replaced."""
+        changes = dict(update or {})
+        if changes.keys() - _OF_NO_LIST:
+            changes.setdefault("entry", {})
+        return super().model_copy(update=changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `from_dict` finds the tool by, JSON-ready; nothing of its server's entry."""
@@ -221,6 +234,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         exported = super().to_mcp_tool(
             input_schema, output_schema or self.output_schema
         )
+        if not (output_schema or self.output_schema):
+            exported.pop("outputSchema", None)  # that of our observation is no promise
         if self.icons:
             exported["icons"] = [dict(icon) for icon in self.icons]
         return exported

@@ -17,7 +17,9 @@ def result_of(
 ) -> dict[str, Any]:
     """Return the result of `tools/call` for *observation*, with all that *tool* promises."""
     result = observation.to_mcp_result()
-    is_promised = tool.observation_type is not None and not observation.is_error
+    # what another server's tool promises, its own result has, or nothing here does
+    is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
+    is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
         result[_STRUCTURED] = observation.model_dump(mode="json", by_alias=True)
     return result

@@ -162,6 +162,9 @@ def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:
 
 
 def _description(tool: AnyTool) -> dict[str, Any]:
+    entry: Mapping[str, Any] | None = getattr(tool, "entry", None)
+    if entry:  # in the list of the server it is of, whose words are passed on
+        return {**entry, "name": tool.name}
     described = tool.to_mcp_tool()
     if tool.title != tool.name:
         described.setdefault("title", tool.title)

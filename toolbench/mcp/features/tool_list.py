@@ -130,6 +130,7 @@ class ToolList(ItemList[MCPToolDefinition]):
             schema=tool.schema,
             output_schema=tool.output_schema,
             icons=tool.icons,
+            entry=tool.raw,
             notes=tool.notes,
             server_version=str(self._caller.server_info.get("version") or ""),
             executor=MCPToolExecutor(self._caller, tool.name, tool.output_schema),
