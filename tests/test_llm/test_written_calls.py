@@ -15,17 +15,47 @@ from toolbench.llm.models.transport.request_body import request_body
 ARGUMENTS = {"pattern": "TODO", "limit": 5}
 CALL = json.dumps({"name": "grep", "arguments": ARGUMENTS})
 OTHER = json.dumps({"name": "file_editor", "arguments": {"path": "a", "content": "b"}})
+PARAMETERS = CALL.replace("arguments", "parameters")
 WRITINGS = {
     "bare": CALL,
     "fenced": f"```json\n{CALL}\n```",
     "tagged": f"<tool_call>\n{CALL}\n</tool_call>",
     "tag left open": f"<tool_call>{CALL}",
-    "parameters": CALL.replace("arguments", "parameters"),
+    "parameters": PARAMETERS,
     "function": json.dumps({"type": "function", "function": json.loads(CALL)}),
     "tool_calls": json.dumps({"tool_calls": [json.loads(CALL)]}),
-    "in words": f"I look for it: {CALL}",
-    "words and fence": f"I look for it:\n```json\n{CALL}\n```\nThen I tell you.",
     "words and tag": f"I look for it. <tool_call>{CALL}</tool_call>",
+    "words and tag on its line": f"I look for it.\n<tool_call>\n{CALL}\n</tool_call>\n",
+    "fence in a tag": f"<tool_call>\n```json\n{CALL}\n```\n</tool_call>",
+    "tag in a fence": f"```xml\n<tool_call>{CALL}</tool_call>\n```",
+    "thinking": f"<think>I write {OTHER}.</think>\n{CALL}",
+    "words of thinking, opened by the template": f"I look for it</think>\n\n{CALL}",
+    "words and an answer it made up": f"I look for it. <tool_call>{CALL}</tool_call>\n"
+    "<tool_response>9 matches</tool_response> There are 9.",
+    "Llama": f"<|python_tag|>{PARAMETERS}<|eom_id|>",
+    "Mistral": f"[TOOL_CALLS] [{CALL}]</s>",
+    "Granite": f"<|tool_call|>[{CALL}]",
+    "Phi": f"functools[{CALL}]",
+    "Qwen coder": f"<tools>\n{CALL}\n</tools>",
+    "function_call": f"<function_call> {CALL} </function_call>",
+    "inline code": f"`{CALL}`",
+}
+QUOTED = {
+    "in a sentence": f"I look for it: {CALL}",
+    "as an example": f"Write {CALL} to call it.",
+    "between two": f"First {CALL} and then {OTHER}",
+    "fenced among words": f"I look for it:\n```json\n{CALL}\n```\nThen I tell you.",
+    "fenced behind words": f"A call looks like this:\n```json\n{CALL}\n```",
+    "fenced before words": f"```json\n{CALL}\n```\nThat is a call.",
+    "a tag in a sentence": f"It is <tool_call>{CALL}</tool_call>, as you see.",
+    "a tag before words": f"<tool_call>{CALL}</tool_call>\nThat is a call.",
+    "a tag in inline code": f"Small models write `<tool_call>{CALL}</tool_call>`",
+    "a tag in quotes": f'They write "<tool_call>{CALL}</tool_call>"',
+    "a tag in a fence": f"Like this:\n```\n<tool_call>\n{CALL}\n</tool_call>\n```",
+    "thought of": f"<think>I could write {CALL}</think>There is none.",
+    "a tag that is thought of": f"<think><tool_call>{CALL}</tool_call></think>No.",
+    "only thought of": f"<think><tool_call>{CALL}</tool_call>",
+    "Llama's mark among words": f"Llama writes <|python_tag|>{CALL} for it.",
 }
 SHAPES = {
     "openai": lambda text: {"role": "assistant", "content": text},
@@ -71,11 +101,26 @@ class TestFound:
         for text in (
             f"[{CALL}, {OTHER}]",
             f"<tool_call>{CALL}</tool_call><tool_call>{OTHER}</tool_call>",
-            f"First {CALL} and then {OTHER}",
+            f"<tool_call>{CALL}\n{OTHER}</tool_call>",
+            f"<|python_tag|>{CALL}; {OTHER}",
+            f"```json\n{CALL}\n```\n```json\n{OTHER}\n```",
+            f"{CALL}\n{OTHER}",
         ):
             calls = parse_tool_calls(SHAPES["openai"](text), [GREP, WRITE])
             assert [call.name for call in calls] == ["grep", "file_editor"]
             assert len({call.id for call in calls}) == 2
+
+    @pytest.mark.parametrize(
+        "mark",
+        ["<tool_call>", "</tool_call>", "</s>", "</think>", "```", "[TOOL_CALLS]"],
+    )
+    @pytest.mark.parametrize("form", ["{}", "<tool_call>{}</tool_call>"])
+    def test_with_a_mark_in_its_arguments(self, form, mark):
+        """What stands in a string of the call is no mark."""
+        arguments = {"pattern": mark, "limit": 5}
+        text = form.format(json.dumps({"name": "grep", "arguments": arguments}))
+        (call,) = parse_tool_calls(SHAPES["openai"](text), [GREP])
+        assert call.arguments == arguments
 
     def test_of_an_unknown_tool_is_an_error(self):
         """The model is told which tools there are, as of any call."""
@@ -117,10 +162,17 @@ class TestFound:
         """Other JSON, an example in the middle of words, a text that only looks like it."""
         assert parse_tool_calls(SHAPES["openai"](text), [GREP]) == []
 
+    @pytest.mark.parametrize("provider", SHAPES)
+    @pytest.mark.parametrize("writing", QUOTED)
+    def test_never_where_it_is_only_quoted(self, writing, provider):
+        """JSON of a call among words, in quoted code, or thought of: the model speaks of it."""
+        message = SHAPES[provider](QUOTED[writing])
+        assert parse_tool_calls(message, [GREP, WRITE]) == []
+
     @given(st.text(alphabet='{}[]"name:, argumentsgrep<tool_call>/`\n', max_size=60))
     def test_never_fails(self, text):
         """Any text is read, or left as it is."""
-        calls, words = written_calls(text, lambda name: name == "grep")
+        calls, words = written_calls(text)
         assert calls or words == text
 
 

@@ -59,6 +59,19 @@ def read_json(text: str) -> tuple[Any, list[str]]:
     return value, ["control characters in its strings were escaped"]
 
 
+def json_at(text: str, at: int) -> tuple[Any, int]:
+    """Return the value that begins at the character *at* of *text*, and where it ends.
+
+    Raises:
+        NotJsonError: If none does that can be read without a repair.
+    """
+    try:
+        value, end = _lenient.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError(_where(text, error)) from None
+    return _sendable(value, text[at:end]), end
+
+
 def embedded(text: str) -> tuple[list[Any], str]:
     """Return the JSON objects and lists of objects in *text*, and the words around them.
 
@@ -70,8 +83,8 @@ def embedded(text: str) -> tuple[list[Any], str]:
     while (match := _OPENING.search(text, at)) is not None:
         words.append(text[at : match.start()])
         try:
-            value, at = _lenient.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
+            value, at = json_at(text, match.start())
+        except NotJsonError:
             return [], text
         values.append(value)
     return values, _TAGS.sub("", "".join([*words, text[at:]])).strip()

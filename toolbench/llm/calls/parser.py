@@ -53,8 +53,9 @@ def parse_tool_calls(
     """Return the calls in *message*, in their order; none if the model only spoke.
 
     A call that names no tool, or whose arguments do not fit, is returned with its `error`;
-    nothing is raised for it. Where a message has no calls, those that its text holds are read: bare
-    JSON, fenced, or between `<tool_call>` tags.
+    nothing is raised for it. Where a message has no calls, those that the model wrote as its text are
+    read: JSON that is the whole text, bare or fenced, or that ends the text behind a mark such as
+    `<tool_call>`. JSON in the middle of words is an example, and no call.
 
     Args:
         message: What an OpenAI (chat or Responses), Anthropic, Gemini or MCP model sent: the
@@ -72,15 +73,13 @@ def parse_tool_calls(
         read.provider = provider
     offer = Offer(tools, read.provider, aliases)
     if not read.calls:
-        _take_written(read, offer)
+        _take_written(read)
     return [_call(sent, read, i, offer) for i, sent in enumerate(read.calls)]
 
 
-def _take_written(read: Message, offer: Offer) -> None:
+def _take_written(read: Message) -> None:
     """Read the calls that the model wrote into its text."""
-    calls, words = written_calls(
-        "".join(read.text), lambda name: offer.find(name)[0] is not None
-    )
+    calls, words = written_calls("".join(read.text))
     if not calls:
         return
     read.text = [words] if words else []

@@ -1,16 +1,33 @@
 """Calls that a model wrote into its text, where it should have sent them as calls.
 
-Small models do that: as bare JSON, fenced, or between `<tool_call>` tags.
+Small models do that, each kind with marks of its own. What they write is a call if it is the whole
+text, or if it is marked as one and ends the text. JSON in the middle of words, or in code that is
+quoted, is an example: it is never run. Sources: the chat templates of Hermes and Qwen
+(`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
+(`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolbench.llm.calls.json_text import NotJsonError, embedded, read_json
+from toolbench.llm.calls.json_text import NotJsonError, embedded, json_at, read_json
 
-_TAGGED = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+_THINKING = re.compile(
+    r"\A\s*<think>.*?(?:</think>|\Z)|\A(?!\s*(?:[{\[`]|<(?!think>))).*?</think>",
+    re.DOTALL,
+)
+_MARK = re.compile(
+    r"<tool_call>|<tools>|<function_call>|<\|tool_call\|>|<\|python_tag\|>|\[TOOL_CALLS\]"
+    r"|\bfunctools(?=\s*\[)"
+)
+_END = re.compile(r"</(?:tool_call|tools|function_call)>")
+_SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,])+")
+_INVENTED = re.compile(r"</tool_call>\s*<tool_response>")
+"""A model that goes on like this invents the answer to its call."""
+_OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "</s>")
+_BETWEEN = "\t\r\n ;,`"
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*(?=[{"\[])')
 _KEYS = ("arguments", "parameters", "args")
@@ -24,49 +41,93 @@ class WrittenCall:
     arguments: Any
 
 
-def written_calls(
-    text: str, is_known: Callable[[str], bool]
-) -> tuple[list[WrittenCall], str]:
-    """Return the calls in *text*, and the words around them; none where it only speaks.
+def written_calls(text: str) -> tuple[list[WrittenCall], str]:
+    """Return the calls that *text* makes, and the words before them; none where it only speaks.
 
-    What is marked as a call, or is the whole text, is one whatever it names. JSON in the middle
-    of words may be an example: it is a call only if all of it names tools that there are.
-
-    Args:
-        text: What the model wrote.
-        is_known: Tells whether a tool was offered under that name.
+    A call is the whole text, bare or fenced, or it is marked as one, in no code that is quoted,
+    and nothing but calls comes behind it. What was thought before, in `<think>`, counts as words.
     """
     if "{" not in text:
         return [], text
-    if tagged := _TAGGED.findall(text):
-        calls = [call for body in tagged for call in _marked(body)]
-        return calls, _TAGGED.sub("", text).strip() if calls else text
-    try:
-        value, _ = read_json(text.strip())
-    except NotJsonError:
-        values, around = embedded(text)
-        calls = [call for value in values for call in _calls(value) or [_NO_CALL]]
-        are_calls = bool(calls) and all(
-            c is not _NO_CALL and is_known(c.name) for c in calls
-        )
-        return (calls, around) if are_calls else ([], text)
-    calls = _calls(value)
-    return (calls, "") if calls else ([], text)
+    thinking = _THINKING.match(text)
+    start = thinking.end() if thinking else 0
+    thought, rest = text[:start], _before_end(text[start:])
+    if calls := _whole(rest.strip()):
+        return calls, thought.strip()
+    mark = _MARK.search(rest)
+    if mark is None or _is_quoted(rest[: mark.start()]):
+        return [], text
+    calls, words = _marked(rest[mark.start() :]), f"{thought}{rest[: mark.start()]}"
+    return (calls, words.strip()) if calls else ([], text)
 
 
-_NO_CALL = WrittenCall("", None)
+def _before_end(text: str) -> str:
+    """Return *text* without what ends a turn."""
+    invented = _INVENTED.search(text)
+    text = (text[: invented.start()] if invented else text).rstrip()
+    while text.endswith(_OVER):
+        text = text[: text.rindex("<")].rstrip()
+    return text
 
 
-def _marked(body: str) -> list[WrittenCall]:
-    """The calls between two tags; what cannot be read is kept as it was written."""
+def _is_quoted(words: str) -> bool:
+    """Tell whether what follows *words* stands in code, or in quotes, that they open.
+
+    A fence in which nothing stands yet may be one around the calls: they are the whole of it.
+    """
+    opened = words.rstrip()
+    if words.count("```") % 2:
+        return re.fullmatch(r"```\w*", opened) is None
+    line = words.rsplit("\n", 1)[-1].replace("```", "")
+    return line.count("`") % 2 == 1 or opened.endswith(
+        ('"', "'", "\u201c", "\u2018", "\u00ab", "(")
+    )
+
+
+def _marked(text: str) -> list[WrittenCall]:
+    """The calls of *text*, which begins with a mark; none if words come between or behind."""
+    calls: list[WrittenCall] = []
+    at = 0
+    while at < len(text):
+        if skipped := _SKIPPED.match(text, at):
+            at = skipped.end()
+            continue
+        try:
+            value, at = json_at(text, at)
+            parts = _calls(value)
+        except NotJsonError:
+            end = _END.search(text, at)
+            body = text[at : end.start() if end else len(text)]
+            at += len(body)
+            parts = _unclear(body.rstrip("` \n"))
+        if not parts:
+            return []
+        calls += parts
+    return calls
+
+
+def _unclear(body: str) -> list[WrittenCall]:
+    """The calls behind one mark whose JSON has to be mended, or cannot be read.
+
+    The latter are kept as they were written: their reader says what is wrong with them.
+    """
+    if body[:1] not in ("{", "["):
+        return []
     try:
         return _calls(read_json(body)[0])
     except NotJsonError:
         name, arguments = _NAME.search(body), _ARGUMENTS.search(body)
-        if name is None:
-            return []
         rest = body[arguments.end() :] if arguments else body
-        return [WrittenCall(name[1], rest)]
+        return [WrittenCall(name[1], rest)] if name else []
+
+
+def _whole(text: str) -> list[WrittenCall]:
+    """The calls that *text* is from its beginning to its end, one or several."""
+    try:
+        return _calls(read_json(text)[0])
+    except NotJsonError:
+        values, around = embedded(text)
+        return [] if around.strip(_BETWEEN) else _calls(values)
 
 
 def _calls(value: Any) -> list[WrittenCall]:
