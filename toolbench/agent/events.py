@@ -11,6 +11,7 @@ from typing import Any, Literal
 from rich.console import RenderableType
 from rich.text import Text
 
+from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.observations import visualized, without_secrets
@@ -302,6 +303,16 @@ def begins_answer(event: Event) -> bool:
     if not isinstance(event, ActionEvent):
         return False
     return event.metadata is None or event.metadata.index == 0
+
+
+def final_text_of(events: Sequence[Event]) -> str:
+    """Return what the model said last: its text, or the message it finished with."""
+    for event in reversed(events):
+        if isinstance(event, MessageEvent) and event.source == "agent":
+            return event.text
+        if isinstance(event, ActionEvent) and isinstance(event.action, FinishAction):
+            return event.action.message
+    return ""
 
 
 def result_of(events: Sequence[Event], name: str | None) -> Observation:

@@ -21,13 +21,13 @@ from toolbench.agent.event_log import conversation_file as files
 from toolbench.agent.event_log.event_log import EventLog
 from toolbench.agent.event_log.fork import fork
 from toolbench.agent.events import (
-    ActionEvent,
     Event,
     MessageEvent,
     NoticeEvent,
     StopEvent,
     StopReason,
     begins_answer,
+    final_text_of,
     result_of,
     secrets_in,
 )
@@ -36,7 +36,6 @@ from toolbench.agent.step.call_round import Round
 from toolbench.agent.step.model_request import Requests
 from toolbench.agent.step.pending_calls import Chosen, Pending
 from toolbench.agent.step.undo import take_back_last
-from toolbench.core.builtins import FinishAction
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation, money_left, spend
@@ -105,12 +104,12 @@ class Loop:
         """Have the model answer once and run all its calls; those of a pause come first."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
-            if self._why_stop(steps=0) is None:
+            if not self._stops(self._why_stop(steps=0)):
                 self._step()
             return self.log.after(place)
 
     def run(self) -> StopReason:
-        """Take steps until there is a reason to stop."""
+        """Take steps until something stops it."""
         with self._at_work(), self._stoppable():
             self.calls.repeats.clear()
             steps = 0
@@ -121,8 +120,7 @@ class Loop:
             except KeyboardInterrupt:
                 self.log.add(StopEvent("paused", "interrupted"))
                 raise
-            if steps or not (self.log and isinstance(self.log[-1], StopEvent)):
-                self.log.add(StopEvent(reason, self._detail))
+            self._stops(reason, again=steps > 0)
             return reason
 
     def pause(self) -> None:
@@ -139,7 +137,7 @@ class Loop:
         """Have the model answer once; its calls wait."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
-            if self.round is None and self._why_stop(steps=0) is None:
+            if self.round is None and not self._stops(self._why_stop(steps=0)):
                 self._ask()
             return self.log.after(place)
 
@@ -192,14 +190,7 @@ class Loop:
     @property
     def final_text(self) -> str:
         """What the model said last: its text, or the message it finished with."""
-        for event in reversed(self.log):
-            if isinstance(event, MessageEvent) and event.source == "agent":
-                return event.text
-            if isinstance(event, ActionEvent) and isinstance(
-                event.action, FinishAction
-            ):
-                return event.action.message
-        return ""
+        return final_text_of(self.log)
 
     @property
     def money_left(self) -> float | None:
@@ -323,6 +314,7 @@ class Loop:
             self.end(None)
         if self._over is not None:
             return self._over
+        self._detail = ""
         if self._stopping.is_set():
             return "paused"
         if not (self.round or self._inbox or self.context.turns):
@@ -336,6 +328,14 @@ class Loop:
             self._detail = f"{cost:.4f} dollars, {-left:.4f} more than the limit"
             return "max_cost"
         return None
+
+    def _stops(self, reason: StopReason | None, *, again: bool = False) -> bool:
+        """Tell whether there is a *reason* to stop; it is noted, unless it just was."""
+        last = self.log[-1] if self.log else None
+        is_known = isinstance(last, StopEvent) and last.reason == reason and not again
+        if reason is not None and not is_known:
+            self.log.add(StopEvent(reason, self._detail))
+        return reason is not None
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
         """Note why there is nothing to do until the user says more."""

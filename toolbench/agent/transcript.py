@@ -187,10 +187,11 @@ def other_html(event: Event) -> Html:
 
 
 def _message(event: MessageEvent) -> Html:
-    if event.source == "agent":
-        return Html(f'<div style="margin:0 0 10px">{markdown_html(event.text)}</div>')
     images = [block for block in event.content if block.type == "image"]
     pictures = blocks_html(images) if images else ""
+    if event.source == "agent":
+        words = markdown_html(event.text) if event.text else ""
+        return Html(f'<div style="margin:0 0 10px">{words}{pictures}</div>')
     mine = event.source == "user"
     style = (
         "background:rgba(30,110,220,.12);border-radius:10px 10px 2px 10px;margin-left:auto"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from toolbench.agent.context.left_out_images import without_images
 from toolbench.core.coercion.content_blocks import contents_of
 from toolbench.core.content import Content, TextContent
 from toolbench.display.sizes import estimate_tokens
@@ -33,6 +34,11 @@ class Turn:
     def tokens(self) -> int:
         """About how many tokens it costs."""
         return sum(map(tokens_of, self.messages))
+
+    @property
+    def is_users(self) -> bool:
+        """Whether it does not begin with a message of the model."""
+        return self.messages[0].get("role") not in ("assistant", "model")
 
     @property
     def is_open(self) -> bool:
@@ -101,6 +107,25 @@ class Context:
                 recent.append(note)
         self.turns = recent
         self._messages = [*self._head, *_messages(recent)]
+
+    def leave_out_new_images(self) -> int:
+        """Put words in the place of the images that came after the last answer; return how many."""
+        turns, total = list(self.turns), 0
+        for place in reversed(range(len(turns))):
+            turn = turns[place]
+            own = 0 if turn.is_users else 1  # what the model itself said stays
+            messages = [*turn.messages[:own]]
+            for message in turn.messages[own:]:
+                changed, count = without_images(message, self.provider)
+                messages.append(changed)
+                total += count
+            turns[place] = Turn(tuple(messages), turn.event_ids)
+            if not turn.is_users:
+                break
+        if total:
+            self.turns = turns
+            self._messages = [*self._head, *_messages(turns)]
+        return total
 
 
 def _messages(turns: Sequence[Turn]) -> Iterator[Json]:

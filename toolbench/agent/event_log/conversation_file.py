@@ -26,6 +26,7 @@ from toolbench.agent.events import (
     StopEvent,
     UserRejectObservation,
 )
+from toolbench.agent.step.spending import Spending
 from toolbench.core.content import Content
 from toolbench.core.schema import Observation
 from toolbench.core.security import SecurityRisk
@@ -77,6 +78,7 @@ def save(loop: "Loop", path: Path) -> None:
         "provider": loop.agent.llm.provider,
         "working_dir": str(loop.conversation.state.workspace.working_dir),
         "usage": asdict(loop.requests.usage),
+        "spent": loop.requests.spending.rows(),
         "unread": loop.unread,
     }
     lines = [head, *loop.written()]
@@ -186,8 +188,8 @@ def restore(loop: "Loop", path: Path) -> None:
     head, *lines = _lines(path)
     number = 1
     try:
-        with suppress(TypeError):
-            loop.requests.usage = Usage(**head.get("usage", {})).checked()
+        with suppress(TypeError, ValueError):
+            loop.requests.spending = _spending(head)
         is_same = head.get("provider") == loop.context.provider
         rebuild = Rebuild(loop, is_same=is_same, unread=head.get("unread", ()))
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
@@ -199,6 +201,14 @@ def restore(loop: "Loop", path: Path) -> None:
             "out, or give another file."
         )
         raise ToolbenchError(msg) from error
+
+
+def _spending(head: Mapping[str, Any]) -> Spending:
+    """Return what was spent; a file of an earlier version says the sum alone."""
+    if "spent" in head:
+        return Spending.of(head["spent"])
+    usage = Usage(**head.get("usage", {}))
+    return Spending.of([(0, usage.input_tokens, usage.output_tokens, usage.cost)])
 
 
 def readable_event_of(data: Any) -> Event:

@@ -57,10 +57,15 @@ class EventLog(Sequence[Event]):
     def restore(self, event: E, number: int) -> E:
         """Append *event* under *number*, or the next one if that is 0; call no listener."""
         with self._lock:
-            last = self._events[-1].id if self._events else 0
-            numbered = replace(event, id=number or last + 1)
+            numbered = replace(event, id=number or self.last_id + 1)
             self._events.append(numbered)
         return numbered
+
+    @property
+    def last_id(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        with self._lock:
+            return self._events[-1].id if self._events else 0
 
     def after(self, place: int) -> list[Event]:
         """Return the events from *place* on."""

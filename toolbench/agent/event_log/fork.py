@@ -30,6 +30,7 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     for event in copied:
         rebuild.take(event)
     rebuild.close()
+    loop.requests.spending = other.requests.spending.before(loop.log.last_id)
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:

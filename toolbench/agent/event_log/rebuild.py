@@ -18,6 +18,7 @@ from toolbench.agent.tools.tool_search import SearchToolsObservation
 from toolbench.errors import BodyError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.models.message_images import IMAGE
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
@@ -69,7 +70,8 @@ class Rebuild:
                 self._waiting_events.append(event)
             case MessageEvent():
                 self.close()
-                self._loop.take_over(event, self._message_of(event, event.text, []))
+                text = event.text or IMAGE  # no other provider takes it back
+                self._loop.take_over(event, self._message_of(event, text, []))
             case Condensation() if event.forgotten:
                 self.close()
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)

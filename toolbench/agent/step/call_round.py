@@ -15,6 +15,7 @@ from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
 from toolbench.jsonschema.types import Json
 from toolbench.llm.answers import respond_all
+from toolbench.llm.models.transport.text_answers import answerable
 
 
 class Round:
@@ -69,12 +70,17 @@ class Round:
         ]
 
     def messages(self) -> list[Json]:
-        """Return the model's message and, once all calls have them, the answers."""
+        """Return the model's message and, once all calls have them, the answers.
+
+        Those to calls that it wrote as text are text of the user.
+        """
         pairs = [
             (call.tool_call, _readable(self.answers[call.id].answer))
             for call in self.calls
         ]
-        return [self.message, *respond_all(pairs)]
+        messages = [self.message, *respond_all(pairs)]
+        provider = self.calls[0].tool_call.metadata.provider
+        return [*map(dict, answerable(messages, provider))]
 
 
 def _readable(observation: Observation) -> Observation:

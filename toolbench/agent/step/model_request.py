@@ -1,9 +1,9 @@
 """One request to the model: what it is sent, and what its answer becomes."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event as Flag
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolbench.agent.context.condenser import LLMSummarizingCondenser
@@ -22,20 +22,28 @@ from toolbench.agent.events import (
     StopReason,
 )
 from toolbench.agent.step.call_round import Round
+from toolbench.agent.step.spending import Spending
 from toolbench.agent.toolset import Toolset
-from toolbench.core.content import TextContent
+from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.models import Answer, CancelToken, Usage
-from toolbench.llm.models.protocol import OnChunk
+from toolbench.llm.models.protocol import Chunk, OnChunk
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.output.exception_text import sentence_of
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
 
 
+REFUSALS = frozenset({400, 413, 415, 422})
+"""The HTTP statuses that say: not this request, however often it is sent."""
+IMAGE_WORDS = re.compile(
+    r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE
+)
+"""What providers say that take none, under any status: llama.cpp with 500, OpenRouter with 404."""
 _GROWTH = 1.1  # by how much it grows before a condensation that failed is tried again
 
 
@@ -74,8 +82,7 @@ class Requests:
         self._log = log
         self._redactor = redactor
         self._masking = Masking(redactor)
-        self.usage = Usage()
-        """What all answers took so far, as far as the model says."""
+        self.spending = Spending()
         self.sent = SentRequests()
         """What the model was sent."""
         self.on_chunk: OnChunk | None = None
@@ -85,7 +92,6 @@ class Requests:
         self._ids: dict[str, int] = {}
         """Ids of calls, and the number of the last call that came under each."""
         self._token: CancelToken | None = None
-        self._lock = Lock()
         self._is_cost_unknown = False
         self._failed_at = 0
         """How many tokens there were when they could not be condensed."""
@@ -93,9 +99,13 @@ class Requests:
     def spend(self, usage: Usage | None) -> None:
         """Add *usage*, of any model that works for the conversation."""
         if usage is not None:
-            with self._lock:
-                self.usage += usage.checked()
+            self.spending.add(usage.checked(), self._log.last_id)
             self._pass_on(usage)
+
+    @property
+    def usage(self) -> Usage:
+        """What all answers took so far, as far as the model says."""
+        return self.spending.total
 
     def interrupt(self) -> None:
         """Close the request that is under way."""
@@ -123,16 +133,37 @@ class Requests:
             tools = self.offered
             self.sent.add(self._context.growing, self._of(tools))
             answer = self._model.complete(
-                self._context.messages, tools, on_chunk=self.on_chunk, cancel=token
+                self._context.messages, tools, on_chunk=self._pass_piece, cancel=token
             )
             self.sent.answered(answer.usage)
             return self._taken(answer)
         except Exception as error:  # noqa: BLE001 - a model may be a user's code
             if isinstance(error, ModelStoppedError) and token.cancelled:
                 return Outcome(over="paused", detail="the request was interrupted")
-            return self._failed(sentence_of(error))
+            return self._without_images(self._failed(sentence_of(error)), error)
         finally:
             self._token = None
+
+    def _without_images(self, outcome: Outcome, error: Exception) -> Outcome:
+        """Take out of the context the new images, if the model refused a request for them."""
+        is_refused = getattr(error, "status", None) in REFUSALS
+        if not (is_refused or IMAGE_WORDS.search(str(error))):
+            return outcome
+        count = self._context.leave_out_new_images()
+        text = (
+            f"{counted(count, 'image')} that the model has not taken will be left out of what it "
+            "is sent from now on. The conversation can go on without."
+        )
+        return replace(
+            outcome, news=(*outcome.news, *self._notice(text if count else None))
+        )
+
+    def _pass_piece(self, chunk: Chunk) -> None:
+        """Pass *chunk* on; that a request is tried again is an event too."""
+        if chunk.kind == "retry":
+            self._log.add(NoticeEvent(self._redactor.text(chunk.text)))
+        if self.on_chunk is not None:
+            self.on_chunk(chunk)
 
     def _of(self, tools: list[Json]) -> SentRequest:
         return SentRequest((), tools, self._model.name, self._model.provider)
@@ -207,12 +238,14 @@ class Requests:
         )
 
     def _said(self, answer: Answer) -> Outcome:
-        hide, problem = self._redactor, answer.problem
-        if not answer.text.strip():
+        problem, text, images = answer.problem, answer.text, answer.images
+        if not text.strip() and not images:
             return self._failed(problem or "The model answered nothing.")
+        content: list[Content] = [TextContent(text=text)] if text.strip() else []
+        content += [ImageContent(image_urls=images)] if images else []
         event = self._log.append(
             MessageEvent(
-                (TextContent(text=hide.text(answer.text)),),
+                self._masking.content(content),
                 source="agent",
                 message=self._masking.message(answer.message),
                 response_id=answer.response_id,

@@ -5,16 +5,21 @@ from typing import Any
 
 from toolbench.llm.calls.messages import plain
 
+IMAGE = "[an image]"
+"""What stands for an image of the model where its provider takes none back."""
+
 
 def images_in(message: Mapping[str, Any]) -> list[str]:
     """Return the images of *message* as `data:` or `https:` URLs, in their order.
 
     Sources: Gemini's `inlineData` parts, the Responses API's `image_generation_call` items, and the
-    `images` of a chat message, as OpenRouter sends them.
+    `images` of a chat message, as OpenRouter sends them; `image_url` blocks of its content.
     """
     parts = [plain(part) for part in message.get("parts") or ()]
     items = [plain(item) for item in message.get("output") or ()]
     images = [plain(image) for image in message.get("images") or ()]
+    content = message.get("content")
+    images += [plain(b) for b in content] if isinstance(content, list) else []
     urls = [
         *map(_of_part, parts),
         *map(_of_item, items),

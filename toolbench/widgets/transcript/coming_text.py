@@ -17,11 +17,11 @@ class ComingText:
         self._text = ""
 
     def add(self, chunk: Chunk) -> None:
-        """Take a piece of the text; what a retry says stands in the place of all before it."""
+        """Take a piece of the text; after a retry, which is an event, it begins anew."""
         if chunk.kind == "text":
             self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":
-            self._text = f"{chunk.text}\n"
+            self._text = ""
 
     def clear(self) -> None:
         """Forget it: it is an event by now."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbench.jsonschema.types import Json
+from toolbench.llm.models.message_images import IMAGE
 from toolbench.llm.models.protocol import Messages
 from toolbench.llm.models.transport.text_answers import answerable
 from toolbench.llm.providers import Provider
@@ -75,10 +76,20 @@ def _chat(
 def _chat_turn(message: Mapping[str, Any]) -> Json:
     """The message without what only answers have."""
     turn = dict(message)
-    turn.pop("images", None)
+    images = turn.pop("images", None)
+    if turn.get("role") == "assistant":
+        content = turn.get("content")
+        if isinstance(content, list):  # where only text is taken back
+            turn["content"] = [*map(_as_words, content)]
+        elif images and not content and not turn.get("tool_calls"):
+            turn["content"] = IMAGE
     if not turn.get("tool_calls"):  # beside calls some providers want it back
         turn.pop("reasoning_content", None)
     return turn
+
+
+def _as_words(part: Any) -> Any:
+    return {"type": "text", "text": IMAGE} if part.get("type") == "image_url" else part
 
 
 def _responses(

@@ -1,0 +1,234 @@
+"""What a conversation says of itself, and how it goes on after a model that would not."""
+
+import pytest
+
+from test_agent.scripts import (
+    PROVIDERS,
+    add,
+    call,
+    calls,
+    calls_of,
+    check_answered,
+    check_sent,
+    of,
+    sent,
+    talk,
+)
+from toolbench import Conversation, ImageContent, TextContent, tool
+from toolbench.agent import (
+    ActionEvent,
+    Agent,
+    MessageEvent,
+    NoticeEvent,
+    ObservationEvent,
+    StopEvent,
+)
+from toolbench.errors import ModelError
+from toolbench.llm.models import Answer, ScriptedModel, Usage, as_model
+from toolbench.llm.models.protocol import Chunk
+
+PICTURE = "data:image/png;base64,iVBORw0KGgo="
+LEFT_OUT = "an image was left out"
+
+
+def refusal(words, status=None):
+    error = ModelError(words)
+    error.status = status
+    return error
+
+
+def paid(message, cost=0.3):
+    return Answer(message, None, Usage(100, 10, cost))
+
+
+@tool(read_only=True)
+def look() -> ImageContent:
+    """Look."""
+    return ImageContent(image_urls=[PICTURE])
+
+
+class TestAStepByHand:
+    def test_that_meets_the_limit_of_cost_says_so(self):
+        """It asks nothing, and the event says why, once."""
+        c = talk([paid(calls(call("add", {"a": 1})), 2.0), "more"], max_cost=1.0)
+        c.step()
+        [stop] = c.step()
+        assert stop.reason == "max_cost" and "dollars" in stop.detail
+        assert c.step() == [] and c.ask() == []
+        assert len(c.agent.llm.requests) == 1
+
+    def test_that_was_paused_says_so(self):
+        """The pause holds once."""
+        c = talk([calls(call("add", {"a": 1}))])
+        c.pause()
+        assert [event.reason for event in c.step()] == ["paused"]
+        c.step()
+        check_answered(c)
+        assert of(c, ActionEvent)
+
+    def test_when_the_task_is_over_says_so(self):
+        """Nothing is asked after the answer."""
+        c = talk(["Done."])
+        c.step()
+        assert [event.reason for event in c.step()] == ["answered"]
+        assert c.run() == "answered" and len(of(c, StopEvent)) == 1
+
+
+class Busy(ScriptedModel):
+    """Says before each answer that the request is sent again."""
+
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        on_chunk(Chunk("retry", "The server asks to wait; once more in 2 s."))
+        return super().complete(messages, tools, on_chunk=on_chunk, cancel=cancel)
+
+
+def test_a_request_that_is_sent_again_is_an_event():
+    """A person who runs it outside of a panel sees it too."""
+    c = talk(Busy(["Done."]))
+    assert c.run() == "answered"
+    [notice] = of(c, NoticeEvent)
+    assert "once more in 2 s" in notice.text
+    assert "once more in 2 s" in c.to_html()
+
+
+PICTURES = {
+    "openai": {"role": "assistant", "images": [{"image_url": {"url": PICTURE}}]},
+    "gemini": {
+        "role": "model",
+        "parts": [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}],
+    },
+    "responses": {
+        "role": "assistant",
+        "output": [{"type": "image_generation_call", "result": "iVBORw0KGgo="}],
+    },
+    "parts": {
+        "role": "assistant",
+        "content": [{"type": "image_url", "image_url": {"url": PICTURE}}],
+    },
+}
+
+
+class TestImagesOfTheModel:
+    @pytest.mark.parametrize("provider", PICTURES)
+    def test_alone_are_an_answer(self, provider, tmp_path):
+        """The image is in the event, on the page and in the file; the talk goes on."""
+        dialect = provider if provider in PROVIDERS else "openai"
+        script = [PICTURES[provider], "It is red."]
+        c = talk(ScriptedModel(script, provider=dialect))
+        assert c.run() == "answered"
+        message = of(c, MessageEvent)[-1]
+        assert [block.image_urls for block in message.content] == [[PICTURE]]
+        assert PICTURE in c.to_html()
+        c.save(tmp_path / "talk.jsonl")
+        other = Agent(ScriptedModel(["It is red."]))
+        again = Conversation.load(tmp_path / "talk.jsonl", agent=other)
+        assert [*again.events[1].content] == [*message.content]
+        for conversation in (c, again):
+            conversation.send_message("What colour?")
+            assert conversation.run() == "answered"
+        assert all(m.get("content") != "" for m in sent(again))
+
+
+class TestImagesThatAModelDoesNotTake:
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    @pytest.mark.parametrize(
+        "error",
+        [
+            refusal("refused the request (400)", 400),
+            refusal("failed (500): image input is not supported", 500),
+        ],
+        ids=["status", "words"],
+    )
+    def test_are_left_out_of_the_next_request(self, provider, error):
+        """One request fails; the next one has words in the place of the image."""
+        c = Conversation(
+            agent=Agent(ScriptedModel([error, "A cat."], provider=provider))
+        )
+        image = ImageContent(image_urls=[PICTURE])
+        c.send_message([TextContent(text="What is it?"), image])
+        assert c.run() == "error"
+        assert "1 image" in of(c, NoticeEvent)[-1].text
+        assert c.run() == "answered"
+        assert "iVBORw0KGgo" in str(sent(c, 0)) and LEFT_OUT not in str(sent(c, 0))
+        assert "iVBORw0KGgo" not in str(sent(c)) and LEFT_OUT in str(sent(c))
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_nor_those_of_a_tool(self, provider):
+        """What a tool returned is left out too; its call stays answered."""
+        error = refusal("refused the request (400)", 400)
+        script = [calls_of(provider, ("look", {})), error, "A cat."]
+        c = talk(ScriptedModel(script, provider=provider), [look])
+        assert c.run() == "error"
+        assert c.run() == "answered"
+        assert "iVBORw0KGgo" not in str(sent(c)) and LEFT_OUT in str(sent(c))
+        check_answered(c)
+
+    def test_stay_where_the_model_took_them(self):
+        """What it answered to once is no reason for a refusal."""
+        error = refusal("refused the request (400)", 400)
+        c = Conversation(agent=Agent(ScriptedModel(["A cat.", error, "Yes."])))
+        c.send_message([ImageContent(image_urls=[PICTURE])])
+        c.run()
+        c.send_message("Is it red?")
+        assert c.run() == "error" and not of(c, NoticeEvent)
+        assert c.run() == "answered"
+        assert PICTURE in str(sent(c))
+
+    def test_stay_where_something_else_failed(self):
+        """A network that is gone says nothing of images."""
+        c = Conversation(
+            agent=Agent(ScriptedModel([ModelError("It is gone."), "A cat."]))
+        )
+        c.send_message([ImageContent(image_urls=[PICTURE])])
+        assert c.run() == "error"
+        assert c.run() == "answered"
+        assert PICTURE in str(sent(c))
+
+
+def test_a_call_written_as_text_is_answered_as_text():
+    """A function that answers for a model is sent no result to a call that it never sent."""
+    requests = []
+
+    def model(messages, tools):
+        requests.append(messages)
+        return '{"name": "add", "arguments": {"a": 1}}' if len(requests) == 1 else "2."
+
+    c = talk(as_model(model), [add])
+    assert c.run() == "answered"
+    assert [m["role"] for m in requests[-1]] == ["user", "assistant", "user"]
+    assert "<tool_response>\n2\n</tool_response>" in requests[-1][-1]["content"]
+    check_sent(requests[-1])
+    assert of(c, ObservationEvent)
+
+
+class TestAFork:
+    def script(self):
+        return [
+            *(paid(calls(call("add", {"a": n}, id=f"i{n}"))) for n in range(4)),
+            "No.",
+        ]
+
+    def test_has_spent_what_led_to_it(self, tmp_path):
+        """From the end all of it, from an earlier step what was spent by then; also once loaded."""
+        c = talk(self.script())
+        c.step(), c.step(), c.step()
+        c.save(tmp_path / "talk.jsonl")
+        loaded = Conversation.load(tmp_path / "talk.jsonl", agent=c.agent)
+        for origin in (c, loaded):
+            second = of(origin, ActionEvent)[1]
+            assert (
+                origin.fork().loop.usage
+                == origin.loop.usage
+                == Usage(300, 30, pytest.approx(0.9))
+            )
+            assert origin.fork(second).loop.usage == Usage(200, 20, pytest.approx(0.6))
+            assert origin.fork(1).loop.usage == Usage()
+
+    def test_is_stopped_by_the_limit_of_both(self):
+        """Forking is no way around max_cost; the conversation it is of spends nothing for it."""
+        c = talk(self.script(), max_cost=0.7)
+        c.step(), c.step()
+        fork = c.fork()
+        assert fork.run() == "max_cost"
+        assert len(of(fork, ActionEvent)) == 3
+        assert c.loop.usage.cost == pytest.approx(0.6)
