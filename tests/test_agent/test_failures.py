@@ -145,6 +145,21 @@ class TestRecovery:
         assert text == "here" and len(notes) == 2 and "(network)" in notes[0]
         assert len(history()) == 3
 
+    def test_retries_what_a_package_of_the_network_raises(self):
+        """Whatever class it has, and whatever it was made into on the way."""
+
+        class ConnectError(Exception):
+            """As httpx has it."""
+
+        def fetch(action):
+            if not history():
+                raise RuntimeError("no weather") from ConnectError("no route")
+            return "here"
+
+        tool = flaky(0).model_copy(update={"executor": fetch})
+        text, notes = self.outcome([tool], retry=2)
+        assert text == "here" and len(notes) == 1 and "(network)" in notes[0]
+
     @pytest.mark.parametrize(
         "tool",
         [

@@ -25,7 +25,9 @@ from toolbench.display.servers import server_bundle
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.magics import mcp_listing
 from toolbench.mcp.elicitation import Answer, answering
+from toolbench.runs.engine import perform
 from toolbench.runs.questions import answering as in_advance
+from toolbench.runs.run import run_here
 
 OPEN_FILES = Path("/proc/self/fd")
 
@@ -266,6 +268,16 @@ class TestLoss:
         assert "crashing now" in observation.text
         assert server.tool("ping")({}).text == "pong"
         assert len(server.traffic.find('"crash"', kind="request")) == 1
+
+    def test_during_a_call_is_an_error_of_the_network(self, client):
+        """An agent that may try again, or elsewhere, goes by that."""
+        server = client.connect("calls", misbehaving("calls"))
+        run = run_here(server.tool("crash"), {}, "python")
+        perform(run, confirm=False)
+        assert (run.state, run.error_kind) == ("error", "network")
+        other = run_here(server.tool("ping"), {}, "python")
+        perform(other)
+        assert (other.state, other.error_kind) == ("ok", None)
 
     def test_after_closing_is_final(self, client):
         """A closed session says how to open it again, and can be."""

@@ -30,6 +30,7 @@ from toolbench.mcp.results import (
     tool_observation,
     with_way_back,
 )
+from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
@@ -188,7 +189,11 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         secrets = secrets_of(conversation)
         arguments = with_secrets(action.data, secrets) if secrets else action.data
         return partial(
-            self._call, arguments, on_progress=current_on_progress(), answerer=answerer
+            self._call,
+            arguments,
+            on_progress=current_on_progress(),
+            answerer=answerer,
+            run=active_run(),
         )
 
     async def _call(
@@ -197,12 +202,15 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         *,
         on_progress: OnProgress | None,
         answerer: Answerer,
+        run: Any,
     ) -> MCPToolObservation:
         try:
             result = await self._caller.call_tool(
                 self._tool, arguments, on_progress=on_progress, answerer=answerer
             )
         except CallFailedError as error:
+            if isinstance(run, Run):
+                run.error_kind = error_kind(error)
             observation = failed_observation(self._tool, str(error), error.asides)
         else:
             observation = tool_observation(self._tool, result, self._promise)

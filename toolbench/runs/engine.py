@@ -15,6 +15,7 @@ from toolbench.core.registry import find_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
+from toolbench.network_errors import error_kind
 from toolbench.redaction.result_redactors import results
 from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import cancel
@@ -237,7 +238,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         struck = isinstance(error, RunCancelled) and run.parent is not None
         return interrupted or struck
     hide = run.secrets.redactor.cut_text
-    run.error_type = type(error)
+    run.error_kind = error_kind(error)
     if isinstance(error, ArgumentsError) and error.tool == run.tool.name:
         run.problems = error.problems
     else:

@@ -18,6 +18,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
+from toolbench.network_errors import ErrorKind
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.known import KnownSecrets
 from toolbench.redaction.run_output import OutputFilter
@@ -93,11 +94,10 @@ class Run:
         self.observation: Observation | None = None
         self.problems: tuple[Problem, ...] = ()
         """What is wrong with the arguments, if that is why it failed."""
-        self.unchecked = False
-        """Send arguments that do not fit too, where a server checks them."""
+        self.unchecked = False  # send what does not fit too: a server checks it
         self.traceback = self.decision = ""
         self.asks_because = ""  # why a person is asked even where the policy allows it
-        self.error_type: type[BaseException] | None = None  # what the tool raised
+        self.error_kind: ErrorKind | None = None  # of what the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False
         """Whether the cell of the thread it was made in waits for it."""

@@ -15,7 +15,7 @@ ErrorClass = Literal[
     "arguments", "refused", "stopped", "timeout", "network", "permission", "failed"
 ]
 """Why a call came to nothing: its arguments do not fit; the person declined it; it was cancelled; it
-took too long; something could not be reached; something is not allowed; anything else."""
+took too long; something could not be reached or is busy; something is not allowed; anything else."""
 
 PASSING: frozenset[ErrorClass] = frozenset({"timeout", "network"})
 """What may be over when it is tried again."""
@@ -24,12 +24,6 @@ REFLECT = (
     "\n[Before you call a tool again: say in a sentence what was wrong with this call, and what "
     "you will do otherwise. Do not send the same call again.]"
 )
-
-_RAISED: Mapping[type[BaseException], ErrorClass] = {
-    TimeoutError: "timeout",
-    ConnectionError: "network",
-    PermissionError: "permission",
-}
 
 
 @dataclass(frozen=True)
@@ -76,6 +70,4 @@ def error_class(run: Run) -> ErrorClass | None:
         return None
     if run.problems:
         return "arguments"
-    raised = run.error_type or Exception
-    classes = (name for kind, name in _RAISED.items() if issubclass(raised, kind))
-    return next(classes, "failed")
+    return run.error_kind or "failed"

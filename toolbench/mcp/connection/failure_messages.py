@@ -35,6 +35,8 @@ class CallFailedError(Exception):
         """Say what happened; *asides* are for a person only."""
         super().__init__(text)
         self.asides = asides
+        self.status_code: int | None = None
+        """The HTTP status that the server answered with, if that is why."""
 
 
 class BrokenError(ServerError):
@@ -69,7 +71,10 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
     if (recorded := recorded_failure(error)) is not None:
         return CallFailedError(*recorded)
     text = inbox.told(sentence(error, call=call))
-    return CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
+    failed = CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
+    if call.http_failure is not None:
+        failed.status_code = call.http_failure.status
+    return failed
 
 
 def root_of(error: BaseException) -> BaseException:

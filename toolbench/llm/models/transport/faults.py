@@ -11,26 +11,23 @@ from time import time
 from typing import Any
 
 from toolbench.errors import ModelConnectionError, ModelError, ended
+from toolbench.network_errors import (
+    CONNECTION,
+    PASSING_STATUSES,
+    UNREACHED,
+    class_names,
+    status_of,
+)
 from toolbench.plain import sentence
 from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
-PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
-"""The HTTP statuses that say: not now."""
 TRIES = 4
 """How often a request is sent at most."""
 LONGEST_WAIT = 60.0
 """Seconds: a server that asks for more is not waited for."""
 
 _LONGEST = 600  # characters of a provider's words
-_UNREACHED = (
-    *("ConnectError", "ConnectTimeout", "ClientConnectorError"),
-    *("gaierror", "ConnectionRefusedError"),
-)
-_CONNECTION = (
-    *("TransportError", "APIConnectionError", "ClientConnectionError"),
-    *("ClientPayloadError", "ConnectionError", "TimeoutError", "OSError"),
-)
 
 
 class HttpRefusal(Exception):  # noqa: N818 - it is no error to be seen: a fault is made of it
@@ -59,7 +56,7 @@ class Fault:
     @property
     def is_passing(self) -> bool:
         """Whether it may work a little later."""
-        return self.status in PASSING
+        return self.status in PASSING_STATUSES
 
     def wait(self, tries: int) -> float | None:
         """Return how many seconds to wait after so many tries; None if it is over."""
@@ -93,13 +90,13 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
         place: The host, or the name of the client.
         redactor: Knows the key, which providers quote in their words.
     """
-    status = _status(error)
+    status = status_of(error)
     if status is not None:
         words = redactor.sentence(_words(error))
         reason = f"{place} {_verb(status)} ({status}){f': {words}' if words else ''}"
         return Fault(reason, status, retry_after=_retry_after(error))
-    names = {kind.__name__ for cause in _causes(error) for kind in type(cause).__mro__}
-    if names.isdisjoint(_CONNECTION):
+    names = {name for cause in _causes(error) for name in class_names(cause)}
+    if names.isdisjoint(CONNECTION | {"OSError"}):
         if isinstance(error, ValueError | RecursionError) or "APIError" in names:
             words = redactor.sentence(sentence(error))
             return Fault(f"{place} sent what cannot be read: {_short(words)}")
@@ -112,7 +109,7 @@ def _broken(error: BaseException, place: str, names: set[str]) -> str:
         return (
             f"The connection to {place} ended in the middle of the answer. Ask again."
         )
-    if names & set(_UNREACHED):
+    if names & UNREACHED:
         deepest = [sentence(cause) for cause in _causes(error)][-1]
         return (
             f"{place} could not be reached ({_short(deepest)}). Is the address right, and does "
@@ -131,14 +128,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         visited.add(id(cause))
         yield cause
         cause = cause.__cause__ or cause.__context__
-
-
-def _status(error: BaseException) -> int | None:
-    for name in ("status_code", "code"):
-        status = getattr(error, name, None)
-        if isinstance(status, int) and 300 <= status < 600:
-            return status
-    return None
 
 
 def _verb(status: int) -> str:
