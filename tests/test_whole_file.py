@@ -1,9 +1,12 @@
 """A file is written whole or not at all."""
 
+import subprocess
+import sys
+
 import pytest
 
 from toolbench.mcp.trust.approvals import Approvals
-from toolbench.whole_file import write_whole
+from toolbench.whole_file import append_whole, write_whole
 
 
 def test_what_was_there_is_replaced(tmp_path):
@@ -24,6 +27,32 @@ def test_what_was_there_stays_when_writing_fails(tmp_path):
         write_whole(path, "half of a character: \ud800")
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+_FULL = """
+import resource, sys
+from pathlib import Path
+from toolbench.whole_file import append_whole
+path = Path(sys.argv[1])
+append_whole(path, "one\\n")
+resource.setrlimit(resource.RLIMIT_FSIZE, (6, 6))
+try:
+    append_whole(path, "two and more\\n")
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+def test_what_is_appended_is_there_or_not(tmp_path):
+    """Where there is no room for all of a line there is none of it; the others stay."""
+    path = tmp_path / "lines.jsonl"
+    full = [sys.executable, "-c", _FULL, str(path)]
+    output = subprocess.run(full, capture_output=True, text=True, check=True).stdout
+    assert "No space left" in output
+    assert path.read_text(encoding="utf-8") == "one\n"
+    append_whole(path, "three\n")
+    assert path.read_text(encoding="utf-8") == "one\nthree\n"
+    assert path.stat().st_mode & 0o077 == 0
 
 
 def test_an_approval_that_cannot_be_kept_leaves_nothing(tmp_path):

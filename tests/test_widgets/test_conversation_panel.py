@@ -192,6 +192,24 @@ def test_a_person_is_the_model(opened):
     assert [record.arguments for record in history()] == [{"a": 2, "b": 3}]
 
 
+def test_each_panel_asks_for_the_model_it_shares_with_another(opened):
+    """The same person answers for two conversations, each in its own panel."""
+    model, panels = PersonModel(), []
+    for said in ("First?", "Second?"):
+        c = Conversation(agent=Agent(model, []))
+        c.send_message(said)
+        panels.append((opened(c), c, said))
+    for panel, _, _ in panels:
+        labelled(panel, "Run to the end").click()
+    for panel, _, said in panels:
+        wait_for(panel, lambda w: getattr(w, "description", "") == "What you say")
+        labelled(panel, "What you say").value = f"To {said}"
+        press_when_quiet(panel)
+    for panel, c, said in panels:
+        settled(panel)
+        assert c.loop.final_text == f"To {said}"
+
+
 def value_of(widget):
     return str(getattr(widget, "value", ""))
 

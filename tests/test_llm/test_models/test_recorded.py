@@ -57,6 +57,15 @@ class TestReplay:
         texts = [replayed.complete(said("dice")).text for _ in range(4)]
         assert texts == ["a", "b", "c", "a"]
 
+    def test_is_of_a_file_that_only_its_owner_reads(self, path):
+        """As everything else that is kept of a conversation; what is there keeps its mode."""
+        RecordedModel(path, ScriptedModel(["a"])).complete(said("one"))
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.chmod(0o644)
+        RecordedModel(path, ScriptedModel(["b"])).complete(said("two"))
+        assert path.stat().st_mode & 0o777 == 0o644
+        assert len(path.read_text().splitlines()) == 2
+
     def test_records_only_what_is_missing(self, path):
         """A file grows by new requests; the old ones ask nobody."""
         RecordedModel(path, ScriptedModel(["old"])).complete(said("one"))

@@ -1,7 +1,9 @@
 """You are the model: you see what a model is sent, and answer for it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +81,22 @@ Answerer = Callable[[PersonRequest, Cancellable], Any]
 given is cancelled, no caller waits for it any more."""
 
 
+_asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=None)
+
+
+@contextmanager
+def asked_by(answerer: Answerer) -> Iterator[None]:
+    """Have *answerer* ask the person meanwhile, in this thread and the runs begun in it.
+
+    A model whose own answerer is not the cell's keeps that one.
+    """
+    token = _asking_here.set(answerer)
+    try:
+        yield
+    finally:
+        _asking_here.reset(token)
+
+
 class PersonModel:
     """A model that a person answers for: you see what a model is sent, and say what it says.
 
@@ -123,8 +141,11 @@ class PersonModel:
         cancel = current_run() if cancel is None else cancel
         copies = [dict(message) for message in messages]
         request = PersonRequest(copies, offered(tools, self.provider), self.provider)
+        answerer = self.answerer
+        if answerer is ask_for_answer:
+            answerer = _asking_here.get() or answerer
         if not cancel.cancelled:
-            reply = self.answerer(request, cancel)
+            reply = answerer(request, cancel)
         if cancel.cancelled:
             raise stopped(self.name)
         return whole_answer(reply, self.provider, len(messages), on_chunk)

@@ -31,6 +31,7 @@ from toolbench.redaction.remembered import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
+from toolbench.whole_file import append_whole, write_whole
 
 _ANY = "surrogatepass"  # half of a character is text too
 _MOST_LINES = 30  # of a difference
@@ -167,8 +168,8 @@ class RecordedModel:
             if key != secret_name:  # the answer told what in the request is a secret
                 self._request_counts[key] += 1
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8", errors=_ANY) as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            text = json.dumps(line, ensure_ascii=False)
+            append_whole(self.path, f"{text}\n", errors=_ANY)
 
     def _drift(self, request: Json) -> str:
         new = _pretty(request)
@@ -203,7 +204,7 @@ def _read(path: Path, *, is_new: bool) -> list[Json]:
     if text and not text.endswith("\n"):
         text = text[: text.rfind("\n") + 1]
         if is_new:
-            path.write_text(text, encoding="utf-8", errors=_ANY)
+            write_whole(path, text, errors=_ANY)
     lines = [line for line in enumerate(text.split("\n"), 1) if line[1].strip()]
     return [_recorded(path, number, line) for number, line in lines]
 

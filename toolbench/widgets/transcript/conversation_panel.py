@@ -13,7 +13,7 @@ from toolbench.agent.transcript import bundle, head_html
 from toolbench.core.state import Conversation
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
-from toolbench.llm.models.person import PersonModel, ask_for_answer
+from toolbench.llm.models.person import asked_by
 from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.form.question import QuestionBox
@@ -169,15 +169,13 @@ class ConversationPanel(w.VBox):
     @contextmanager
     def _here(self) -> Iterator[None]:
         """Have all that is asked meanwhile be asked in this panel."""
-        loop, model = self._loop, self._loop.agent.llm
+        loop = self._loop
         with ExitStack() as undo:
             undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
             loop.calls.asker = self._ask_person
             undo.callback(setattr, loop.requests, "on_chunk", loop.requests.on_chunk)
             loop.requests.on_chunk = self._coming.add
-            if isinstance(model, PersonModel) and model.answerer is ask_for_answer:
-                undo.callback(setattr, model, "answerer", model.answerer)
-                model.answerer = self._desk
+            undo.enter_context(asked_by(self._desk))
             yield
 
     def _ask_person(self, question: Question) -> Answer:
