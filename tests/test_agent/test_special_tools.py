@@ -2,11 +2,13 @@ import json
 
 import pytest
 
-from test_agent.scripts import add, call, calls, of, sent, talk
+from test_agent.scripts import add, call, calls, of, sent, talk, wipe
 from toolbench import (
     Conversation,
+    Tool,
     ToolDefinition,
     history,
+    register_tool,
     tool,
 )
 from toolbench.agent import (
@@ -15,7 +17,9 @@ from toolbench.agent import (
     check_tools,
 )
 from toolbench.agent.tools import AskHumanTool, DelegateTool
-from toolbench.errors import ToolbenchError
+from toolbench.core.builtins import FinishTool, ThinkTool
+from toolbench.core.registry import default_registry
+from toolbench.errors import RegistrationError, ToolbenchError, ToolNotFoundError
 from toolbench.llm.models import ScriptedModel
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
@@ -164,6 +168,28 @@ class TestCheckTools:
     def test_finds_nothing_where_there_is_nothing(self):
         """Plain tools go through as they are."""
         assert check_tools([add], ScriptedModel([])) == []
+
+    def test_takes_what_an_agent_takes(self):
+        """Classes, specs, names, functions, agents, one or several; what is none is said."""
+
+        def double(x: int) -> int:
+            """Return twice the number."""
+            return 2 * x
+
+        register_tool("wipe", wipe)
+        try:
+            model = ScriptedModel([])
+            specs = [FinishTool, Tool(name="wipe"), double, Agent(model)]
+            for tools in (specs, *specs, "wipe", [[add, ThinkTool]]):
+                assert check_tools(tools, model) == []
+                Conversation(agent=Agent(model, tools)).close()
+        finally:
+            default_registry.unregister("wipe")
+        for wrong, error in ((7, TypeError), ([7], RegistrationError)):
+            with pytest.raises(error):
+                check_tools(wrong, model)
+        with pytest.raises(ToolNotFoundError):
+            check_tools("no_such_tool", model)
 
 
 class TestDefaultTools:

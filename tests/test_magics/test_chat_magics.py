@@ -1,11 +1,14 @@
 """%model and %%chat: a model uses the tools of the notebook."""
 
+import re
+
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.error import UsageError
 
 from toolbench import Conversation, history
+from toolbench.llm.models import ScriptedModel
 
 MODELS = """
 from toolbench.llm.models import ScriptedModel
@@ -101,6 +104,37 @@ class TestModel:
             ("small", "openai"),
         ]
         assert model(shell, "mine").name == "scripted"
+
+    @pytest.mark.parametrize(
+        "made",
+        ["PersonModel()", "ScriptedModel(['Hi.'])", "as_model(lambda m, tools: 'Hi.')"],
+    )
+    def test_needs_no_import_of_what_answers(self, shell, made):
+        """The names of toolbench.llm.models are known; one of the notebook goes before."""
+        shell.run_line_magic("model", f"of_the_line {made}")
+        assert model(shell, "of_the_line").provider == "openai"
+        shell.user_ns["PersonModel"] = lambda: shell.user_ns["own"]
+        shell.user_ns["own"] = ScriptedModel(["Mine."])
+        shell.run_line_magic("model", "mine PersonModel()")
+        assert model(shell, "mine") is shell.user_ns["own"]
+
+    @pytest.mark.parametrize(
+        ("line", "says"),
+        [
+            ("x nope()", "'nope' is not defined: import or define it first"),
+            ("x (", "no expression of Python"),
+            ("x 3", "int cannot answer for a model"),
+            ("x 1/0", "division by zero"),
+            ("x ScriptedModel", "is a class"),
+            ("x RecordedModel('/no/such/file')", "/no/such/file is not there"),
+            ("x http://", "no address of a model"),
+        ],
+    )
+    def test_that_is_none_is_one_sentence(self, shell, line, says):
+        """No traceback: what is wrong, and what to do."""
+        with pytest.raises(UsageError, match=re.escape(says)) as caught:
+            shell.run_line_magic("model", line)
+        assert "\n" not in str(caught.value)
 
     def test_of_no_name_says_what_is_missing(self, shell):
         """A name that stands for nothing yet is a line of help."""

@@ -1,7 +1,7 @@
 """An agent: a model, its tools, and the limits of what it does by itself."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from toolbench.agent.loop import Loop
 from toolbench.agent.security_analyzer import SecurityAnalyzer
 from toolbench.agent.step.recovery import Recovery
 from toolbench.agent.tools.delegate import DelegateExecutor, DelegateTool
-from toolbench.agent.toolset import Toolset
+from toolbench.agent.toolset import Toolset, is_one_tool
 from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.models import Model, as_model
@@ -25,7 +25,7 @@ class Agent:
     def __init__(
         self,
         llm: Any,
-        tools: Iterable[Any] = (),
+        tools: Any = (),
         *,
         system_prompt: str | None = None,
         max_steps: int = 30,
@@ -44,11 +44,15 @@ class Agent:
         Args:
             llm: The model: anything `as_model` takes, as a function `(messages, tools) -> message`,
                 a client object, a URL, a `ScriptedModel`.
-            tools: Tools, classes of tools, `Tool(...)` specs, names of registered tools,
-                functions, other agents.
+            tools: One or several, as a list or an MCP client: tools, classes of tools,
+                `Tool(...)` specs, names of registered tools, functions, other agents.
             system_prompt: What the model is told first; nothing if left out.
             max_steps: How many steps one `run` takes at most.
-            max_cost: After how many dollars `run` stops, as far as the model says what it costs.
+            max_cost: How many US dollars a conversation may cost: once they are spent, no request
+                is made. What counts is `usage.cost` of every answer: of this model, of those that
+                condense, rate calls, edit or delegate for it, and of what led to a fork. OpenRouter
+                says it; for others give `as_model(..., price=(read, written))`, in dollars for
+                a million tokens. What no model says costs nothing here: a notice tells of it.
             filter_tools_regex: Offer only the tools whose names it matches from the beginning.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
                 connected with each conversation, and closed with it.
@@ -75,7 +79,7 @@ class Agent:
             msg = f"max_cost is more than 0 dollars, not {max_cost!r}."
             raise ValueError(msg)
         self.llm: Model = as_model(llm)
-        self.tools = tuple(tools)
+        self.tools = (tools,) if is_one_tool(tools) else tuple(tools)
         self.system_prompt = system_prompt
         self.max_steps, self.max_cost = max_steps, max_cost
         self.max_parallel = max_parallel
@@ -105,15 +109,19 @@ class Agent:
 
     def toolset(self, conversation: Conversation) -> Toolset:
         """Return the tools made for *conversation*."""
-        parts = {"llm": lambda: self.llm, "agent": self._delegate}
         return Toolset(
             self.tools,
             conversation.state,
-            parts=parts,
+            parts=self.parts,
             pattern=self._pattern,
             skips=self._skips,
             mcp_config=self.mcp_config,
         )
+
+    @property
+    def parts(self) -> Mapping[str, Callable[[], Any]]:
+        """What the `create` of a tool may ask for, by the name of its parameter."""
+        return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
         """This agent without the tool to delegate: a sub-agent delegates no further."""

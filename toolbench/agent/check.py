@@ -4,15 +4,15 @@ Source: OpenHands, `check_tools`, which changed the tools; ours says what is cha
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from toolbench.agent.toolset import CROWD
+from toolbench.agent.agent import Agent
+from toolbench.agent.toolset import CROWD, ToolMaking
+from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.llm.formats import format_report
-from toolbench.llm.models import as_model
-from toolbench.llm.providers import tool_name
+from toolbench.llm.providers import Provider, tool_name
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,29 @@ class ToolProblem:
         return f"{self.tool}, {self.where}: {self.message} ({weight})"
 
 
-def check_tools(
-    tools: Iterable[ToolDefinition[Any, Any]], model: Any
-) -> list[ToolProblem]:
+def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
     """Return what *model*'s provider cannot take of *tools*, the worst first; empty if nothing.
 
     Args:
-        tools: The tools.
+        tools: The tools: anything that `Agent` takes for them, as classes, specs and names.
         model: The model: anything `as_model` takes.
+
+    Raises:
+        RegistrationError: If something is no tool.
+        ToolNotFoundError: If no tool is registered under a name.
     """
-    tool_list, provider = list(tools), as_model(model).provider
+    agent = Agent(model, tools)
+    making = ToolMaking(ConversationState(), agent.parts)
+    try:
+        tool_list = [tool for spec in agent.tools for tool in making.made(spec)]
+        return _problems(tool_list, agent.llm.provider)
+    finally:
+        making.close()
+
+
+def _problems(
+    tool_list: list[ToolDefinition[Any, Any]], provider: Provider
+) -> list[ToolProblem]:
     problems = [
         ToolProblem(tool.name, change.where, change.message, change.refused)
         for tool in tool_list

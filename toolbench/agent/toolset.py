@@ -24,6 +24,65 @@ CROWD = 100
 """How many tools a model is offered at most; with more it gets a tool that searches them."""
 
 
+def is_one_tool(value: Any) -> bool:
+    """Tell whether *value* says one tool, not several; many of these can be iterated too."""
+    is_spec = isinstance(value, ToolDefinition | Tool | str | type)
+    return is_spec or isfunction(value) or hasattr(value, "as_tool")
+
+
+class ToolMaking:
+    """Makes tools of whatever an agent takes for one."""
+
+    def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
+        """Make them for *state*; a `create` is given those of *parts* that it has a name for."""
+        self._state, self._parts = state, parts
+        self._owned: list[AnyTool] = []
+
+    def made(self, spec: Any) -> list[AnyTool]:
+        """Return the tools that *spec* says: one, a class, a `Tool`, a name, a function, a list.
+
+        Raises:
+            RegistrationError: If it is no tool.
+            ToolNotFoundError: If no tool is registered under the name.
+        """
+        if isinstance(spec, ToolDefinition):
+            return [spec]
+        if isinstance(spec, type) and issubclass(spec, ToolDefinition):
+            return self._keep(self._created(spec.newest()))
+        if isinstance(spec, str | Tool):
+            name = spec if isinstance(spec, str) else spec.name
+            tools = resolve_tool(spec, self._state)
+            is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
+            return tools if is_shared else self._keep(tools)
+        if hasattr(spec, "as_tool"):
+            return [spec.as_tool()]
+        if isfunction(spec):
+            return [tool_of(spec)]
+        if isinstance(spec, Iterable):
+            return [tool for part in spec for tool in self.made(part)]
+        msg = (
+            f"An agent takes tools, classes of tools, Tool(...), names of registered tools and "
+            f"functions, not {clip(spec)}."
+        )
+        raise RegistrationError(msg)
+
+    def _created(self, recipe: Any) -> list[AnyTool]:
+        create: Callable[..., Iterable[AnyTool]] = recipe.create
+        names = signature(create).parameters
+        arguments = {n: value() for n, value in self._parts.items() if n in names}
+        return list(create(self._state, **arguments))
+
+    def _keep(self, tools: list[AnyTool]) -> list[AnyTool]:
+        self._owned += tools
+        return tools
+
+    def close(self) -> None:
+        """Close the tools that were made here; others belong to the caller."""
+        owned, self._owned = self._owned, []
+        for tool in owned:
+            getattr(tool.executor, "close", lambda: None)()
+
+
 class Toolset:
     """The tools, under their names."""
 
@@ -50,8 +109,7 @@ class Toolset:
         Raises:
             RegistrationError: If something is no tool, or two tools have one name.
         """
-        self._parts, self._state = parts, state
-        self._owned: list[AnyTool] = []
+        self._making, self._state = ToolMaking(state, parts), state
         self._tools: dict[str, AnyTool] = {}
         self._matches: set[str] = set()
         self._search: AnyTool | None = None
@@ -66,7 +124,7 @@ class Toolset:
                 self._client = create_mcp_tools(mcp_config)
                 specs = [*specs, self._client]
             for spec in specs:
-                for tool in self._made(spec):
+                for tool in self._making.made(spec):
                     is_wanted = pattern is None or pattern.match(tool.name)
                     if is_wanted and not skips(tool):
                         self._add(tool)
@@ -87,38 +145,6 @@ class Toolset:
             )
             raise RegistrationError(msg)
         return search
-
-    def _made(self, spec: Any) -> list[AnyTool]:
-        if isinstance(spec, ToolDefinition):
-            return [spec]
-        if isinstance(spec, type) and issubclass(spec, ToolDefinition):
-            return self._keep(self._created(spec.newest()))
-        if isinstance(spec, str | Tool):
-            name = spec if isinstance(spec, str) else spec.name
-            tools = resolve_tool(spec, self._state)
-            is_shared = isinstance(default_registry.recipe(name), ToolDefinition)
-            return tools if is_shared else self._keep(tools)
-        if hasattr(spec, "as_tool"):
-            return [spec.as_tool()]
-        if isfunction(spec):
-            return [tool_of(spec)]
-        if isinstance(spec, Iterable):
-            return [tool for part in spec for tool in self._made(part)]
-        msg = (
-            f"An agent takes tools, classes of tools, Tool(...), names of registered tools and "
-            f"functions, not {clip(spec)}."
-        )
-        raise RegistrationError(msg)
-
-    def _created(self, recipe: Any) -> list[AnyTool]:
-        create: Callable[..., Iterable[AnyTool]] = recipe.create
-        names = signature(create).parameters
-        arguments = {n: value() for n, value in self._parts.items() if n in names}
-        return list(create(self._state, **arguments))
-
-    def _keep(self, tools: list[AnyTool]) -> list[AnyTool]:
-        self._owned += tools
-        return tools
 
     def _add(self, tool: AnyTool) -> None:
         other = self._tools.get(tool.name)
@@ -174,9 +200,7 @@ class Toolset:
 
     def close(self) -> None:
         """Close the tools that were made for the conversation; others belong to the caller."""
-        owned, self._owned = self._owned, []
-        for tool in owned:
-            getattr(tool.executor, "close", lambda: None)()
+        self._making.close()
         client, self._client = self._client, None
         if client is not None:
             client.sync_close()

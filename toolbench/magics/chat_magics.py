@@ -1,5 +1,6 @@
 """%model and %%chat: name models, and let one use the tools of the notebook."""
 
+import ast
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from IPython.core.magic import (
 )
 
 from toolbench.core.state import Conversation
-from toolbench.errors import did_you_mean
+from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.output.exception_text import sentence_of
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.wording import counted
 
@@ -34,9 +36,11 @@ def _model_parser() -> LineParser:
         "model",
         description="Name a model for %%chat, or list them: %model NAME EXPR-or-URL. The "
         "expression is Python of this notebook: a client object, (client, 'model'), a function "
-        "(messages, tools) -> message, a ScriptedModel. A URL speaks OpenAI's protocol.",
+        "(messages, tools) -> message, PersonModel(), ScriptedModel([...]), LocalModel(), as_model(...). "
+        "A URL speaks OpenAI's protocol.",
         examples=(
             "%model small http://localhost:11434/v1#qwen3:4b",
+            "%model you PersonModel()",
             "%model gpt (client, 'gpt-5')",
             "%model",
         ),
@@ -108,6 +112,15 @@ def _check_nothing_waits(conversation: Conversation, name: str) -> None:
         raise UsageError(msg)
 
 
+def _why(error: Exception) -> str:
+    """Return what is wrong with an expression that raised *error*, and what to do."""
+    if isinstance(error, NameError):
+        return f"{error}: import or define it first"
+    if isinstance(error, SyntaxError):
+        return f"it is no expression of Python ({error.msg}), and no URL"
+    return sentence_of(error)
+
+
 @dataclass(frozen=True)
 class NamedModel:
     """A model under its name."""
@@ -126,7 +139,6 @@ class ChatMagics(Magics):
         super().__init__(shell)
         self.catalog = catalog
         self.models: dict[str, NamedModel] = {}
-        self._evaluate = shell.ev
         self._namespace = shell.user_ns
         self._shell = shell
         self._begun: list[Conversation] = []
@@ -161,12 +173,28 @@ class ChatMagics(Magics):
         return Listing(("model", "is", "dialect"), rows, nothing)
 
     def _model_of(self, expression: str) -> "Model":
-        from toolbench.llm.models import (  # noqa: PLC0415 - only for who has models
-            as_model,
-        )
+        from toolbench.llm import models  # noqa: PLC0415 - only for who has models
 
         is_url = expression.startswith(_WEB)
-        return as_model(expression if is_url else self._evaluate(expression))
+        value = expression if is_url else self._value_of(expression)
+        try:
+            return models.as_model(value)
+        except (TypeError, ValueError) as error:
+            raise UsageError(str(error)) from None
+
+    def _value_of(self, expression: str) -> Any:
+        """Return what *expression* is here; the names of `toolbench.llm.models` need no import."""
+        from toolbench.llm import models  # noqa: PLC0415 - as above
+
+        try:
+            tree = ast.parse(expression, mode="eval")
+            words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            known = words & set(models.__all__) - set(self._namespace)
+            names = {name: getattr(models, name) for name in known}
+            return eval(compile(tree, "%model", "eval"), self._namespace, names)  # noqa: S307 - as a cell would
+        except Exception as error:  # noqa: BLE001 - the person's own code
+            msg = f"That gives no model: {ended(_why(error))}"
+            raise UsageError(msg) from None
 
     @no_var_expand
     @cell_magic
