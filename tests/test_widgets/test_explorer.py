@@ -20,6 +20,7 @@ from test_widgets.front import (
     search_field,
     type_into,
 )
+from test_widgets.panes import DETAILS, LISTS, choose, enter, go, listed
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
@@ -28,8 +29,6 @@ from toolbench.widgets.explorer.panes.resources import ResourcesPane
 from toolbench.widgets.kit.ticker import ticker
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-LISTS = ("Tools", "Resources", "Prompts")
-DETAILS = ("Server", "Log", "Traffic")
 TITLES = LISTS + DETAILS
 SECONDS = 20
 
@@ -56,34 +55,9 @@ def explorer(client, shop):
     assert ticker.wait_idle(SECONDS)
 
 
-def go(explorer, title):
-    """Go to a tab and return what it shows."""
-    titles = LISTS if title in LISTS else DETAILS
-    tabs = explorer.page.lists if title in LISTS else explorer.page.details
-    receive(tabs.widget, selected_index=titles.index(title))
-    return tabs.pane
-
-
-def listed(pane):
-    """Wait until a pane has its list, and return the lines."""
-    until(lambda: listing(pane) and listing(pane).options)
-    return list(listing(pane).options)
-
-
-def enter(line):
-    """Press Enter in a line of text, as the browser tells it."""
-    line._handle_custom_msg({"event": "submit"}, [])
-
-
 def wait_for_ticker():
     """Wait until all that waits for its tick was done."""
     assert ticker.wait_idle(SECONDS)
-
-
-def choose(pane, start):
-    """Pick the line that starts so."""
-    (label,) = [line for line in listed(pane) if line.startswith(start)]
-    pick(listing(pane), label)
 
 
 def dangers(explorer):

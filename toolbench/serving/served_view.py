@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.display.caps import shorten
-from toolbench.display.cards import Card, cards_html
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.objects import call_html

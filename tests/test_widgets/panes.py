@@ -1,0 +1,32 @@
+"""What a person does with the lists of the explorer."""
+
+from test_widgets.front import listing, pick, receive
+from test_widgets.tooling import until
+
+LISTS = ("Tools", "Resources", "Prompts")
+DETAILS = ("Server", "Log", "Traffic")
+
+
+def go(explorer, title):
+    """Go to a tab and return what it shows."""
+    titles = LISTS if title in LISTS else DETAILS
+    tabs = explorer.page.lists if title in LISTS else explorer.page.details
+    receive(tabs.widget, selected_index=titles.index(title))
+    return tabs.pane
+
+
+def listed(pane):
+    """Wait until a pane has its list, and return the lines."""
+    until(lambda: listing(pane) and listing(pane).options)
+    return list(listing(pane).options)
+
+
+def enter(line):
+    """Press Enter in a line of text, as the browser tells it."""
+    line._handle_custom_msg({"event": "submit"}, [])
+
+
+def choose(pane, start):
+    """Pick the line that starts so."""
+    (label,) = [line for line in listed(pane) if line.startswith(start)]
+    pick(listing(pane), label)
