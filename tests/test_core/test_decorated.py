@@ -244,7 +244,7 @@ class TestWhatCannotBeATool:
         [
             (
                 starred,
-                r"starred: a model sends arguments by name, so \*args cannot be one",
+                r"starred: a model sends arguments by name, so \*args gets none",
             ),
             (
                 unresolved,
@@ -256,9 +256,9 @@ class TestWhatCannotBeATool:
                 Holder.method,
                 r"method: Holder.method is not bound .*: tool\(the_object.method\)",
             ),
-            (Holder, "made of a function, not <class .*Holder"),
-            (5, "made of a function, not 5"),
-            (max, "max: a model cannot be told what to send"),
+            (Holder, "made from a function, not <class .*Holder"),
+            (5, "made from a function, not 5"),
+            (max, "max: a model cannot know which arguments to send"),
             (print, r"print: .*\*args"),
         ],
         ids=lambda value: getattr(value, "__name__", ""),
@@ -277,7 +277,7 @@ class TestWhatCannotBeATool:
         """A lambda, a partial or an object is given one."""
         for nameless in (lambda x: x, partial(starred), postponed.Greeter()):
             with pytest.raises(
-                RegistrationError, match=r"no name of its own: tool\(name="
+                RegistrationError, match=r"no name: give it one with tool\(name="
             ):
                 tool(nameless)
 

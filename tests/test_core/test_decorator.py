@@ -103,7 +103,7 @@ class TestWhatAFunctionSays:
 
     def test_cannot_both_spare_and_destroy(self):
         """What contradicts itself is refused when it is said."""
-        with pytest.raises(RegistrationError, match="say read_only or destructive"):
+        with pytest.raises(RegistrationError, match="set read_only or destructive"):
             tool(read_only=True, destructive=True)
         assert tool(read_only=True, destructive=False)(
             postponed.greet

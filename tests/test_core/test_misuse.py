@@ -53,5 +53,5 @@ class TestWhatIsNoAction:
 
     def test_may_be_nothing_at_all(self):
         """A call without arguments has an empty dict of them."""
-        with pytest.raises(TypeError, match=r"without any, convert\({}\)"):
+        with pytest.raises(TypeError, match=r"with no arguments, call convert\({}\)"):
             convert()

@@ -190,8 +190,8 @@ class TestSchemasThatCannotBeUsed:
     @pytest.mark.parametrize(
         ("schema", "says"),
         [
-            ([], "is a JSON object, not"),
-            (True, "is a JSON object, not"),
+            ([], "must be a JSON object, not"),
+            (True, "must be a JSON object, not"),
             ({"type": "foo"}, "not valid at type"),
             (
                 {"properties": {"a": {"pattern": "("}}},

@@ -142,11 +142,11 @@ class TestWithAType:
     def test_what_does_not_fit_is_an_error_with_a_place(self):
         """The tool, what it returned, what was wanted, and where it went wrong."""
         with pytest.raises(
-            TypeError, match=r"^t returned a dict that makes no Found: count: "
+            TypeError, match=r"^t returned a dict that does not fit Found: count: "
         ):
             observation_of({"count": "many"}, Found, "t")
         with pytest.raises(
-            TypeError, match=r"^t returned a str that makes no Found: count: "
+            TypeError, match=r"^t returned a str that does not fit Found: count: "
         ):
             observation_of("many", Found, "t")
 
@@ -175,7 +175,7 @@ class TestKinds:
         """Without a type it stays a dict like any other; with one, it is said what is wrong."""
         data = {"kind": "Found", "odd": 1}
         assert observation_of(data, None, "t").result == data
-        with pytest.raises(TypeError, match="makes no Found: count: is required"):
+        with pytest.raises(TypeError, match="does not fit Found: count: is required"):
             observation_of(data, Observation, "t")
 
     def test_a_field_of_that_name_is_the_types_own(self):

@@ -111,7 +111,7 @@ class TestRegistering:
             (Silent, "Silent cannot be registered: it does not define create"),
             (Abstract, "Abstract cannot be registered: it does not define create"),
             (Forgetful, "Forgetful cannot be registered: create.. lacks @classmethod"),
-            (HelloAction, "HelloAction cannot be registered: it is no ToolDefinition"),
+            (HelloAction, "HelloAction cannot be registered: it is not a ToolDefinition"),
         ):
             with pytest.raises(RegistrationError, match=says):
                 registry.register("t", cls)
@@ -143,7 +143,7 @@ class TestReplacing:
         other = type("OtherTool", (HelloTool,), {"__module__": "some.plugin"})
         with pytest.warns(
             UserWarning,
-            match=r"'t': some.plugin.OtherTool takes the place of \S*test_registry",
+            match=r"'t': some.plugin.OtherTool replaces \S*test_registry",
         ):
             registry.register("t", other)
         assert isinstance(registry.resolve("t")[0], other)
@@ -156,7 +156,7 @@ class TestReplacing:
 
         for register in (registry.register, register_tool):
             register("test_line", HelloTool)
-            with pytest.warns(UserWarning, match="takes the place of") as caught:
+            with pytest.warns(UserWarning, match="replaces") as caught:
                 register("test_line", other)
             assert [w.filename for w in caught] == [__file__]
         default_registry.unregister("test_line")
@@ -174,7 +174,7 @@ class TestReplacing:
                 registry.register("t", made)
         with pytest.warns(
             UserWarning,
-            match=r"'t': plugin.two.work takes the place of plugin.one.work",
+            match=r"'t': plugin.two.work replaces plugin.one.work",
         ):
             registry.register("t", made)
 
@@ -182,9 +182,7 @@ class TestReplacing:
         """One function behind two actions: what differs is named."""
         registry.register("t", ToolDefinition(name="t", executor=print))
         other = ToolDefinition(name="t", action_type=HelloAction, executor=print)
-        with pytest.warns(
-            UserWarning, match=r"HelloAction takes the place of \S*Action"
-        ):
+        with pytest.warns(UserWarning, match=r"HelloAction replaces \S*Action"):
             registry.register("t", other)
 
     def test_by_the_same_cell_is_silent(self, registry):
@@ -267,7 +265,7 @@ class TestResolving:
         """Anything else is the recipe's mistake, shown as it is."""
         registry.register("t", lambda conv_state: made)
         with pytest.raises(
-            RegistrationError, match=r"'t' returns a sequence of tools, not"
+            RegistrationError, match=r"'t' must return a sequence of tools, not"
         ):
             registry.resolve("t")
 
@@ -338,7 +336,7 @@ class MovedTool(HelloTool):
         """So it is where the name is none at all, as an option that was left out."""
         answer = registry.is_usable(name)
         assert not answer
-        assert str(answer) == f"A tool is asked for by its name, not by {kind}."
+        assert str(answer) == f"The name of a tool must be a str, not {kind}."
 
 
 class TestLooking:

@@ -91,12 +91,12 @@ def test_a_tool_stays_the_same_object():
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        (3, "should be a ToolDefinition, or what its to_dict.. returned, not an int"),
+        (3, "should be a ToolDefinition or a dict from its to_dict.., not an int"),
         ({"kind": "NoSuchTool"}, "No tool of kind 'NoSuchTool'"),
         ({}, "has no 'name' and no 'action_type'"),
         ({**SEND.to_dict(), "action_type": "Nowhere"}, "No schema of kind 'Nowhere'"),
         ({**SEND.to_dict(), "action_type": "PostcardObservation"}, "not an Action"),
-        ({**SEND.to_dict(), "odd": 1}, "not what was written down .* 'odd'"),
+        ({**SEND.to_dict(), "odd": 1}, "not a saved tool.* 'odd'"),
     ],
 )
 def test_what_is_no_tool_is_a_validation_error(written, words):

@@ -151,19 +151,19 @@ class TestMistakes:
         [
             (
                 {"action_type": dict},
-                "action_type is an Action class, not <class 'dict'>",
+                "action_type must be an Action class, not <class 'dict'>",
             ),
-            ({"action_type": AddAction(a=1)}, "action_type is an Action class"),
-            ({"observation_type": str}, "observation_type is an Observation class"),
+            ({"action_type": AddAction(a=1)}, "action_type must be an Action class"),
+            ({"observation_type": str}, "observation_type must be an Observation class"),
             (
                 {"observation_type": AddAction},
-                "observation_type is an Observation class",
+                "observation_type must be an Observation class",
             ),
             (
                 {"executor": AddExecutor},
-                r"an executor is an object: AddExecutor\(...\)",
+                r"the executor must be an object: AddExecutor\(...\)",
             ),
-            ({"executor": 5}, "an executor can be called, 5 cannot"),
+            ({"executor": 5}, "the executor must be callable, not 5"),
         ],
         ids=repr,
     )
@@ -273,7 +273,7 @@ class TestCalls:
             total=9
         )
         with pytest.raises(
-            TypeError, match=r"returned a dict that makes no SumObservation"
+            TypeError, match=r"returned a dict that does not fit SumObservation"
         ):
             make(executor=lambda a: {"sum": 9})({"a": 1})
 

@@ -1,7 +1,7 @@
 """One background event loop, started on first use, for everything that is `async`.
 
 Never the kernel's own loop: a cell, a button and a session each wait here without stopping the
-others. A caller that is interrupted while it waits cancels the work, so that a server hears of it.
+others. If a waiting caller is interrupted, its work is cancelled, and a server gets notice of it.
 """
 
 import atexit
@@ -52,7 +52,7 @@ class Portal:
 
         Raises:
             ToolbenchError: If called from the background loop itself, which would wait
-                for ever for what it is to do.
+                for itself for ever.
         """
         self.refuse_inside()
         return self._opened()[0].start_task_soon(function, *args)
@@ -71,8 +71,8 @@ class Portal:
             timeout: Seconds to wait; None waits for ever.
 
         Raises:
-            TimeoutError: If it took longer; the task is cancelled, as it is when the
-                waiting thread is interrupted.
+            TimeoutError: If it took longer. The task is then cancelled, and also when
+                the waiting thread is interrupted.
             ToolbenchError: If called from the background loop itself.
         """
         future = self.start(function, *args)
@@ -82,13 +82,13 @@ class Portal:
                 while not wait([future], _EVERY).done:
                     draw()
             return future.result(timeout)
-        except BaseException:  # also KeyboardInterrupt: tell the task
+        except BaseException:  # also at KeyboardInterrupt: cancel the task
             future.cancel()
             raise
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* again and again while a `call` of the `with` block waits, in its thread."""
+        """Call *draw* four times a second while a `call` in the `with` block waits, in its thread."""
         token = _draw.set(draw)
         try:
             yield
@@ -96,10 +96,10 @@ class Portal:
             _draw.reset(token)
 
     def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
-        """Refuse to be called from the background loop: for what blocks until it has done something.
+        """Raise an error in the background loop's own thread, where a blocking call would never end.
 
         Args:
-            instead: What to await there.
+            instead: The call to await there instead.
 
         Raises:
             ToolbenchError: If this is the loop's own thread.
@@ -112,7 +112,7 @@ class Portal:
             raise ToolbenchError(msg)
 
     def enter(self, manager: Any) -> AbstractContextManager[Any]:
-        """Return async context *manager* as one to be used in `with`."""
+        """Turn the async context *manager* into one for `with`; it runs in the background loop."""
         return self._opened()[0].wrap_async_context_manager(manager)
 
     def close_first(self, close: Close) -> None:
@@ -120,7 +120,7 @@ class Portal:
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
-        """Forget *close*: what it closes is closed already."""
+        """Do not await `close()` at the end: its connection is closed already."""
         self._to_close.discard(close)
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class Portal:
                 self._thread = self._portal.call(get_ident)
                 token: Any = self._portal.call(current_token)
                 self._loop = token.native_token
-                # without this the interpreter, on its way out, waits for the loop for ever
+                # without this the interpreter never ends: it waits for the loop
                 atexit.register(self.close)
             return self._portal, self._loop
 
@@ -164,7 +164,7 @@ async def _close_all(to_close: set[Close]) -> None:
 
     with move_on_after(_CLOSING_SECONDS):
         for close in to_close:
-            with suppress(Exception):  # one that fails keeps no other one open
+            with suppress(Exception):  # if one fails, the others are still closed
                 await close()
 
 

@@ -21,7 +21,7 @@ class FinishAction(Action):
     """The end of a task."""
 
     message: str = Field(
-        description="What the user is told: the result, and what is left."
+        description="The message to the user: the result, and what is left to do."
     )
 
     @property
@@ -31,7 +31,7 @@ class FinishAction(Action):
 
 
 class FinishObservation(Observation):
-    """The message, handed back."""
+    """The message to the user, returned unchanged."""
 
 
 class ThinkAction(Action):
@@ -46,11 +46,11 @@ class ThinkAction(Action):
 
 
 class ThinkObservation(Observation):
-    """That the thought was noted."""
+    """A note that the thought was logged."""
 
 
 class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
-    """Hands the message back."""
+    """The executor of `FinishTool`: it returns the message."""
 
     def __call__(
         self, action: FinishAction, conversation: Any = None
@@ -60,12 +60,12 @@ class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
 
 
 class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
-    """Notes a thought."""
+    """The executor of `ThinkTool`: it does nothing."""
 
     def __call__(
         self, action: ThinkAction, conversation: Any = None
     ) -> ThinkObservation:
-        """Return that it was noted, in the words of the reference SDK."""
+        """Return the text of the reference SDK: the thought was logged."""
         return ThinkObservation.from_text("Your thought has been logged.")
 
 

@@ -1,4 +1,4 @@
-"""What a model can read: blocks of text and images."""
+"""Content that a model can read: blocks of text and images."""
 
 from base64 import b64encode
 from typing import Any, Literal
@@ -41,7 +41,7 @@ class ImageContent(BaseModel):
         ]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
-        """Return the images as MCP's content blocks; one that is elsewhere is a link to it."""
+        """Return the images as MCP's content blocks; an image on the web becomes a link."""
         return [_mcp_image(url) for url in self.image_urls]
 
 

@@ -1,4 +1,4 @@
-"""What a conversation with an agent is put together from, as protocols: the agent layer brings it."""
+"""Protocols of the parts of a conversation with an agent; `toolbench.agent` implements them."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,7 +25,7 @@ class ConversationEvent(Protocol):
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees of it."""
+        """The view of the event for people."""
 
 
 class CallEvent(ConversationEvent, Protocol):
@@ -45,15 +45,15 @@ class CallEvent(ConversationEvent, Protocol):
 
     @property
     def action(self) -> Action | None:
-        """What runs; None if the call does not fit."""
+        """The checked arguments; None if they do not fit the tool."""
 
     @property
     def thought(self) -> str:
-        """What the model wrote around its calls."""
+        """The text that the model wrote beside its calls."""
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The arguments, without what the tool calls secret."""
+        """The arguments, secrets hidden."""
 
 
 class PendingCalls(Protocol):
@@ -64,17 +64,17 @@ class PendingCalls(Protocol):
         """The calls without an answer."""
 
     def edit(self, chosen: Any, arguments: Any) -> None:
-        """Have a call run with other arguments."""
+        """Change the arguments of a call."""
 
     def answer(self, chosen: Any, result: Any) -> None:
         """Answer a call by hand."""
 
     def refuse(self, chosen: Any, reason: str) -> None:
-        """Answer calls with a reason why they do not run."""
+        """Answer calls with the reason why they do not run."""
 
 
 class ModelRequest(Protocol):
-    """What a model is sent."""
+    """A request to a model."""
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]]:
@@ -110,29 +110,29 @@ class ModelRequest(Protocol):
 
     @property
     def summary(self) -> str:
-        """How large it is, in a few words."""
+        """The size of the request, in a few words."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request, JSON-ready."""
 
     def to_html(self, *, exact: bool = True) -> str:
-        """Return tables of the messages and tools, and the *exact* request."""
+        """Return tables of the messages and tools, with the *exact* request if wanted."""
 
 
 class ConversationLoop(Protocol):
-    """What does the work of a `Conversation`; see its methods of the same names."""
+    """The worker behind a `Conversation`; see its methods of the same names."""
 
     @property
     def events(self) -> Sequence[ConversationEvent]:
-        """All that happened."""
+        """All events so far."""
 
     @property
     def final_text(self) -> str:
-        """What the model said last."""
+        """The last text of the model."""
 
     @property
     def known_secrets(self) -> Redactor:
-        """Hides the secrets of the conversation and of its calls."""
+        """The redactor of the secrets of the conversation and its calls."""
 
     @property
     def money_left(self) -> float | None:
@@ -140,10 +140,10 @@ class ConversationLoop(Protocol):
 
     @property
     def usage(self) -> Any:
-        """What all models took that work for the conversation."""
+        """The tokens and cost of all models that work for the conversation."""
 
     def spend(self, usage: Any) -> None:
-        """Add what a model took that works for the conversation."""
+        """Add the usage of a model to the usage of the conversation."""
 
     def written(self) -> list[dict[str, Any]]:
         """Return the events, JSON-ready, secrets hidden."""
@@ -164,31 +164,31 @@ class ConversationLoop(Protocol):
         """Stop at once."""
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Ask, and let the calls wait."""
+        """Ask the model; its calls then wait."""
 
     @property
     def pending(self) -> PendingCalls:
         """The calls that wait."""
 
     def changing(self) -> AbstractContextManager[PendingCalls]:
-        """Change the calls that wait."""
+        """Let the `with` block change the calls that wait."""
 
     def run_pending(self, chosen: Any = None) -> Sequence[ConversationEvent]:
         """Run the calls that wait."""
 
     def begin_like(self, other: Any, last: Any) -> None:
-        """Take over what happened in *other*."""
+        """Copy the events of *other* up to *last*."""
 
     def result(self, name: str | None) -> Any:
         """Return the last observation of a tool."""
 
     @property
     def sent(self) -> Sequence[ModelRequest]:
-        """What the model was sent."""
+        """All requests sent to the model."""
 
     @property
     def next_request(self) -> ModelRequest:
-        """What it would be sent now."""
+        """The request that the model would get now."""
 
     def condense(self) -> None:
         """Summarise before the next request."""
@@ -203,10 +203,10 @@ class ConversationLoop(Protocol):
         """Return the transcript for a cell's output."""
 
     def save(self, path: str | Path) -> None:
-        """Write the conversation down."""
+        """Save the conversation to *path*."""
 
     def read(self, path: str | Path) -> None:
-        """Take over what was written down."""
+        """Load the conversation saved at *path*."""
 
     def close(self) -> None:
         """Close the tools that were made for it."""

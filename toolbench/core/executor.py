@@ -1,4 +1,4 @@
-"""What does a tool's work: an executor object, a plain function, or a coroutine function."""
+"""Executors, which do the work of tools: objects, plain functions or coroutine functions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -30,17 +30,17 @@ ObservationT = TypeVar("ObservationT", bound=Observation)
 
 
 class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
-    """Does the work of a tool, and holds what it needs for that.
+    """The object that does the work of a tool and holds its resources.
 
-    It may be called as `(action)` or `(action, conversation)`, and may be `async`. One that
-    defines `close` must be closed: by `with`, or by calling it.
+    It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
+    `close`, it must be closed: by `with`, or by a call.
     Source: OpenHands SDK, `ToolExecutor`.
     """
 
     _closed = False
-    """Whether `close` was called, unless a subclass keeps a `_closed` of its own."""
+    """Whether `close` was called, unless a subclass has its own `_closed`."""
     _to_be_closed = False
-    """Whether there is something to close: so a class decides, and each object until it is."""
+    """Whether `close` still has to be called: set for the class, changed for each object."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -48,18 +48,18 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
             setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
         home = next(c for c in cls.__mro__ if "close" in c.__dict__)
         cls._to_be_closed = home is not ToolExecutor
-        if home is cls or not issubclass(home, ToolExecutor):  # or one mixed in
+        if home is cls or not issubclass(home, ToolExecutor):  # or a mixin
             setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
 
     @abstractmethod
     def __call__(self, action: ActionT, conversation: Any = None) -> ObservationT:
-        """Do the work and return what came out."""
+        """Do the work and return the observation."""
 
     def close(self) -> None:
-        """Give back what the executor holds. Calling it twice does no harm."""
+        """Release what the executor holds. A second call does no harm."""
 
     def interrupt(self) -> None:
-        """Stop the work under way, from any thread; again and again does no harm."""
+        """Stop the current work, from any thread; repeated calls do no harm."""
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +72,7 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     ) -> None:
         self.close()
 
-    # at the end of the interpreter the names of this module are gone
+    # a default, because the names of this module are gone when the interpreter ends
     def __del__(self, _warn: Callable[..., None] = warn) -> None:
         if self._to_be_closed:
             msg = f"{type(self).__name__} was forgotten without close()."
@@ -92,22 +92,22 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Let *init* note that there is something to close only once it is through.
+    """Let *init* mark the object as one to close, once *init* has ended.
 
-    What the `__init__` of a base class opened is open, whatever the subclass does then.
+    After the `__init__` of a base class the mark stays, even if that of the subclass fails.
     """
 
     @wraps(init)
     def making(self: Any, *args: Any, **kwargs: Any) -> None:
         vars(self)["_to_be_closed"] = False
         init(self, *args, **kwargs)
-        vars(self).pop("_to_be_closed", None)  # from here on as its class says
+        vars(self).pop("_to_be_closed", None)  # from here on its class decides
 
     return making
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Let *close* note that it was called, before it starts: nothing may open it again."""
+    """Let *close* note the call before it starts, so that nothing opens the executor again."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -119,7 +119,7 @@ def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class FunctionExecutor(ToolExecutor[Action, Observation]):
-    """An executor made of a plain function or coroutine function."""
+    """An executor made from a plain function or coroutine function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """Wrap *function*, called as `(action)` or `(action, conversation)`."""
@@ -132,7 +132,7 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
         return self._call(action, conversation)
 
     def interrupt(self) -> None:
-        """Pass it on, if the callable knows what to do."""
+        """Call the `interrupt` of the callable, if it has one."""
         getattr(self.function, "interrupt", lambda: None)()
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
@@ -143,30 +143,30 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
 
 def innermost(function: Callable[..., Any]) -> Any:
-    """Return the function that *function*, perhaps a partial or an object, ends up in."""
+    """Return the function inside *function*: a partial, a wrapper or a callable object."""
     by_name = _named(function)
     return unwrap(by_name if by_name is not type(function) else by_name.__call__)
 
 
 def home_of(executor: Any) -> str:
-    """Return where what *executor* does was written: a module and a qualified name."""
+    """Return where the work of *executor* is defined: its module and qualified name."""
     is_function = isinstance(executor, FunctionExecutor)
     does = _named(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
 
 
 def _named(function: Any) -> Any:
-    """A function, or the class of an object that is called as one."""
+    """Return the function itself, or the class of a callable object."""
     while isinstance(function, partial):
         function = function.func
     return function if isroutine(function) or isclass(function) else type(function)
 
 
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return *function* as one called with `(action, conversation)`, looked at once.
+    """Return a function of `(action, conversation)` that calls *function*, inspected only once.
 
     The conversation goes to the parameter of that name, else to a second one without a
-    default, else to `*args` or `**kwargs`; a function with none of these is not told of it.
+    default, else to `*args` or `**kwargs`; a function with none of these gets only the action.
     """
     match _place_of_conversation(function):
         case "second":
@@ -183,7 +183,7 @@ def _place_of_conversation(
         parameters = list(signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin without a signature
         return None
-    if isbuiltin(function):  # `print(*args)` is no executor that knows of conversations
+    if isbuiltin(function):  # `print(*args)` does not expect a conversation
         return None
     ordered = [p for p in parameters if p.kind in _POSITIONAL]
     kinds = {p.kind for p in parameters}
@@ -205,14 +205,14 @@ def _is_conversation(second: Parameter) -> bool:
 
 
 def is_async(executor: Any) -> bool:
-    """Tell whether calling *executor* gives something to await."""
+    """Tell whether a call of *executor* returns an awaitable or an async generator."""
     function = executor.function if isinstance(executor, FunctionExecutor) else executor
     kinds = iscoroutinefunction, isasyncgenfunction
     return any(k(f) for k in kinds for f in (function, type(function).__call__))
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
-    """Return coroutine function *call* as one that waits, in the background loop."""
+    """Return a blocking form of the coroutine function *call*, which runs in the background loop."""
     return lambda action, conversation: portal.call(_waited, call, action, conversation)
 
 
@@ -224,7 +224,7 @@ async def _waited(
 
 
 def settled(result: Any) -> Any:
-    """Return *result*, waiting for it if need be; what is yielded becomes a list."""
+    """Return *result*: await it if needed; the items of a generator become a list."""
     if isgenerator(result):
         return list(result)
     is_async = isawaitable(result) or isasyncgen(result)
@@ -239,9 +239,9 @@ async def _awaited(result: Any) -> Any:
 
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
-    """Run *executor* without blocking the running event loop; a plain one gets a thread."""
+    """Run *executor* without blocking the running event loop; a plain function gets a thread."""
     __tracebackhide__ = True
-    if hasattr(executor, "acall"):  # it knows how to come back from its own loop
+    if hasattr(executor, "acall"):  # it switches to its own loop and back
         return await executor.acall(action, conversation)
     call = with_conversation(executor)
     if is_async(executor):

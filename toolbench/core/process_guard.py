@@ -1,9 +1,8 @@
-"""Start a program so that it cannot outlive this process, whatever signal ends which of the two.
+"""Start a program that always ends with this process, even if a signal kills the process.
 
-A program that ignores the end of its stdin and SIGTERM, or looks at neither, would stay for ever
-once the kernel is killed. On Linux the kernel of the operating system ends it with us; elsewhere
-on POSIX a small parent process watches for us. Windows has job objects for this (the MCP SDK
-uses them).
+A program that ignores SIGTERM and the end of its stdin would otherwise stay for ever once the
+Jupyter kernel is killed. On Linux the operating system ends it; elsewhere on POSIX a small parent
+process watches ours. Windows has job objects for this (the MCP SDK uses them).
 """
 
 import os
@@ -35,7 +34,7 @@ sys.exit(child.returncode if child.returncode >= 0 else 128 - child.returncode)
 def guarded(program: str, args: Sequence[str]) -> list[str]:
     """Return the command line that starts *program*, a path, under guard.
 
-    On Linux it ends with the *thread* that starts it. A Python that starts first costs 20 ms.
+    On Linux it ends with the *thread* that starts it. It starts through Python, which costs 20 ms.
     """
     command = [program, program, *args]
     if sys.platform == "win32" or not sys.executable:
@@ -45,9 +44,9 @@ def guarded(program: str, args: Sequence[str]) -> list[str]:
 
 
 def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
-    """Return the same at the cost of 2 ms, where `setpriv` is installed; Linux only.
+    """Return the same command line at a cost of 2 ms, if `setpriv` is installed; Linux only.
 
-    It is not noticed if this process ends in the very moment in which the program starts.
+    If this process ends in the very moment in which the program starts, the program stays.
     """
     if not sys.platform.startswith("linux"):
         return [program, *args]
@@ -56,9 +55,9 @@ def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
 
 
 def death_signal(name: str) -> list[str]:
-    """Return what to put before a command so that it is sent the signal *name* when we end.
+    """Return a command prefix that sends the command the signal *name* when this process ends.
 
-    Empty where the system cannot do so. On Linux the end of the starting *thread* counts.
+    Empty if the system cannot do so. On Linux the end of the starting *thread* counts.
     """
     setpriv = shutil.which("setpriv") if sys.platform.startswith("linux") else None
     return [setpriv, "--pdeathsig", name, "--"] if setpriv else []
@@ -66,10 +65,10 @@ def death_signal(name: str) -> list[str]:
 
 @cache
 def default_hang_up() -> tuple[str, ...]:
-    """Return what to put before a command so that a hang-up ends it, as it does in a terminal.
+    """Return a command prefix that lets a hang-up end the command, as it does in a terminal.
 
     A Jupyter that was started with `nohup` ignores hang-ups, and so does every process that it
-    starts. Empty where `env` cannot set a signal back; it is tried once.
+    starts. Empty if `env` cannot reset a signal, which is tried once.
     """
     env = shutil.which("env") if sys.platform.startswith("linux") else None
     if env is None:

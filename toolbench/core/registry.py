@@ -1,4 +1,4 @@
-"""Find tools by name, and make them."""
+"""The registry of tools: find tools by name and create them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import getattr_static, isclass, signature
@@ -47,13 +47,13 @@ class ToolRegistry:
     def register(
         self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
     ) -> None:
-        """Enter *recipe* under *name*. One defined elsewhere is replaced, with a warning.
+        """Register *recipe* as *name*; a recipe from another place is replaced, with a warning.
 
         Args:
-            name: What it is resolved by, and listed as.
+            name: The name to resolve and list it by.
             recipe: The tool, the class or the function.
-            aliases: Other names that resolve to it, and are not listed; a tool that is
-                registered under one of them goes first.
+            aliases: Other names that resolve to it, but are not listed. A tool that is
+                registered under one of them has priority.
 
         Raises:
             RegistrationError: If the name is blank, a tool has no executor, or a class does
@@ -75,7 +75,7 @@ class ToolRegistry:
         if old is not None and old.places != entry.places:
             pairs = zip(entry.places, old.places, strict=True)
             new, previous = next(pair for pair in pairs if pair[0] != pair[1])
-            msg = f"Tool {name!r}: {new} takes the place of {previous}."
+            msg = f"Tool {name!r}: {new} replaces {previous}."
             warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
 
     def unregister(self, name: str) -> None:
@@ -90,21 +90,19 @@ class ToolRegistry:
     ) -> list[ToolDefinition[Any, Any]]:
         """Return the tools that *spec* describes, made for *conv_state*.
 
-        Without one, `create` is given a state that works in the current directory.
+        Without *conv_state*, `create` gets a state of the current directory.
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
-            RegistrationError: If the recipe does not take the parameters, as a tool that is
-                made already takes none, or returns something else than a sequence of tools.
+            RegistrationError: If the recipe does not take the parameters (a tool that exists
+                already takes none), or does not return a sequence of tools.
         """
         name, params = (spec, {}) if isinstance(spec, str) else (spec.name, spec.params)
         recipe = self.recipe(name)
         if isinstance(recipe, ToolDefinition):
             if params:
                 names = ", ".join(params)
-                msg = (
-                    f"Tool {name!r} is made already and takes no parameters ({names})."
-                )
+                msg = f"Tool {name!r} exists already and takes no parameters ({names})."
                 raise RegistrationError(msg)
             return [recipe.latest()]
         create: Any = recipe
@@ -116,7 +114,9 @@ class ToolRegistry:
         if not isinstance(tools, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in tools
         ):
-            msg = f"create() of {name!r} returns a sequence of tools, not {tools!r}."
+            msg = (
+                f"create() of {name!r} must return a sequence of tools, not {tools!r}."
+            )
             raise RegistrationError(msg)
         return list(tools)
 
@@ -127,12 +127,12 @@ class ToolRegistry:
     def is_usable(self, name: str) -> bool | Unusable:
         """Tell whether a tool can work on this machine; a falsy answer says why not.
 
-        A tool that fails to tell counts as unusable, and so does a name that is not registered.
+        A tool whose check fails counts as unusable, and so does a name that is not registered.
         """
         value: Any = name
         if not isinstance(value, str):
             kind = indefinite(type(value).__name__)
-            return Unusable(f"A tool is asked for by its name, not by {kind}.")
+            return Unusable(f"The name of a tool must be a str, not {kind}.")
         try:
             recipe = self.recipe(name)
         except ToolNotFoundError as error:
@@ -147,7 +147,7 @@ class ToolRegistry:
         try:
             usable: bool | Unusable = maker.is_usable()
             return usable
-        except Exception as error:  # noqa: BLE001 - one broken tool hides no others
+        except Exception as error:  # noqa: BLE001 - a broken tool must not hide others
             return Unusable(f"{type(error).__name__}: {error}")
 
     def __iter__(self) -> Iterator[str]:
@@ -191,13 +191,13 @@ def _check(name: str, recipe: Any) -> None:
     elif isinstance(recipe, type):
         _check_class(recipe)
     elif isinstance(recipe, ToolExecutor) or not callable(recipe):
-        msg = f"{name!r}: a tool, a ToolDefinition subclass or a function, not {recipe!r}."
+        msg = f"{name!r} must be a tool, a ToolDefinition subclass or a function, not {recipe!r}."
         raise RegistrationError(msg)
 
 
 def _check_class(recipe: type) -> None:
     if not issubclass(recipe, ToolDefinition):
-        msg = f"{recipe.__name__} cannot be registered: it is no ToolDefinition."
+        msg = f"{recipe.__name__} cannot be registered: it is not a ToolDefinition."
         raise RegistrationError(msg)
     create = getattr_static(recipe, "create")
     inherited = getattr_static(ToolDefinition, "create")
@@ -223,7 +223,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 
 
 def _places(recipe: Any) -> tuple[str, str]:
-    """Where the work is done, and where its arguments are described."""
+    """Return where the executor and the arguments are defined."""
     if not isinstance(recipe, ToolDefinition):
         place = place_of(recipe if isclass(recipe) else innermost(recipe))
         return place, place
@@ -249,7 +249,7 @@ def resolve_tool(
 
 
 class Lookup:
-    """Finds tools by name in a notebook: the layer of magics sets it."""
+    """The function that finds tools in a notebook; the magics set it."""
 
     find: Callable[[str], ToolDefinition[Any, Any]] | None = None
     """Finds a tool in a notebook, at its servers, and in the registry."""

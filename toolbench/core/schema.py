@@ -1,4 +1,4 @@
-"""The shapes that go into a tool and come out of it: Schema, Action, Observation."""
+"""The base classes of a tool's input and output: Schema, Action, Observation."""
 
 import re
 import sys
@@ -27,12 +27,14 @@ from toolbench.redaction.result_redactors import results
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
-_OWN = "mcp_arg_"  # put before a field called `kind`, beside the tag of that name
-_KINDS = re.compile(f"({_OWN})*kind")  # put again, so that no name is lost
+_OWN = "mcp_arg_"  # prefix of a field called `kind`, since the tag has that name
+_KINDS = re.compile(
+    f"({_OWN})*kind"
+)  # a prefixed name gets the prefix again, so that none is lost
 
 
 class Schema(Displayed, BaseModel):
-    """Frozen data with a JSON Schema that says everything, in both directions.
+    """A frozen pydantic model that is made from a JSON Schema, or exports a complete one.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
     """
@@ -40,7 +42,7 @@ class Schema(Displayed, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     foreign_schema: ClassVar[dict[str, Any] | None] = None
-    """The JSON Schema this class was made from, if it came from elsewhere."""
+    """The JSON Schema this class was made from, if any."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -51,14 +53,14 @@ class Schema(Displayed, BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        own = handler(source)  # alone, for the many: nothing slows them down
+        own = handler(source)  # most classes take this alone, which is fast
         return by_kind(cls, own) if cls.__module__ == __name__ else own
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema a caller should follow, as MCP's `inputSchema`.
 
-        Nothing is lost but titles pydantic made up and the `null` of unset optionals.
+        Only titles that pydantic invented and the `null` of unset optional fields are left out.
         """
         foreign = extended_schema(cls)
         return argument_schema(cls) if foreign is None else copied(foreign)
@@ -67,9 +69,9 @@ class Schema(Displayed, BaseModel):
     def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
         """Return a subclass called *name* that accepts exactly what *schema* accepts.
 
-        Values are kept as they came: `1` stays an integer where a number is asked for. A
-        property whose name is no usable attribute gets one with an underscore behind it, and
-        keeps its own name in JSON. The class counts as defined in the module of the caller.
+        Values are not converted: `1` stays an integer where the schema has a number. A property
+        whose name cannot be an attribute gets an attribute that ends in an underscore; in JSON
+        it keeps its name. The class counts as defined in the module of the caller.
 
         Raises:
             SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
@@ -82,7 +84,7 @@ class Schema(Displayed, BaseModel):
         return foreign_model(cls, name, schema, module=module, place=place)
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return what was given to make this object, JSON-ready, unset fields left out."""
+        """Return the fields that were set, JSON-ready."""
         try:
             return self.model_dump(
                 mode="json", by_alias=True, exclude_unset=True, fallback=str
@@ -101,9 +103,9 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object that `to_dict` wrote down, of the class its `kind` names.
+        """Return the object that `to_dict` wrote, of the class in its `kind`.
 
-        Fields that pydantic models declare as Action or Observation do the same by themselves.
+        Pydantic does the same for fields that are declared as Action or Observation.
 
         Raises:
             KindError: If the kind is unknown, ambiguous, or no subclass of this class.
@@ -120,7 +122,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Do what pydantic's does; *obj* may name its class in `kind`, as `to_dict` writes it."""
+        """Validate *obj* as pydantic does; it may have a `kind`, as `to_dict` writes it."""
         if options or not isinstance(obj, dict) or "kind" in obj:
             return super().model_validate(untagged(cls, obj), **options)
         model: Self = cls.__pydantic_validator__.validate_python(
@@ -132,7 +134,7 @@ class Schema(Displayed, BaseModel):
     def model_validate_json(
         cls, json_data: str | bytes | bytearray, **options: Any
     ) -> Self:
-        """Do what pydantic's does; the object may name its class in `kind`."""
+        """Validate JSON as pydantic does; the object may have a `kind`."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError:
@@ -152,7 +154,7 @@ class Schema(Displayed, BaseModel):
             """The name of the class, unless there is a field of that name."""
 
     def __getattr__(self, name: str) -> Any:
-        # asked for what is no attribute: a property would stand in the way of such a field
+        # called for missing attributes only; a property would hide a field called `kind`
         try:
             return super().__getattr__(name)  # type: ignore[misc]  # hidden by pydantic
         except AttributeError:
@@ -167,15 +169,15 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def newest(cls) -> type["Schema"]:
-        """Return the class defined last under this name at this place, as a re-run cell does."""
+        """Return the newest class of this name and place; a cell that runs again makes a new one."""
         return _kinds.newest(cls)
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the class that goes by *kind*, a bare name or `module.qualname`.
+        """Return the class of this *kind*, a bare name or `module.qualname`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is no *cls*.
+            KindError: If there is none, several modules use the name, or it is no subclass.
         """
         model_class = _kinds.resolve(kind)
         if not issubclass(model_class, cls):
@@ -200,7 +202,7 @@ class Action(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees of the call, secrets hidden; any Rich renderable."""
+        """The view of the call for people, secrets hidden; any Rich renderable."""
         text = Text.assemble(("Action: ", "bold"), type(self).__name__)
         masked, _ = _secrecy_of(type(self)).hide(self.to_arguments())
         for name, value in masked.items():
@@ -225,14 +227,14 @@ def _secrecy_of(action_type: type[Action]) -> Secrecy:
     if secrecy is None:
         try:
             schema = action_type.to_mcp_schema()
-        except PydanticInvalidForJsonSchema:  # then names alone say what is secret
+        except PydanticInvalidForJsonSchema:  # then only names show what is secret
             schema = {}
         secrecy = _secrecies[action_type] = Secrecy(schema)
     return secrecy
 
 
 class Observation(Schema):
-    """What came out of one call: content for the model, and fields of the tool's own."""
+    """The result of one call: content for the model, and the tool's own fields."""
 
     ERROR_MESSAGE_HEADER: ClassVar[str] = "[An error occurred during execution.]\n"
 
@@ -256,22 +258,22 @@ class Observation(Schema):
             yield name, redactor.value(value)
 
     def __copy__(self) -> Self:
-        """A copy, that hides what this one hides."""
+        """Return a copy that hides the same secrets."""
         return self._hiding_the_same(super().__copy__())
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """A deep copy, that hides what this one hides."""
+        """Return a deep copy that hides the same secrets."""
         return self._hiding_the_same(super().__deepcopy__(memo))
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
-        """Return a copy, that hides what this one hides, with the fields in *update*."""
+        """Return a copy with the fields in *update*, which hides the same secrets."""
         copy = super().model_copy(update=update, deep=deep)
         return self._hiding_the_same(copy)
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
-        """Become the pickled *state*, that hides all secrets this process remembers."""
+        """Restore the pickled *state*; hide all secrets this process remembers."""
         super().__setstate__(state)
         results.show(self, remembered.redactor)
 
@@ -293,13 +295,13 @@ class Observation(Schema):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """What the model reads: the content, after a header if the call failed."""
+        """The content for the model, after a header if the call failed."""
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
         return self.content
 
     def to_mcp_result(self) -> dict[str, Any]:
-        """Return what a server answers to `tools/call` with this observation, JSON-ready."""
+        """Return the observation as a server's answer to `tools/call`, JSON-ready."""
         blocks = [block for item in self.content for block in item.to_mcp_blocks()]
         result = {"content": blocks, "isError": self.is_error}
         structured = None if self.is_error else self._structured()
@@ -310,7 +312,7 @@ class Observation(Schema):
         )
 
     def _structured(self) -> dict[str, Any] | None:
-        """The fields as a JSON object, if there are some beside the content."""
+        """Return the fields as a JSON object, if there are any beside the content."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
         try:
@@ -321,7 +323,7 @@ class Observation(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees of the result; any Rich renderable."""
+        """The view of the result for people; any Rich renderable."""
         view, hide = Text(), results.redactor_of(self).text
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
@@ -333,7 +335,7 @@ class Observation(Schema):
 
     @property
     def _person_content(self) -> Sequence[Content]:
-        """The content that a person is shown: all, unless some is meant for the model alone."""
+        """The content for people: all, unless a part is only for the model."""
         return self.content
 
     @property

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class SecurityRisk(StrEnum):
-    """The risk of an action, in the words a model is given."""
+    """The levels of risk of an action, in the words for a model."""
 
     UNKNOWN = "UNKNOWN"
     LOW = "LOW"
@@ -13,7 +13,7 @@ class SecurityRisk(StrEnum):
 
     @property
     def description(self) -> str:
-        """What the level means."""
+        """The meaning of the level."""
         return _MEANINGS[self]
 
     def is_riskier(self, other: "SecurityRisk") -> bool:

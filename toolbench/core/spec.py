@@ -1,4 +1,4 @@
-"""What to make a tool from: a registered name and the parameters of its `create`."""
+"""The spec of a tool: its registered name and the parameters of its `create`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class Tool(BaseModel):
-    """A registered tool, not made yet. Source: OpenHands SDK, `Tool`."""
+    """The spec of a registered tool. Source: OpenHands SDK, `Tool`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

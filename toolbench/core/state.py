@@ -1,4 +1,4 @@
-"""A conversation: the little of it that a tool may know, and the talk of a model where an agent takes part."""
+"""Conversations: their state, which tools may read, and with an agent the calls of a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from toolbench.wording import counted
 
 @dataclass(frozen=True)
 class Workspace:
-    """Where the tools of a conversation work."""
+    """The directory in which the tools of a conversation work."""
 
     working_dir: str
 
 
 class ConversationState:
-    """What a tool's `create()` may read. Source: OpenHands SDK, `ConversationState`."""
+    """The state that a tool's `create()` may read. Source: OpenHands SDK, `ConversationState`."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class ConversationState:
         Args:
             working_dir: Where tools work; the current directory if left out.
             persistence_dir: Where tools may keep files between sessions, if anywhere.
-            secrets: Values that are masked in everything that comes out of a tool.
+            secrets: Values that are masked in all results of tools.
             workspace: An OpenHands workspace, or a directory, instead of *working_dir*.
         """
         if workspace is None:
@@ -58,7 +58,7 @@ class ConversationState:
 
 
 class ConversationAgent(Protocol):
-    """What takes part in a conversation: it brings the loop."""
+    """An agent, which makes the loop of a conversation."""
 
     def join(
         self,
@@ -72,7 +72,7 @@ class ConversationAgent(Protocol):
 
 
 class Conversation:
-    """What an executor is given beside the action; with an agent, the talk of a model with its tools.
+    """The second argument of an executor; with an agent, the dialogue of user, model and tools.
 
     Source: OpenHands SDK, `Conversation`.
     """
@@ -91,31 +91,31 @@ class Conversation:
         Args:
             state: Where tools work, and the secrets; made from *workspace* and *secrets* if left
                 out.
-            agent: A model and its tools, as `toolbench.agent.Agent`; none for a conversation that
-                only tells tools where they work.
+            agent: A model and its tools, as `toolbench.agent.Agent`; without one, the conversation
+                only holds the state for tools.
             workspace: A directory, or an OpenHands workspace.
-            secrets: Values that tools may use and no model is sent.
+            secrets: Values that tools may use and that no model gets.
             callbacks: Called with each event, in the thread that made it.
 
         Raises:
-            TypeError: If there is a *state* and also a *workspace* or *secrets*.
+            TypeError: If *state* is given together with *workspace* or *secrets*.
         """
         if state is None:
             state = ConversationState(workspace=workspace, secrets=secrets)
         elif workspace is not None or secrets is not None:
-            msg = "A state has a workspace and secrets of its own: give these, or the state."
+            msg = "A state has its own workspace and secrets: give these, or the state."
             raise TypeError(msg)
         self.state = state
         self.agent = agent
         self.depth = 0
-        """How many conversations it is inside of: those that delegated its task."""
+        """The number of conversations above this one, through which its task was delegated."""
         self.parent: Conversation | None = None
-        """The conversation that delegated its task; what this one costs, that one does."""
+        """The conversation that delegated its task; it also counts this one's cost."""
         self._loop = None if agent is None else agent.join(self, tuple(callbacks))
 
     @property
     def loop(self) -> ConversationLoop:
-        """What asks the model and runs its calls.
+        """The loop that asks the model and runs its calls.
 
         Raises:
             ToolbenchError: If there is no agent.
@@ -130,15 +130,15 @@ class Conversation:
 
     @property
     def events(self) -> Sequence[ConversationEvent]:
-        """All that happened, oldest first."""
+        """All events so far, oldest first."""
         return self.loop.events
 
     def send_message(self, message: Any) -> None:
-        """Add a message of the user: a text, or a list of contents. The model is asked by `run`."""
+        """Add a message of the user, a text or a list of contents; `run` then asks the model."""
         self.loop.send_message(message)
 
     def step(self) -> Sequence[ConversationEvent]:
-        """Have the model answer once, run all its calls, and return what happened."""
+        """Ask the model once, run all its calls, and return the new events."""
         return self.loop.step()
 
     def run(self) -> str:
@@ -151,17 +151,17 @@ class Conversation:
         return self.loop.run()
 
     def pause(self) -> None:
-        """Have `run` stop before the next request, or before the calls of the last answer."""
+        """Stop `run` before its next request, or before the calls of the last answer."""
         self.loop.pause()
 
     def interrupt(self) -> None:
-        """Stop at once: the request to the model, and the tools that run. Any thread may."""
+        """Stop the request to the model and the running tools at once, from any thread."""
         self.loop.interrupt()
 
     # --- step by step ------------------------------------------------------------------
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Have the model answer once; its calls wait until you let them go on.
+        """Ask the model once; its calls wait until you run them.
 
         Then `edit_pending`, `answer_pending` or `reject_pending` one, run them with
         `run_pending` or `step`, and `ask` again.
@@ -174,19 +174,19 @@ class Conversation:
         return self.loop.pending.calls
 
     def run_pending(self, call: Any = None) -> Sequence[ConversationEvent]:
-        """Run the calls that wait, and ask the model nothing yet.
+        """Run the calls that wait; do not ask the model yet.
 
         Args:
-            call: The one that runs: an event of `pending`, the id the model gave it, or the
-                number of its event; all if left out.
+            call: The call to run: an event of `pending`, the id from the model, or the number of
+                its event; all calls if left out.
         """
         return self.loop.run_pending(call)
 
     def edit_pending(self, call: Any, arguments: Mapping[str, Any]) -> None:
-        """Have a call that waits run with *arguments*; the model is told with its answer.
+        """Give a call that waits new *arguments*; its answer also informs the model of them.
 
         Args:
-            call: As of `run_pending`; None for the only one.
+            call: As in `run_pending`; None for the only one.
             arguments: All arguments.
 
         Raises:
@@ -196,11 +196,11 @@ class Conversation:
             pending.edit(call, arguments)
 
     def answer_pending(self, call: Any, result: Any) -> None:
-        """Answer a call that waits by hand: what if the tool had said *result*? It does not run.
+        """Answer a call that waits with *result* of your own; the tool does not run.
 
         Args:
-            call: As of `run_pending`; None for the only one.
-            result: A text, contents, anything JSON has, or an `Observation`.
+            call: As in `run_pending`; None for the only one.
+            result: A text, contents, any JSON value, or an `Observation`.
         """
         with self.loop.changing() as pending:
             pending.answer(call, result)
@@ -211,18 +211,18 @@ class Conversation:
         """Answer the calls that wait with *reason*; none of them runs.
 
         Args:
-            reason: What the model reads.
-            call: As of `run_pending`; all if left out.
+            reason: The answer that the model reads.
+            call: As in `run_pending`; all if left out.
         """
         with self.loop.changing() as pending:
             pending.refuse(call, reason)
 
     def fork(self, event: ConversationEvent | int | None = None) -> Self:
-        """Return a conversation of its own that begins like this one, to go on otherwise.
+        """Return a separate conversation that begins with the events of this one.
 
         Args:
-            event: The last event it has, or its number; all if left out. Calls that have no
-                answer by then wait: they can be edited, refused, or answered by hand.
+            event: The last event to copy, or its number; all if left out. Calls without an
+                answer at that point wait: they can be edited, refused, or answered by hand.
         """
         other = type(self)(self.state, agent=self.agent)
         try:
@@ -233,29 +233,29 @@ class Conversation:
         return other
 
     def result(self, name: str | None = None) -> Any:
-        """Return what the last call of the tool *name*, or of any, came to: its observation.
+        """Return the last observation of the tool *name*, or of any tool.
 
         Raises:
-            LookupError: If no call of it was answered.
+            LookupError: If there is none.
         """
         return self.loop.result(name)
 
     @property
     def requests(self) -> Sequence[ModelRequest]:
-        """What the model was sent, request by request; secrets are hidden."""
+        """All requests sent to the model, secrets hidden."""
         return self.loop.sent
 
     @property
     def next_request(self) -> ModelRequest:
-        """What the model would be sent now."""
+        """The request that the model would get now."""
         return self.loop.next_request
 
     def condense(self) -> None:
-        """Have the older part of the conversation summarised before the next request."""
+        """Summarise the older part of the conversation before the next request."""
         self.loop.condense()
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Take back what the last step changed in files, where its tools can; the model is told."""
+        """Undo the file changes of the last step, if its tools can, and inform the model."""
         return self.loop.undo()
 
     def to_html(self) -> str:
@@ -263,7 +263,7 @@ class Conversation:
         return self.loop.to_html()
 
     def save(self, path: str | Path) -> None:
-        """Write the conversation to *path*, a line of JSON each event, secrets hidden."""
+        """Write the conversation to *path*, one line of JSON per event, secrets hidden."""
         self.loop.save(path)
 
     @classmethod
@@ -275,12 +275,12 @@ class Conversation:
         state: ConversationState | None = None,
         **options: Any,
     ) -> Self:
-        """Return the conversation that `save` wrote to *path*, to go on with *agent*.
+        """Return the conversation that `save` wrote to *path*, to continue with *agent*.
 
         Args:
             path: The file.
-            agent: Who goes on; its model may be another one.
-            state: Where tools work; as it was, without its secrets, if left out.
+            agent: The agent that continues; its model may be another one.
+            state: Where tools work; if left out, the saved directory, without secrets.
             **options: `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None:
@@ -314,10 +314,10 @@ class Conversation:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add *usage* of a model that works for a tool to what *conversation* took, if it counts that.
+    """Add the *usage* of a tool's own model to that of *conversation*, if it counts usage.
 
     Args:
-        conversation: What the executor was given; may be nothing.
+        conversation: The conversation that the executor got, perhaps None.
         usage: A `toolbench.llm.models.Usage`; None adds nothing.
     """
     if isinstance(conversation, Conversation) and conversation._loop is not None:
@@ -334,7 +334,7 @@ def money_left(conversation: Any) -> float | None:
 def secrets_of(conversation: Any) -> Secrets | None:
     """Return the secrets of *conversation*, or of a state in its place; None if it has none.
 
-    It may be the conversation of another library: values that are not text hide nothing.
+    It may be the conversation of another library: secrets that are not text are ignored.
     """
     secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
     if isinstance(secrets, Secrets):

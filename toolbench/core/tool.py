@@ -1,4 +1,4 @@
-"""A tool: a name, a description, the shapes that go in and out, and what does the work."""
+"""A tool: a name, a description, the types of its input and output, and an executor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDiction
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
-    """What every tool is: something that can be created for a conversation and called."""
+    """The base class of tools, which are created for a conversation and called."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -58,11 +58,11 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
     @classmethod
     @abstractmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
-        """Return the tools of this class for a conversation, in a sequence even if one."""
+        """Return the tools of this class for a conversation, always as a sequence."""
 
     @classmethod
     def newest(cls) -> "type[ToolBase[Any, Any]]":
-        """Return the class defined last under this name at this place, as a re-run cell does."""
+        """Return the newest class of this name and place; a cell that runs again makes a new one."""
         return _kinds.newest(cls)
 
     @classmethod
@@ -72,12 +72,12 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the tool class that goes by *kind*, a bare name or `module.qualname`.
+        """Return the tool class of this *kind*, a bare name or `module.qualname`.
 
-        Type parameters are no part of it: `X[A, B]` is `X`.
+        Type parameters are ignored: `X[A, B]` is `X`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is no *cls*.
+            KindError: If there is none, several modules use the name, or it is no subclass.
         """
         tool_class = _kinds.resolve(kind.partition("[")[0])
         if not issubclass(tool_class, cls):
@@ -90,14 +90,14 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 class ToolDefinition(
     Documented, CallForms, Exports, Serializable, ToolBase[ActionT, ObservationT]
 ):
-    """A tool. Make one directly, or subclass it and say in `create` how one is made.
+    """A tool. Make one directly, or subclass it and define `create`.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
     """
 
     name: str = ""
     description: str = ""
-    action_type: type[ActionT] = Action  # type: ignore[assignment]  # unless said
+    action_type: type[ActionT] = Action  # type: ignore[assignment]  # the default
     observation_type: type[ObservationT] | None = None
     annotations: ToolAnnotations | None = None
     meta: Mapping[str, Any] | None = None
@@ -108,21 +108,21 @@ class ToolDefinition(
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
-    """Which server is meant by that name: what it was connected with."""
+    """The details that identify the server of that name: those of its connection."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
             cls.name = tool_name(cls.__name__)
         for each in fields(cls):
             if isinstance(cls.__dict__.get(each.name), property):
-                msg = f"{cls.__name__}.{each.name} is a property: say it as a plain attribute."
+                msg = f"{cls.__name__}.{each.name} is a property: make it a plain attribute."
                 raise RegistrationError(msg)
         # last: from here on, other threads find the class by its kind
         super().__init_subclass__(**kwargs)
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the dataclass is frozen
-        for each in fields(self):  # what is left out is as the class says it
+        for each in fields(self):  # a field that is left out has the value of the class
             if each.init and getattr(self, each.name) is each.default:
                 set_field(self, each.name, getattr(type(self), each.name))
         if self.name == "":
@@ -144,16 +144,16 @@ class ToolDefinition(
     def _check_type(self, attribute: str, base: type[Schema], expected: str) -> None:
         value: Any = getattr(self, attribute)
         if not (isinstance(value, type) and issubclass(value, base)):
-            msg = f"{self.name}: {attribute} is {expected}, not {value!r}."
+            msg = f"{self.name}: {attribute} must be {expected}, not {value!r}."
             raise RegistrationError(msg)
 
     def _checked_executor(self) -> Any:
         executor = self.executor
         if isinstance(executor, type) and issubclass(executor, ToolExecutor):
-            msg = f"{self.name}: an executor is an object: {executor.__name__}(...)."
+            msg = f"{self.name}: the executor must be an object: {executor.__name__}(...)."
             raise RegistrationError(msg)
         if not callable(executor):
-            msg = f"{self.name}: an executor can be called, {executor!r} cannot."
+            msg = f"{self.name}: the executor must be callable, not {executor!r}."
             raise RegistrationError(msg)
         return executor if hasattr(executor, "close") else FunctionExecutor(executor)
 
@@ -168,7 +168,7 @@ class ToolDefinition(
         """Return the tools of this class: `create(conv_state=None, ...)` in a subclass.
 
         Raises:
-            NotImplementedError: Unless a subclass says how its tools are made.
+            NotImplementedError: Unless a subclass defines it.
         """
         msg = (
             f"{cls.__name__} does not say how it is created: define create(conv_state)."
@@ -194,27 +194,27 @@ class ToolDefinition(
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """What the tool accepts, as JSON Schema: what a form is built from."""
+        """The JSON Schema of the arguments; forms are built from it."""
         return parameters_of(self.action_type).accepted
 
     @cached_property
     def input_node(self) -> Node:
-        """What the tool accepts, as one reads it: `input_schema` in normal form."""
+        """`input_schema` in normal form."""
         return read(self.input_schema)
 
     @cached_property
     def secrecy(self) -> Secrecy:
-        """What is secret among the arguments, by what `input_schema` says."""
+        """The rules for secret arguments, from `input_schema`."""
         return Secrecy(self.input_schema)
 
     @cached_property
     def is_async(self) -> bool:
-        """Whether calling the executor gives something to await."""
+        """Whether the executor is `async`."""
         return is_async(self.executor)
 
     @property
     def is_stale(self) -> bool:
-        """Whether a class the tool is made of was defined again since, as a re-run cell does."""
+        """Whether a class of the tool was defined again since, as by a cell that ran again."""
         observation_type = self.observation_type
         return (
             self.action_type.newest() is not self.action_type
@@ -226,9 +226,9 @@ class ToolDefinition(
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the tool of this name that was made last at the same place, or this one.
+        """Return the newest tool with this name from the same place, or this one.
 
-        One whose executor is made inside a function is one of many, and stays itself.
+        A tool whose executor was made inside a function is one of many, so it returns itself.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -240,16 +240,16 @@ class ToolDefinition(
         return f"{place} {home_of(executor)}" if made_in_function else place
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
-        """Return what *action* must not share while it runs; a subclass may know.
+        """Return the resources that *action* must not share while it runs; subclasses define them.
 
         Source: OpenHands SDK, `ToolDefinition.declared_resources`.
         """
         return DeclaredResources(declared=False)
 
-    # --- making others ------------------------------------------------------------
+    # --- copies -------------------------------------------------------------------
 
     def set_executor(self, executor: Any) -> Self:
-        """Return a copy of this tool that works through *executor*."""
+        """Return a copy of this tool with *executor*."""
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
@@ -261,7 +261,7 @@ class ToolDefinition(
         return partial(type(self), **values), ()
 
     def as_executable(self) -> ExecutableTool:
-        """Return this tool, known to have an executor.
+        """Return this tool after a check that it has an executor.
 
         Raises:
             NotImplementedError: If it has none.
@@ -274,7 +274,7 @@ class ToolDefinition(
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List what is wrong with *arguments*, each at its own path, no secret in any."""
+        """List the problems of *arguments*, each with its path, secrets hidden."""
         try:
             self.action_from_arguments(dict(arguments))
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
@@ -282,7 +282,7 @@ class ToolDefinition(
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action that *arguments*, as a model sends them, describe.
+        """Return the action for *arguments*, as a model sends them.
 
         Raises:
             ArgumentsError: If they do not fit; it lists every problem.
@@ -301,8 +301,8 @@ class ToolDefinition(
         """Check the arguments, execute, and return the observation.
 
         Give one form: an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
-        argument that is itself called `conversation` goes in a dict. Where runs are
-        recorded (`%load_ext toolbench`), this one is. Otherwise as `execute`.
+        argument that is itself called `conversation` goes in a dict. After
+        `%load_ext toolbench` the run is recorded. Otherwise it is like `execute`.
         """
         __tracebackhide__ = True  # IPython leaves out such frames
         if arguments:
@@ -317,7 +317,7 @@ class ToolDefinition(
         return call_of(self.name, action, arguments)
 
     def action_of(self, arguments: Any) -> ActionT:
-        """Return *arguments* if it is an action of this tool; a mapping becomes one.
+        """Return *arguments* if it is an action of this tool; a mapping becomes an action.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
@@ -332,7 +332,7 @@ class ToolDefinition(
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
         """Return the action for *arguments* even if they do not fit, where that is possible.
 
-        A tool of this process needs arguments that fit; one of a server may let it judge.
+        A tool of this process needs arguments that fit; a server can check them itself.
 
         Raises:
             ArgumentsError: If they do not fit and no server checks them later.
@@ -344,12 +344,12 @@ class ToolDefinition(
 
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
-            conversation: Goes to the executor; its secrets are masked in what comes out.
+            conversation: Goes to the executor; its secrets are masked in the result.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
             NotImplementedError: If the tool has no executor.
-            TypeError: If *action* is something else, or the result no observation.
+            TypeError: If *action* is something else, or the result is no observation.
         """
         __tracebackhide__ = True
         try:
@@ -360,12 +360,12 @@ class ToolDefinition(
             masked = masked_error(error, conversation)
             if masked is error:
                 raise
-        raise masked  # out here, where the other is no context of it
+        raise masked  # outside `except`, so that *error* is not its context
 
     async def acall(
         self, action: Any = ..., /, conversation: Any = None, **arguments: Any
     ) -> ObservationT:
-        """Do what calling the tool does, without blocking the running event loop."""
+        """Call the tool without blocking the running event loop."""
         __tracebackhide__ = True
         if arguments:
             action = self._call_of(action, arguments)
@@ -377,7 +377,7 @@ class ToolDefinition(
     async def execute_async(
         self, action: Any, conversation: Any = None
     ) -> ObservationT:
-        """Do what `execute` does, without blocking the running event loop."""
+        """Do the same as `execute`, without blocking the running event loop."""
         __tracebackhide__ = True
         try:
             if type(action) is not self.action_type:

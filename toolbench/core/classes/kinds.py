@@ -1,8 +1,8 @@
-"""Find a class by its kind: the bare name under which its objects are written down.
+"""Find a class by its kind: the bare class name, which saved objects contain.
 
 A class defined again (a notebook cell run twice) takes the place of the old one. Two classes
 of one name from different modules are both kept; only asking for the bare name is an error.
-A class made inside a function replaces nothing: each call makes one of its own.
+A class made inside a function replaces no other class: each call makes a new one.
 """
 
 from itertools import count
@@ -17,12 +17,12 @@ T = TypeVar("T", bound=type)
 
 
 def is_local(place: str) -> bool:
-    """Tell whether what stands at *place* was made by a function, perhaps one of many."""
+    """Tell whether *place* is inside a function, which may define many objects of that name."""
     return "<locals>" in place
 
 
 class Kinds(Generic[T]):
-    """The classes of one family, by kind. Classes without users disappear."""
+    """The classes of one family, by kind. Unused classes are forgotten."""
 
     def __init__(self, family: str) -> None:
         """Name the *family* for the error messages."""
@@ -46,23 +46,23 @@ class Kinds(Generic[T]):
                 namesakes[key] = cls
 
     def newest(self, cls: T) -> T:
-        """Return the class defined last where *cls* was: itself, or what replaced it."""
+        """Return the newest class at the place of *cls*: *cls* itself or its replacement."""
         if cls not in self._replaced:
             return cls
         return next(reversed(self._known_as(place_of(cls))), cls)
 
     def kind_of(self, cls: T) -> str:
-        """Return what `resolve` finds *cls* by: its bare name if no other is meant by it."""
-        classes = self._meant_by(cls.__name__)
+        """Return the kind of *cls*: its bare name, or its place if several classes share the name."""
+        classes = self._by_module(cls.__name__)
         return cls.__name__ if list(classes.values()) == [cls] else place_of(cls)
 
     def resolve(self, kind: str) -> T:
-        """Return the class that goes by *kind*, a bare name or `module.qualname`.
+        """Return the class of this *kind*, a bare name or `module.qualname`.
 
         Raises:
             KindError: If there is none, or the bare name is used in several modules.
         """
-        classes = self._meant_by(kind)
+        classes = self._by_module(kind)
         if len(classes) == 1:
             return classes.popitem()[1]
         if not classes:
@@ -72,8 +72,8 @@ class Kinds(Generic[T]):
         msg = f"Kind {kind!r} is used by {places}: ask for one of these instead."
         raise KindError(msg)
 
-    def _meant_by(self, name: str) -> dict[str, T]:
-        """The newest class of that name of each module."""
+    def _by_module(self, name: str) -> dict[str, T]:
+        """Return the newest class with this name from each module."""
         return {cls.__module__: cls for cls in self._known_as(name)}
 
     def _known_as(self, name: str) -> list[T]:
@@ -94,6 +94,6 @@ def place_of(cls: Any) -> str:
 
 
 def tool_name(class_name: str) -> str:
-    """Return the name of a tool that has none of its own: `FileEditorTool` -> `file_editor`."""
+    """Return the default name of a tool class: `FileEditorTool` -> `file_editor`."""
     words = snake_case(class_name)
     return words.removesuffix("_tool") or words

@@ -1,8 +1,8 @@
-"""Make a class out of a JSON Schema of another author.
+"""Make an Action or Observation class from a foreign JSON Schema.
 
 The schema itself decides what is accepted (jsonschema-rs, nothing translated, nothing lost);
-the typed fields on top are there for reading. Names from the schema never become attributes
-unless they are safe ones.
+the typed fields only make it readable. A name from the schema becomes an attribute only if
+that is safe.
 """
 
 from collections.abc import Mapping
@@ -32,11 +32,11 @@ from toolbench.jsonschema.view import read
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _HINTS: Mapping[type, Any] = {list: list[Any], dict: dict[str, Any]}
-"""What stands for a class that needs to be told what it holds."""
+"""The type hints of `list` and `dict`, with the types of their items."""
 
 
 class Open(BaseModel):
-    """Mixed in, lets a class keep arguments that are not among its fields."""
+    """A mixin for classes that accept arguments beside their fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -54,15 +54,15 @@ def foreign_model(
     Args:
         base: The class, Action or Observation.
         name: The name of the new class.
-        schema: What it accepts.
-        module: Where the new class counts as defined.
-        place: Its qualified name there.
+        schema: The JSON Schema of the new class.
+        module: The module of the new class.
+        place: Its qualified name in the module.
 
     Raises:
         SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
     """
     if not isinstance(schema, Mapping):
-        msg = f"An input schema is a JSON object, not {schema!r}."
+        msg = f"An input schema must be a JSON object, not {schema!r}."
         raise SchemaError(msg)
     validator = validator_of(dict(schema))
     own = deepcopy(dict(schema))
@@ -108,7 +108,7 @@ _own: WeakKeyDictionary[type[BaseModel], frozenset[str]] = WeakKeyDictionary()
 
 
 def _own_names(model: type[BaseModel]) -> frozenset[str]:
-    """The names that *model* has fields of its own for: the schema knows nothing of them."""
+    """Return the names of the fields of *model* that are not in its schema."""
     names = _own.get(model)
     if names is None:
         fields = model.model_fields.items()
@@ -119,9 +119,9 @@ def _own_names(model: type[BaseModel]) -> frozenset[str]:
 
 
 def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
-    """Return the schema *model* was made from, with the fields a subclass added, if any.
+    """Return the schema *model* was made from, with any fields that a subclass added.
 
-    Copy it before changing it. None for a model that was made from no schema.
+    Copy it before you change it. None if *model* was not made from a schema.
     """
     schema: dict[str, Any] | None = getattr(model, "foreign_schema", None)
     if schema is None:
@@ -139,7 +139,7 @@ def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
 
 
 class _AsItCame:
-    """Marks a field whose value is kept untouched, in and out: the JSON Schema has judged it."""
+    """The mark of a field whose value pydantic leaves as it is: the JSON Schema has checked it."""
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -156,7 +156,7 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
         attribute = safe_attribute(name, names)
         names.add(attribute)
         hint, default = _python_type(node), cast("Any", ...)
-        if name not in whole.required:  # reads as None when unset
+        if name not in whole.required:  # None if unset
             hint, default = hint | None, None
         fields[attribute] = (
             Annotated[hint, _AsItCame],
@@ -166,7 +166,7 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def safe_attribute(name: str, names: set[str]) -> str:
-    """Return the attribute for the property *name*: the same where that is safe."""
+    """Return a safe attribute name for the property *name*; the same name if possible."""
     letters = "".join(c if f"a{c}".isidentifier() else "_" for c in name).strip("_")
     plain = letters if letters.isidentifier() else f"field_{letters}".rstrip("_")
     if iskeyword(plain) or plain in names:
@@ -178,9 +178,9 @@ def safe_attribute(name: str, names: set[str]) -> str:
 
 
 def _python_type(node: Node) -> Any:
-    """The nearest Python type of what *node* accepts, for people and editors to read."""
+    """Return the Python type nearest to *node*, as a hint for people and editors."""
     if not node.types:
         return Any
     kinds = (*node.types, "null") if node.takes_null else node.types
     classes = [CLASSES[kind] for kind in kinds]
-    return Union[tuple(_HINTS.get(c, c) for c in classes)]  # noqa: UP007 - of any number
+    return Union[tuple(_HINTS.get(c, c) for c in classes)]  # noqa: UP007 - any number of types

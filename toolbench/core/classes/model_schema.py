@@ -1,7 +1,7 @@
-"""The JSON Schema of a pydantic model, complete: only pydantic's own noise is taken out.
+"""The complete JSON Schema of a pydantic model, without pydantic's noise.
 
-Noise is a title pydantic made up from a name, and the `null` of an optional field that is
-simply not there when it is unset. Constraints, defaults, enums, unions and recursion stay.
+Noise is a title that pydantic made from a name, and the `null` of an optional field, which
+callers leave out instead. Constraints, defaults, enums, unions and recursion stay.
 """
 
 from json import dumps
@@ -17,15 +17,15 @@ from toolbench.jsonschema.refs import resolve
 from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction.detection.locations import is_secret
 
-_UNSAYABLE = object()  # stands for a default that JSON cannot say
+_UNSAYABLE = object()  # a default that JSON cannot express
 _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class _Untitled(GenerateJsonSchema):
-    """pydantic's generator without the titles it makes up, and without what JSON cannot say."""
+    """pydantic's generator, without the titles it invents and values that JSON cannot express."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        """Stay quiet: what JSON cannot say is left out, and that is all."""
+        """Give no warning: values that JSON cannot express are left out."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -50,9 +50,9 @@ class _Untitled(GenerateJsonSchema):
         return schema_of_default
 
     def encode_default(self, dft: Any) -> Any:
-        # not an error: pydantic would put the default into a sentence, and its repr may raise
+        # no error: pydantic would put the repr of the default into a message, and it may raise
         try:
-            # pydantic makes an adapter for each; most defaults are what JSON has anyway
+            # pydantic makes an adapter for each; most defaults are JSON values anyway
             encoded = dft if type(dft) in _SIMPLE else super().encode_default(dft)
             dumps(encoded, allow_nan=False, ensure_ascii=False).encode()
         except Exception:  # noqa: BLE001 - the default may be anything
@@ -70,9 +70,9 @@ _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return what *model* accepts, `null` branches and all: what a form is built from.
+    """Return the schema of *model* with all `null` branches; forms are built from it.
 
-    Worked out once for each class: copy it before changing it.
+    It is cached for each class: copy it before you change it.
     """
     schema = _full.get(model)
     if schema is None:
@@ -82,7 +82,9 @@ def full_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _generate(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_Untitled)
-    for name, definition in mapping(schema, "$defs").items():  # enums get theirs later
+    for name, definition in mapping(
+        schema, "$defs"
+    ).items():  # pydantic adds titles of enums later
         if definition.get("title") in (name, name.rpartition("__")[2]):
             del definition["title"]
     for _, node in every(schema):
@@ -92,15 +94,15 @@ def _generate(model: type[BaseModel]) -> dict[str, Any]:
                 and field.get("default")
                 and is_secret(name, field)
             ):
-                del field["default"]  # who calls need not know it
+                del field["default"]  # the caller need not know it
     # a model that refers to itself: callers look for `type: object` at the top
     whole, _ = resolve(schema, schema)
     return cast("dict[str, Any]", whole)
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return what a caller of *model* should send: unset optionals lose their `null`.
+    """Return the schema for callers of *model*: no `null` for optional fields that are unset.
 
-    `$defs` stay only for what refers to itself; everything else stands where it is used.
+    `$defs` stay only for types that refer to themselves; all others are copied where they are used.
     """
     return inline_defs(without_unset_nulls(full_schema(model)))

@@ -1,4 +1,4 @@
-"""Let what is declared as a base class hold any subclass, written down with its kind."""
+"""Let a field declared as a base class hold any subclass, saved with its `kind`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from toolbench.errors import KindError
 
 
 def untagged(cls: type[Any], value: Any) -> Any:
-    """Return *value* without the `kind` of *cls*, if it is what `to_dict` wrote of that class."""
+    """Return *value* without `kind`, if `to_dict` of *cls* wrote it."""
     if not isinstance(value, Mapping) or "kind" not in value:
         return value
     if value["kind"] not in (cls.__name__, place_of(cls)) or takes_kind(cls):
@@ -30,7 +30,7 @@ def takes_kind(cls: type[Any]) -> bool:
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
-    """Return *own*, the pydantic schema of *base*, as one for its subclasses too."""
+    """Return *own*, the pydantic schema of *base*, extended to the subclasses of *base*."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(value, Mapping) or "kind" not in value:

@@ -1,1 +1,1 @@
-"""An observation made of whatever an executor returned."""
+"""Turn the value that an executor returned into an observation."""

@@ -1,4 +1,4 @@
-"""Make an observation out of whatever an executor returned."""
+"""Turn the value that an executor returned into an observation."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,31 +21,31 @@ from toolbench.redaction.result_redactors import results
 
 
 class ResultObservation(Observation):
-    """What a plain function returned, and the content a model reads of it."""
+    """The value that a plain function returned, and its content for a model."""
 
     result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
     """The Python object itself; it stays in this process."""
 
     @property
     def data(self) -> Any:
-        """The same object, by the name it has where an MCP server answers."""
+        """The same object, under the name that results of MCP servers use."""
         return self.result
 
     def _structured(self) -> dict[str, Any] | None:
-        """What was returned, if JSON can say it as an object."""
+        """Return the result as a JSON object, if possible."""
         if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(
             self.result
         ):
             return None
         try:
             value = from_json(to_json(self.result, inf_nan_mode="constants"))
-        except ValueError:  # no JSON: the content says what there is to say
+        except ValueError:  # not JSON: the content is enough
             return None
         return value if isinstance(value, dict) else None
 
     @property
     def df(self) -> Any:
-        """What was returned as a pandas DataFrame, if it is a list of objects.
+        """The result, a list of objects, as a pandas DataFrame.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -59,15 +59,15 @@ def observation_of(
 ) -> Observation:
     """Return *result* as an observation, of *observation_type* if one is given.
 
-    A dict, model or dataclass becomes the fields of the type; without one, a dict that is
-    written as an observation becomes that. A dict with the `kind` of an observation, as
-    `to_dict` writes it, becomes one of that class. All else becomes content: a str text, an image
-    (bytes, PIL, matplotlib) an image, a list of content that, anything else JSON.
+    A dict, model or dataclass gives the fields of the type; without a type, a dict with the keys
+    of an observation becomes one. A dict that `to_dict` wrote becomes an object of the class in
+    its `kind`. All other values become content: a str is text, an image (bytes, PIL, matplotlib)
+    is an image, a list of content stays one, anything else is JSON.
 
     Raises:
         TypeError: If *result* does not make an observation of that type.
     """
-    if isinstance(result, Observation):  # also a plain one that says what failed
+    if isinstance(result, Observation):  # also a plain one, for an error
         return result
     by_name = _named(result, observation_type)
     if observation_type is None:
@@ -85,7 +85,7 @@ def observation_of(
     except ValidationError as error:
         first = pydantic_problems(error, value=result)[0]
         msg = (
-            f"{tool} returned {indefinite(type(result).__name__)} that makes no "
+            f"{tool} returned {indefinite(type(result).__name__)} that does not fit "
             f"{observation_type.__name__}: {first}."
         )
         raise TypeError(msg) from error
@@ -94,13 +94,13 @@ def observation_of(
 def _named(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
     """Return the class that *result* names in `kind`, unless *expected* has such a field."""
     kind = None
-    with suppress(Exception):  # a mapping of anybody's, that was closed
+    with suppress(Exception):  # a foreign mapping may raise
         kind = result.get("kind") if isinstance(result, Mapping) else None
     if not isinstance(kind, str) or (expected is not None and takes_kind(expected)):
         return None
     if expected is not None and kind == expected.__name__:
         return expected
-    with suppress(KindError):  # then it is a dict like any other
+    with suppress(KindError):  # then it is an ordinary dict
         return Observation.resolve_kind(kind)
     return None
 
@@ -123,13 +123,13 @@ def _fields(result: Any) -> dict[str, Any] | None:
 
 
 def masked(observation: Observation, conversation: Any) -> Observation:
-    """Return *observation* with the secrets of *conversation* replaced in everything."""
+    """Return *observation* with all secrets of *conversation* replaced."""
     secrets = secrets_of(conversation)
     return masked_observation(observation, secrets.redactor) if secrets else observation
 
 
 def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
-    """Return *observation* without what *redactor* knows; its text if it cannot be copied so."""
+    """Return *observation* with the secrets of *redactor* replaced, or an error if that fails."""
     hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):
         if hidden is not observation:
@@ -139,6 +139,6 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
 
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
-    """Return *error*, or one in its place, without the secrets of *conversation*."""
+    """Return *error*, or a replacement, without the secrets of *conversation*."""
     secrets = secrets_of(conversation)
     return secrets.redactor.error(error) if secrets else error

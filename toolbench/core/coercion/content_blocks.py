@@ -1,4 +1,4 @@
-"""What a model reads of any Python value: text, images, a table as CSV, or the JSON of it."""
+"""Turn any Python value into content for a model: text, images, a table as CSV, or JSON."""
 
 import re
 from base64 import b64encode
@@ -13,9 +13,9 @@ from toolbench.plain import text_of, without_long_fractions
 
 
 def contents_of(value: Any) -> list[Content]:
-    """Return what a model reads of *value*.
+    """Return *value* as content for a model.
 
-    A list that holds content or images is taken item by item; any other is data.
+    A list that holds content or images gives the content of each item; any other list is data.
     """
     if type(value) in _DATA:  # as most results are
         return [TextContent(text=_json(value))]
@@ -26,7 +26,7 @@ def contents_of(value: Any) -> list[Content]:
 def _maker_of(value: Any) -> Callable[[Any], list[Content]] | None:
     try:
         return next((make for fits, make in _MAKERS if fits(value)), None)
-    except Exception:  # noqa: BLE001 - an object's own code: it is data like any other
+    except Exception:  # noqa: BLE001 - the object's own code failed: it is data
         return None
 
 
@@ -39,7 +39,7 @@ def _json(value: Any) -> str:
         if type(value) not in _NUMBERS:
             value = without_long_fractions(value)
         return to_json(value, indent=2, fallback=str).decode()
-    except Exception:  # noqa: BLE001 - it holds itself, bytes that are no text, a user's code
+    except Exception:  # noqa: BLE001 - a loop, bytes that are not text, a user's code
         return text_of(value)
 
 
@@ -69,16 +69,16 @@ def _from_bytes(data: Any) -> list[Content]:
     return [ImageContent(image_urls=[url])]
 
 
-_PNG_HOLDS = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+_PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 
 def _from_pil(image: Any) -> list[Content]:
     buffer = BytesIO()
     try:
-        if image.mode not in _PNG_HOLDS:  # a photo in CMYK, a map of floats
+        if image.mode not in _PNG_MODES:  # a photo in CMYK, a map of floats
             image = image.convert("RGBA" if image.mode.endswith(("A", "a")) else "RGB")
         image.save(buffer, format="PNG")
-    except (OSError, ValueError) as error:  # it is empty, above all
+    except (OSError, ValueError) as error:  # mostly because it is empty
         return [TextContent(text=f"An image that cannot be shown: {error}.")]
     return _from_bytes(buffer.getvalue())
 
@@ -91,19 +91,19 @@ def _from_figure(figure: Any) -> list[Content]:
 
 # --- tables ---------------------------------------------------------------------------
 
-_ROWS = 500  # of a table; a model that wants the others asks for less
+_ROWS = 500  # of a table; for the other rows a model narrows its request
 
 
 def _from_table(table: Any) -> list[Content]:
     first_rows = table.head(_ROWS)
-    counted = type(table.index).__name__ == "RangeIndex"  # numbers that say nothing
+    counted = type(table.index).__name__ == "RangeIndex"  # an index of mere row numbers
     text = first_rows.to_csv(index=not counted).strip() or str(table)
     if rest := len(table) - len(first_rows):
         text += f"\n… {rest:,} more rows of {len(table):,}"
     return [TextContent(text=text)]
 
 
-# --- what is what ---------------------------------------------------------------------
+# --- kinds of values ------------------------------------------------------------------
 
 
 def _comes_from(module: str, name: str) -> Callable[[Any], bool]:

@@ -1,4 +1,4 @@
-"""A result as a pandas DataFrame, where it holds a list of objects."""
+"""Turn a result that holds a list of objects into a pandas DataFrame."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass

@@ -1,1 +1,1 @@
-"""What a tool definition says of itself: hints, schemas to export, its JSON, its views."""
+"""The parts of a tool definition: hints, exported schemas, its JSON, its views."""

@@ -1,4 +1,4 @@
-"""The forms a call of a tool may have: an action, a dict, keywords; and the tool as a function."""
+"""The ways to call a tool: with an action, a dict or keywords; and the tool as a function."""
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
@@ -10,14 +10,14 @@ from toolbench.core.schema import Action, Observation
 from toolbench.errors import indefinite
 
 NOTHING: Any = ...
-"""What the parameter `action` is where no action is given."""
+"""The value of the parameter `action` if no action is passed."""
 
 
 def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return what a call of the tool *name* passes on: *action*, or else *arguments*.
+    """Return the input of a call of the tool *name*: *action*, or else *arguments*.
 
     Raises:
-        TypeError: If there are both.
+        TypeError: If both are given.
     """
     if not arguments:
         return action
@@ -33,7 +33,7 @@ def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 class CallForms:
-    """The tool as a function: the one it was made of, and one that calls it."""
+    """The two functions of a tool: the one it was made from, and one that calls the tool."""
 
     name: str
     description: str
@@ -49,23 +49,23 @@ class CallForms:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function this tool was made of, unchanged: `split_bill.function(84, 4)`.
+        """The function this tool was made from, unchanged: `split_bill.function(84, 4)`.
 
         Raises:
-            AttributeError: If the tool was made of an executor object.
+            AttributeError: If the tool was made from an executor object.
         """
         if isinstance(self.executor, FunctionExecutor):
             return self.executor.function
         executor = indefinite(type(self.executor).__name__)
-        msg = f"{self.name} is made of no function but of {executor}: to_callable() gives one."
+        msg = f"{self.name} was made from {executor}, not from a function: use to_callable()."
         raise AttributeError(msg)
 
     def to_callable(self) -> Callable[..., Any]:
         """Return the tool as a plain function, for libraries that take functions as tools.
 
         It has the name, the description and the typed parameters of the tool, takes its
-        arguments by keyword, and returns the observation. A call of it is a call of the tool:
-        checked, and recorded where runs are.
+        arguments by keyword, and returns the observation. Each call of it is a call of the
+        tool, which is checked, and recorded if runs are recorded.
         """
 
         def call(**arguments: Any) -> Any:
@@ -84,7 +84,7 @@ class CallForms:
         return call
 
     def _signature_parameters(self) -> list[Parameter]:
-        """The arguments as parameters; those whose name Python does not take are in `**`."""
+        """Return the arguments as parameters; names that Python does not allow go in `**`."""
         kind = Parameter.KEYWORD_ONLY
         parameters, others = [], False
         for attribute, field in self.action_type.model_fields.items():
@@ -105,7 +105,7 @@ class CallForms:
 
 
 def renamed_action(arguments: Mapping[str, Any], action_type: type[Action]) -> bool:
-    """Tell whether *arguments* are `action=...` of an older version; warn if they are."""
+    """Tell whether *arguments* are the old form `action=...`; warn if they are."""
     names = {f.alias or name for name, f in action_type.model_fields.items()}
     if set(arguments) != {"action"} or "action" in names:
         return False

@@ -21,7 +21,7 @@ class ToolAnnotations(BaseModel):
     readOnlyHint: bool = False
     """The tool changes nothing."""
     destructiveHint: bool = True
-    """It may delete or overwrite; says something only if it is not read-only."""
+    """It may delete or overwrite; this only counts if the tool is not read-only."""
     idempotentHint: bool = False
     """Calling it again with the same arguments changes nothing more."""
     openWorldHint: bool = True
@@ -29,7 +29,7 @@ class ToolAnnotations(BaseModel):
 
     @property
     def effect(self) -> Effect:
-        """What the tool says its calls do; MCP's defaults are no declaration."""
+        """The effect of calls that the tool declares; MCP's defaults do not count as declared."""
         if self.readOnlyHint:
             return "read-only"
         if "destructiveHint" not in self.model_fields_set:
@@ -39,7 +39,7 @@ class ToolAnnotations(BaseModel):
 
 @dataclass(frozen=True)
 class Unusable:
-    """Falsy, and says why: `if not (usable := XTool.is_usable()): print(usable)`."""
+    """A falsy value with a reason: `if not (usable := XTool.is_usable()): print(usable)`."""
 
     reason: str
 

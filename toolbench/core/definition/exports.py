@@ -1,4 +1,4 @@
-"""A tool in the words of those who offer it to a model: MCP, OpenAI chat, OpenAI Responses."""
+"""A tool in the formats of MCP, of OpenAI's chat completions and of OpenAI Responses."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -13,7 +13,7 @@ from toolbench.core.schema import Action, Observation, Schema
 
 
 def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *meta* as JSON can carry it: bytes in base64, other objects as their text."""
+    """Return *meta* as JSON: bytes in base64, other objects as their text."""
     text = to_json(
         dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
     )
@@ -22,7 +22,7 @@ def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Exports:
-    """What a tool can say of itself, as plain dicts that `json.dumps` takes."""
+    """The exports of a tool, as plain dicts for `json.dumps`."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Exports:
 
     @property
     def hints(self) -> ToolAnnotations:
-        """The annotations, MCP's defaults where the tool has none."""
+        """The annotations, or MCP's defaults if the tool has none."""
         return self.annotations or ToolAnnotations()
 
     @property
@@ -44,13 +44,13 @@ class Exports:
     def parameters(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments, as a model gets it; a copy, yours to change.
+        """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
             security_risk: Ask the model to rate each call; only for tools that are not
                 read-only, and never in place of an argument of that name. It is the first
                 property: a call that is cut off keeps its rating.
-            summary: Ask the model for a line on what the call is for: the next property.
+            summary: Ask the model for one line on the purpose of the call: the next property.
         """
         return parameters_of(self.action_type).get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -70,18 +70,16 @@ class Exports:
         if input_schema is None and output_schema is None:
             exported = self._as_mcp.copy()
         else:
-            exported = self._told_to_mcp(
-                deepcopy(input_schema), deepcopy(output_schema)
-            )
+            exported = self._mcp_tool(deepcopy(input_schema), deepcopy(output_schema))
         if self.meta is not None:  # it may have changed
             exported["_meta"] = as_json(self.meta)
         return exported
 
     @cached_property
     def _as_mcp(self) -> Ready:
-        return Ready(self._told_to_mcp(None, None))
+        return Ready(self._mcp_tool(None, None))
 
-    def _told_to_mcp(
+    def _mcp_tool(
         self,
         input_schema: dict[str, Any] | None,
         output_schema: dict[str, Any] | None,
@@ -118,9 +116,9 @@ class Exports:
         """Return the tool for OpenAI's chat completions, JSON-ready.
 
         Args:
-            add_security_risk_prediction: Ask the model to rate each call, as `parameters`.
+            add_security_risk_prediction: Ask the model to rate each call; see `parameters`.
             action_type: Takes the place of the tool's own action type.
-            add_summary: Ask the model for a line on what the call is for.
+            add_summary: Ask the model for one line on the purpose of the call.
         """
         return {
             "type": "function",
@@ -138,7 +136,7 @@ class Exports:
         *,
         add_summary: bool = False,
     ) -> dict[str, Any]:
-        """Return the tool for OpenAI's Responses API, JSON-ready; arguments as above."""
+        """Return the tool for OpenAI's Responses API, JSON-ready; see `to_openai_tool`."""
         function = self._function(
             action_type, security_risk=add_security_risk_prediction, summary=add_summary
         )

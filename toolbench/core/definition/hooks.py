@@ -1,16 +1,16 @@
-"""How tools, calls and results show themselves in a notebook, once the layer of displays says how."""
+"""Hooks for outer layers: how objects are displayed, how calls run, who hears of new tools."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 
 class Displays:
-    """The functions that show objects: the layer of displays sets them."""
+    """The functions that show objects; the display layer sets them."""
 
     bundle_of: Callable[[Any], Mapping[str, str] | None] | None = None
-    """Returns the mime bundle of a thing; None shows its repr."""
+    """Returns the mime bundle of an object, or None to show its repr."""
     text_of: Callable[[Any], str] | None = None
-    """Returns what there is to read about a tool; None shows what its class says."""
+    """Returns the help text of a tool, or None to show the docstring of its class."""
 
 
 displays = Displays()
@@ -22,7 +22,7 @@ class Displayed:
     __slots__ = ()
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str] | None:
-        """Return the static view; IPython shows the repr where there is none."""
+        """Return the static view; IPython shows the repr if there is none."""
         show = displays.bundle_of
         return None if show is None else show(self)
 
@@ -33,41 +33,41 @@ class Documented(Displayed):
     __slots__ = ()
 
     def getdoc(self) -> str | None:
-        """Return what `?` shows of this object; None lets IPython show the docstring of its class."""
+        """Return the text that `?` shows; None lets IPython show the docstring of the class."""
         say = displays.text_of
         return None if say is None else say(self)
 
 
 class Calls:
-    """Who is asked to make a call, `(tool, action, conversation)`, in place of the tool."""
+    """Functions of `(tool, action, conversation)` that make the calls of tools, if set."""
 
     around: Callable[[Any, Any, Any], Any] | None = None
     """Makes a plain call and returns its observation."""
     around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
-    """The same for one that is awaited."""
+    """Makes an awaited call and returns its observation."""
 
 
 calls = Calls()
 
 
 class Definitions:
-    """Tells its listeners that a tool was made, registered, or taken out of the registry."""
+    """Listeners to call when a tool is made, registered or unregistered."""
 
     def __init__(self) -> None:
         """Start without listeners."""
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call *listener* at each change, in the thread that makes it; it returns at once.
+        """Call *listener* at each change, in the thread of the change; it must return at once.
 
         Returns:
-            A function that takes that back.
+            A function that removes the listener.
         """
         self._listeners = (*self._listeners, listener)
         return lambda: self._forget(listener)
 
     def changed(self) -> None:
-        """Tell all that listen."""
+        """Call all listeners."""
         for listener in self._listeners:
             listener()
 

@@ -1,4 +1,4 @@
-"""The errors of calling a tool with something that is no action of it."""
+"""The errors of a call whose argument does not fit the tool."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from toolbench.redaction.detection.secrecy import Secrecy
 
 
 def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:
-    """Return the error of calling a tool with *argument*, which it does not take."""
+    """Return the error of a call with *argument*, which the tool does not accept."""
     name, class_name = type(argument).__name__, action_type.__name__
     takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
-    if argument is ...:  # what the parameter is where nothing is given
-        return TypeError(f"{takes}; without any, {tool_name}({{}}).")
+    if argument is ...:  # the default: nothing was passed
+        return TypeError(f"{takes}; with no arguments, call {tool_name}({{}}).")
     msg = f"{takes}, not {indefinite(name)}."
     if name == class_name:
-        msg += " The class was defined again since: make the action, or the tool, anew."
+        msg += " The class was defined again since: make the action or the tool again."
     return TypeError(msg)
 
 
 def misfits(
     secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]
 ) -> list[Problem]:
-    """List why *arguments* make no action, which raised *error*; *secrecy* hides what is secret."""
+    """List the problems of *arguments*, which raised *error*; *secrecy* hides secrets."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)
     message = f"could not be checked, {type(error).__name__}: {error}"

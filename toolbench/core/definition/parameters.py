@@ -1,4 +1,4 @@
-"""The JSON Schema of a tool's arguments, kept ready, since tools are exported often."""
+"""A cache of the JSON Schemas of tools' arguments, since tools are exported often."""
 
 import json
 import marshal
@@ -30,15 +30,15 @@ _SUMMARY = {
 
 
 class Ready:
-    """A JSON object kept ready: each caller gets a copy of its own."""
+    """A cached JSON object: each caller gets a copy."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         """Keep *value* as it is now."""
-        # marshal reads plain data faster than any JSON parser, and only what we wrote here
+        # marshal is faster than any JSON parser; it only reads data written here
         self._data = marshal.dumps(_as_json(value))
 
     def copy(self) -> dict[str, Any]:
-        """Return the object, yours to change."""
+        """Return a copy, which the caller may change."""
         value: dict[str, Any] = marshal.loads(self._data)  # noqa: S302 - our own
         return value
 
@@ -46,22 +46,22 @@ class Ready:
 def _as_json(value: dict[str, Any]) -> Any:
     try:
         return from_json(to_json(value))
-    except ValueError:  # half a character, as a default may be: no UTF-8 can carry it
+    except ValueError:  # half a surrogate pair in a default: UTF-8 cannot hold it
         return from_json(encodable(json.dumps(plain(value), ensure_ascii=False)))
 
 
 class Parameters:
-    """The schemas of one set of arguments; each caller gets a copy of its own."""
+    """The schemas of one set of arguments; each caller gets a copy."""
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Keep what is *accepted*, and what a caller is *parameters* to send."""
+        """Keep the schema of *accepted* values and of the *parameters* a caller should send."""
         self._takes = accepted
         self._parameters = parameters
         self._ready: dict[tuple[bool, bool], Ready] = {}
 
     @property
     def accepted(self) -> dict[str, Any]:
-        """What the tool takes, `null` for unset optionals included."""
+        """The schema of accepted values, with `null` for optional ones that are unset."""
         return self._accepted.copy()
 
     @cached_property
@@ -71,10 +71,10 @@ class Parameters:
     def get(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return the schema, with the questions about the call itself if wanted.
+        """Return the schema for a caller; the flags add questions about the call itself.
 
-        Defaults and examples that hold a secret are left out: who sends the call, a model and
-        its provider, need not know them.
+        Defaults and examples that hold a secret are left out: the model that sends the call and
+        its provider need not know them.
         """
         key = security_risk, summary
         ready = self._ready.get(key)
@@ -102,12 +102,12 @@ _of_class: WeakKeyDictionary[type[Schema], Parameters] = WeakKeyDictionary()
 
 
 def parameters_of(schema: type[Schema]) -> Parameters:
-    """Return the parameters of a class of actions, worked out once."""
+    """Return the cached schemas of a class of actions."""
     cached = _of_class.get(schema)
     if cached is None:
         foreign = extended_schema(schema)
         accepted = full_schema(schema) if foreign is None else foreign
-        # providers want it said that arguments are an object
+        # providers require `type: object`
         parameters = {"type": "object", **schema.to_mcp_schema()}
         cached = _of_class[schema] = Parameters(accepted, parameters)
     return cached

@@ -1,4 +1,4 @@
-"""A tool written down as JSON and read again: what it is, never its executor or a secret."""
+"""Save a tool as JSON and load it again, without its executor and without secrets."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -18,7 +18,7 @@ from toolbench.errors import KindError, ToolNotFoundError, indefinite
 
 
 class Serializable:
-    """What a tool can be written down as; a pydantic model may have it as a field."""
+    """A tool that can be saved as JSON and be a field of a pydantic model."""
 
     name: str
     description: str
@@ -30,7 +30,7 @@ class Serializable:
     resolve_kind: Callable[[str], Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the tool is, JSON-ready, for `from_dict`: everything but the executor."""
+        """Return all of the tool but its executor, JSON-ready, for `from_dict`."""
         observation_type = self.observation_type
         return {
             "kind": self.kind_of(),
@@ -45,16 +45,16 @@ class Serializable:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the tool that `to_dict` wrote down, without an executor.
+        """Return the tool that `to_dict` wrote, without an executor.
 
         Raises:
             KindError: If a class it names is unknown, ambiguous, or of the wrong family, or
-                if what a tool needs is missing.
+                if a required key is missing.
         """
         fields = dict(data)
         kind = fields.pop("kind", cls.__name__)
         target: Any = cls if kind == cls.__name__ else cls.resolve_kind(kind)
-        if target is not cls:  # it may have its own way of coming back
+        if target is not cls:  # the class may have its own from_dict
             loaded: Self = target.from_dict(data)
             return loaded
         check_present(fields, "name", "action_type")
@@ -96,19 +96,19 @@ class Serializable:
             return value
         if not isinstance(value, Mapping):
             type_name = indefinite(type(value).__name__)
-            msg = f"should be a {cls.__name__}, or what its to_dict() returned, not {type_name}"
+            msg = f"should be a {cls.__name__} or a dict from its to_dict(), not {type_name}"
             raise ValueError(msg)  # noqa: TRY004 - pydantic reports a ValueError as its own
         try:
             return cls.from_dict(value)
-        except ToolNotFoundError as error:  # a KeyError too, which says all there is
+        except ToolNotFoundError as error:  # also a KeyError; its message is complete
             raise ValueError(str(error)) from error
         except (TypeError, AttributeError) as error:
-            msg = f"this is not what was written down of a tool: {error}"
+            msg = f"this is not a saved tool: {error}"
             raise ValueError(msg) from error
 
 
 def check_present(written: Mapping[str, Any], *keys: str) -> None:
-    """Raise a `KindError` that names those of *keys* that what was *written* down has not."""
+    """Check that *written*, a saved tool, has all *keys*; a `KindError` names missing ones."""
     if missing := [repr(key) for key in keys if key not in written]:
-        msg = f"What was written down of a tool has no {' and no '.join(missing)}."
+        msg = f"The saved tool has no {' and no '.join(missing)}."
         raise KindError(msg)

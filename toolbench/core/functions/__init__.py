@@ -1,1 +1,1 @@
-"""A typed, documented function read as a tool."""
+"""Make tools from typed, documented functions."""

@@ -52,19 +52,19 @@ def tool(
         function: The function, plain or `async`.
         name: The name of the tool; the function's own if left out.
         title: A name for people.
-        description: What the model is told; the docstring if left out.
-        read_only: The tool changes nothing. As of every hint, what is left out is not declared.
+        description: The description for the model; the docstring if left out.
+        read_only: The tool changes nothing. Like every hint, it is not declared if left out.
         destructive: It may delete or overwrite: runs from a button or magic ask first.
         idempotent: Calling it again with the same arguments changes nothing more.
         open_world: It reaches things outside a closed domain.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without
-            its object, or has parameters of types that JSON cannot carry; if the tool is
-            said to be both read-only and destructive.
+            its object, or has parameters of types that JSON cannot carry; if *read_only*
+            and *destructive* are both true.
     """
     if read_only and destructive:
-        msg = "A tool that is read-only destroys nothing: say read_only or destructive."
+        msg = "A read-only tool cannot be destructive: set read_only or destructive."
         raise RegistrationError(msg)
     annotations = {
         "title": title,
@@ -79,11 +79,11 @@ def tool(
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         if isclass(function) or not callable(function):
-            msg = f"A tool is made of a function, not {function!r}."
+            msg = f"A tool is made from a function, not {function!r}."
             raise RegistrationError(msg)
         called: str = name or getattr(function, "__name__", None) or "<lambda>"
         if called == "<lambda>":
-            msg = f"{function!r} has no name of its own: tool(name=...)."
+            msg = f"{function!r} has no name: give it one with tool(name=...)."
             raise RegistrationError(msg)
         doc = parse(innermost(function).__doc__)
         shape = shape_of(function, called, doc.parameters)

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of each parameter, in any of the usual styles."""
+"""Parse a docstring, in any usual style, into its text and a text for each parameter."""
 
 from dataclasses import dataclass, field
 from inspect import cleandoc
@@ -7,21 +7,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Doc:
-    """A docstring, taken apart."""
+    """A parsed docstring."""
 
     text: str = ""
-    """What the function does: everything outside the sections below."""
+    """The description of the function: everything outside the sections below."""
     parameters: dict[str, str] = field(default_factory=dict)
     returns: str = ""
 
 
 def parse(docstring: str | None) -> Doc:
-    """Take *docstring* apart: Google, NumPy or Sphinx style, whichever it is written in."""
+    """Parse *docstring*, which may be in Google, NumPy or Sphinx style."""
     if not docstring:
         return Doc()
     import griffe  # noqa: PLC0415 - only where a function becomes a tool
 
-    silent = {"warnings": False}  # a docstring is no error here
+    silent = {"warnings": False}  # a faulty docstring is no error here
     quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
     sections = griffe.parse_auto(
         griffe.Docstring(cleandoc(docstring)),

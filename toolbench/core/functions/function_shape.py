@@ -1,4 +1,4 @@
-"""Read a function as a tool: its parameters become an action class, running it a call."""
+"""Derive an action class from a function's parameters; call the function with an action."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,13 +21,13 @@ CONVERSATION = "conversation"
 
 @dataclass(frozen=True)
 class Shape:
-    """What a function takes and gives."""
+    """The parameters and the return type of a function, as a tool needs them."""
 
     action_type: type[Action]
     names: Mapping[str, str]
     """The parameter that each attribute of the action is for, in order."""
     only_if_set: frozenset[str]
-    """The attributes that are passed on only if they were given."""
+    """The attributes that are passed to the function only if they were set."""
     by_position: frozenset[str]
     """The parameters that cannot be passed by name."""
     wants_conversation: bool
@@ -35,7 +35,7 @@ class Shape:
 
 
 class FunctionCall(FunctionExecutor):
-    """Calls a function with the fields of the action as its arguments."""
+    """An executor that calls a function with the fields of the action as arguments."""
 
     def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
         """Call *function*, which has this *shape*."""
@@ -49,10 +49,12 @@ class FunctionCall(FunctionExecutor):
         return self.function(*args, **kwargs)
 
     def misnamed(self) -> list[str]:
-        """List what the docstring describes as parameters, and are none."""
-        if issubclass(self._shape.action_type, Open):  # any name is one
+        """List names that the docstring describes as parameters, but that are none."""
+        if issubclass(self._shape.action_type, Open):  # any name is a parameter
             return []
-        inner = innermost(self.function)  # a partial's has what is given already
+        inner = innermost(
+            self.function
+        )  # inside a partial it also has the bound parameters
         names = {*signature(self.function).parameters, *signature(inner).parameters}
         known = names.union(self._shape.names.values())
         described = parse(inner.__doc__).parameters
@@ -86,11 +88,11 @@ def shape_of(
 
     Args:
         function: Anything callable that has a signature.
-        name: What the tool is called; the action class is named after it.
-        about: What the docstring says of each parameter.
+        name: The name of the tool; the action class is named after it.
+        about: The text for each parameter in the docstring.
 
     Raises:
-        RegistrationError: If a model could not be asked for its arguments.
+        RegistrationError: If its arguments cannot be described to a model.
     """
     hints = _hints(innermost(function), name)
     parameters = _parameters(function, name)
@@ -138,7 +140,7 @@ class _Argument:
     name: str
     hint: Any
     default: Any = Parameter.empty
-    """`_UNSET` if the function is not to see it where it was left out."""
+    """`_UNSET` if the function does not get the argument when it is left out."""
 
 
 _UNPACK = re.compile(r"typing(_extensions)?\.Unpack")  # two objects on Python 3.11
@@ -146,7 +148,7 @@ _QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly
 
 
 def _unpacked(hint: Any) -> Any:
-    """The TypedDict of `**kwargs: Unpack[TypedDict]`, if *hint* is that."""
+    """Return the TypedDict if *hint* is the one of `**kwargs: Unpack[TypedDict]`."""
     if not _UNPACK.fullmatch(str(get_origin(hint))):
         return None
     [table] = get_args(hint)
@@ -179,7 +181,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
     try:
         parameters = signature(function).parameters
     except ValueError as error:  # some builtins have none
-        msg = f"{name}: a model cannot be told what to send: {error}."
+        msg = f"{name}: a model cannot know which arguments to send: {error}."
         raise RegistrationError(msg) from error
     first = next(iter(parameters), "")
     qualname = function.__qualname__ if isfunction(function) else ""
@@ -191,7 +193,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
     for parameter in parameters.values():
         if parameter.kind is Parameter.VAR_POSITIONAL:
             msg = (
-                f"{name}: a model sends arguments by name, so {parameter} cannot be one: "
+                f"{name}: a model sends arguments by name, so {parameter} gets none: "
                 "make it a named parameter."
             )
             raise RegistrationError(msg)
@@ -200,7 +202,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
 
 def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
     hint, default = field.hint, field.default
-    if default is None and not _takes_none(hint):  # `x: int = None` means it
+    if default is None and not _takes_none(hint):  # `x: int = None` accepts None too
         hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
     options: dict[str, Any] = {}
     if attribute != field.name:
@@ -209,16 +211,16 @@ def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, An
         options["description"] = about
     if default is _UNSET:  # a factory shows in no schema
         default = Field(default_factory=lambda: None)
-    # a default that is a Field(...) has the last word
+    # a default that is a Field(...) has priority
     value = ... if default is Parameter.empty else default
-    if type(value).__module__ not in _ASKED_FOR_NOTHING:
+    if type(value).__module__ not in _SAFE_MODULES:
         value = Field(
             default=value
-        )  # a class asks what stands in it whether it is abstract
+        )  # a class body asks each value whether it is abstract
     return Annotated[hint, Field(**options)], value
 
 
-_ASKED_FOR_NOTHING = ("builtins", FieldInfo.__module__)
+_SAFE_MODULES = ("builtins", FieldInfo.__module__)
 
 
 def _takes_none(hint: Any) -> bool:
