@@ -66,7 +66,10 @@ class TestFunction:
     def test_is_missing_where_an_executor_works(self):
         """The error names the executor and what to do."""
         assert not hasattr(counter, "function")
-        with pytest.raises(AttributeError, match=r"from a Counter, not from a function: use to_callable\(\)"):
+        with pytest.raises(
+            AttributeError,
+            match=r"from a Counter, not from a function: use to_callable\(\)",
+        ):
             counter.function  # noqa: B018 - asking is the test
 
 

@@ -56,7 +56,9 @@ class TestClassAttributes:
     def test_of_the_wrong_kind_are_refused(self):
         """A mistake in the class is told when a tool is made."""
         wrong = type("WrongTool", (ToolDefinition,), {"action_type": dict})
-        with pytest.raises(RegistrationError, match="action_type must be an Action class"):
+        with pytest.raises(
+            RegistrationError, match="action_type must be an Action class"
+        ):
             wrong()
 
     def test_are_no_properties(self):

@@ -111,7 +111,10 @@ class TestRegistering:
             (Silent, "Silent cannot be registered: it does not define create"),
             (Abstract, "Abstract cannot be registered: it does not define create"),
             (Forgetful, "Forgetful cannot be registered: create.. lacks @classmethod"),
-            (HelloAction, "HelloAction cannot be registered: it is not a ToolDefinition"),
+            (
+                HelloAction,
+                "HelloAction cannot be registered: it is not a ToolDefinition",
+            ),
         ):
             with pytest.raises(RegistrationError, match=says):
                 registry.register("t", cls)

@@ -154,7 +154,10 @@ class TestMistakes:
                 "action_type must be an Action class, not <class 'dict'>",
             ),
             ({"action_type": AddAction(a=1)}, "action_type must be an Action class"),
-            ({"observation_type": str}, "observation_type must be an Observation class"),
+            (
+                {"observation_type": str},
+                "observation_type must be an Observation class",
+            ),
             (
                 {"observation_type": AddAction},
                 "observation_type must be an Observation class",

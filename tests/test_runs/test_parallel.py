@@ -107,7 +107,7 @@ class TestSideBySide:
 
     def test_at_least_one_runs(self):
         """None at once would never end."""
-        with pytest.raises(ValueError, match="At least one call runs at once, not 0"):
+        with pytest.raises(ValueError, match="max_parallel must be at least 1, not 0"):
             run_tools([], max_parallel=0)
 
 

@@ -1,4 +1,4 @@
-"""The background runs that are going on, each with its thread."""
+"""The background runs of the moment, each with its thread."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -10,10 +10,10 @@ from toolbench.runs.run import Run, RunCancelled
 
 
 class Active:
-    """Background runs. Any thread may look."""
+    """A list of the background runs, for any thread."""
 
     def __init__(self) -> None:
-        """There are none."""
+        """Start without runs."""
         self._threads: dict[Run, Thread] = {}
         self._lock = Lock()
 
@@ -24,13 +24,13 @@ class Active:
 
         Args:
             run: The run.
-            work: Carries it out.
-            then: Is called in the thread once the run has left this list.
+            work: The function that executes the run.
+            then: Called in the thread once the run has left this list.
         """
 
         def body() -> None:
             try:
-                with suppress(RunCancelled):  # injected when it was as good as over
+                with suppress(RunCancelled):  # raised when the work was almost over
                     work()
             finally:
                 with self._lock:

@@ -1,4 +1,4 @@
-"""What a call would do, in a few words: the label of the button that lets it run."""
+"""Describe a call in a few words, for the button that lets it run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from toolbench.runs.questions import Consent
 from toolbench.wording import words_of
 
 _LONGEST = 60  # characters of a label
-_VALUE = 40  # characters of an argument that is part of one
+_VALUE = 40  # characters of an argument in a label
 _REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
 
 
@@ -20,12 +20,12 @@ def consent_to(
     *,
     can_be_remembered: bool,
 ) -> Consent:
-    """Return the words for a call of *tool*.
+    """Return the words of the question whether a call of *tool* may run.
 
     Args:
         tool: The tool.
         arguments: Its arguments, secrets hidden.
-        can_be_remembered: Whether a yes may be for the session.
+        can_be_remembered: Whether a yes may count for the whole session.
     """
     words = words_of(tool.name)
     verb = next(iter(words), "")
@@ -47,7 +47,7 @@ def act(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
 
 
 def _object_of(arguments: Mapping[str, Any]) -> list[str]:
-    """The first argument, if it is short enough to be what the act is done to."""
+    """Return the first argument if it can stand in a label: short text or an integer."""
     first = next(iter(arguments.values()), None)
     if isinstance(first, bool) or not isinstance(first, str | int):
         return []

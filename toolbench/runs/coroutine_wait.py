@@ -1,6 +1,6 @@
-"""Wait for a coroutine in the thread that wants its result, and answer there what is asked meanwhile.
+"""Wait for a coroutine in the thread that needs its result, and answer its questions there.
 
-`input()` works in no other thread than the main one, and a run knows its own.
+`input()` works only in the main thread, and a run knows its own thread.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Asked:
-    """A question, and where its answer is waited for."""
+    """A question and the future of its answer."""
 
     question: Any
     answer: "Future[Answer]"
@@ -28,17 +28,17 @@ class _Asked:
 
 @dataclass
 class _Ended:
-    """How the call ended."""
+    """The end of the call: its result or its error."""
 
     result: Any = None
     error: BaseException | None = None
 
 
 class CoroutineWait(Generic[T]):
-    """The thread that waits for one call.
+    """The wait of one thread for one call.
 
-    A queue carries all that the loop has to say to it: what a future does on its way, a few
-    turns of the loop, is most of what waiting costs.
+    The loop sends all its messages through a queue: a future would need a few more turns of the
+    loop, and these are most of the cost of waiting.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CoroutineWait(Generic[T]):
         answerer: Callable[[Any], Answer],
         meanwhile: Callable[[], object] | None = None,
     ) -> None:
-        """Answer questions by *answerer*, a plain function, and call *meanwhile* now and then."""
+        """Answer questions with *answerer*, a plain function, and call *meanwhile* now and then."""
         self._answerer = answerer
         self._meanwhile = meanwhile
         self._messages: SimpleQueue[_Asked | _Ended] = SimpleQueue()
@@ -54,15 +54,15 @@ class CoroutineWait(Generic[T]):
         self._is_over = False
 
     def put(self, question: Any) -> "Future[Answer]":
-        """Hand *question* to the waiting thread; once that waits no more, the answer is a cancel."""
+        """Send *question* to the waiting thread; after the wait the answer is a cancel."""
         answer: Future[Answer] = Future()
         self._messages.put(_Asked(question, answer))
-        if self._is_over:  # looked at last: one of the two finds the question
+        if self._is_over:  # checked last, so that no question is left
             self._drop()
         return answer
 
     async def ask(self, question: Any) -> Answer:
-        """Hand *question* to the waiting thread and return its answer."""
+        """Send *question* to the waiting thread and return its answer."""
         return await asyncio.wrap_future(self.put(question))
 
     def run(
@@ -74,14 +74,14 @@ class CoroutineWait(Generic[T]):
 
         Raises:
             asyncio.CancelledError: If it was cancelled.
-            ToolbenchError: If *loop* itself would have to wait.
+            ToolbenchError: If *loop* would wait for itself.
         """
         portal.refuse_inside()
         try:
             loop.call_soon_threadsafe(self._begin, call, loop)
             while isinstance(event := wait(self._messages, self._meanwhile), _Asked):
                 self._answer(event.question, event.answer)
-        except BaseException:  # also KeyboardInterrupt: the task is told
+        except BaseException:  # also at KeyboardInterrupt: cancel the task
             self.cancel(loop)
             raise
         finally:
@@ -93,7 +93,7 @@ class CoroutineWait(Generic[T]):
         return result
 
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cancel the call, from any thread; who waits for it waits no longer."""
+        """Cancel the call and end the wait for it, from any thread."""
         self._messages.put(_Ended(error=asyncio.CancelledError()))
         with suppress(RuntimeError):  # the loop has ended, and with it the call
             loop.call_soon_threadsafe(self._cancel_task)
@@ -128,10 +128,10 @@ class CoroutineWait(Generic[T]):
                 raise
 
     def _drop(self) -> None:
-        """Answer the questions left over with a cancel."""
+        """Answer the remaining questions with a cancel."""
         with suppress(Empty):
             while True:
                 event = self._messages.get_nowait()
                 if isinstance(event, _Asked):
-                    with suppress(InvalidStateError):  # nor does a caller wait for it
+                    with suppress(InvalidStateError):  # its caller has stopped waiting
                         event.answer.set_result(Answer("cancel"))

@@ -1,4 +1,4 @@
-"""What an executor may say and ask while it runs; outside a run, quietly nothing."""
+"""`current_run()`: progress, logs and questions from an executor; outside a run, no effect."""
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -18,15 +18,15 @@ class CurrentRun(Protocol):
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Say how far the work is: *value* of *total*, and what is being done."""
+        """Report progress: *value* of *total*, and a *message* about the present step."""
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person a question in the middle of the work, and wait for the answer.
+        """Ask the person a question during the work, and wait for the answer.
 
-        Where no person can answer, the answer is a decline, at once; where the run is being cancelled, a cancel.
+        If no person can answer, the answer is at once a decline; if the run is cancelled, a cancel.
         An `async` executor awaits `ask_async` instead.
 
         Args:
@@ -35,39 +35,39 @@ class CurrentRun(Protocol):
                 the answer; anything else is its `value`. Without a schema: yes or no.
 
         Raises:
-            ToolbenchError: If the background loop would wait, in which `async` executors run.
+            ToolbenchError: If called in the background loop, in which `async` executors run.
         """
 
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
-        """Ask as `ask` does, from an `async` executor: other tasks go on meanwhile.
+        """Ask as `ask` does, but from an `async` executor, so that other tasks continue.
 
         Args:
             message: The question.
-            schema: The JSON Schema of the answer, as of `ask`.
+            schema: The JSON Schema of the answer, as in `ask`.
         """
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Have *callback* called, from another thread, when the run is to stop.
+        """Call *callback* in another thread when the run has to stop.
 
         Returns:
-            A function that takes that back.
+            A function that removes the callback.
         """
 
 
 class NoRun:
-    """Stands in for a run where there is none: executors work anywhere."""
+    """A substitute outside a run, so that executors work anywhere."""
 
     cancelled = False
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Go nowhere."""
+        """Do nothing."""
 
     def log(self, message: str, level: str = "info") -> None:
-        """Go nowhere."""
+        """Do nothing."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Decline: outside a run no person can be asked."""
@@ -89,9 +89,9 @@ _INHERITED = "_toolbench_run"  # what a thread got from the one that started it
 
 
 def current_run() -> CurrentRun:
-    """Return the run this code is part of; outside one, a stand-in that does nothing.
+    """Return the run this code is part of; outside a run, an object that does nothing.
 
-    Threads an executor starts belong to its run.
+    Threads that an executor starts belong to its run.
     """
     return active_run() or NoRun()
 
@@ -103,19 +103,19 @@ def active_run() -> CurrentRun | None:
 
 
 def inherited_run(thread: Thread) -> CurrentRun | None:
-    """Return the run *thread* was started by, or None."""
+    """Return the run that started *thread*, or None."""
     run: CurrentRun | None = getattr(thread, _INHERITED, None)
     return run
 
 
 def enter(run: CurrentRun | None) -> Callable[[], None]:
-    """Make *run* the current one here; call what is returned to go back."""
+    """Make *run* the current one here; return a function that undoes this."""
     token = _here.set(run)
     return lambda: _here.reset(token)
 
 
 def hand_down(thread: Thread) -> None:
-    """Let *thread*, about to start, belong to the run of the one that starts it."""
+    """Let *thread*, before its start, belong to the run of the thread that starts it."""
     run = active_run()
     if run is not None:
         setattr(thread, _INHERITED, run)

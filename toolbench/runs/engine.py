@@ -1,4 +1,4 @@
-"""Run a tool: here and now, or in a thread of its own; either way it is recorded."""
+"""Run a tool, in this thread or in a new one; each run is recorded."""
 
 import sys
 from asyncio import CancelledError
@@ -44,23 +44,23 @@ def run_tool(
     """Run *tool* and return its observation; the run is recorded in `history()`.
 
     Args:
-        tool: The tool, or its name: that of a registered tool and, after `%load_ext toolbench`,
-            of whatever `%tool` finds.
+        tool: The tool or its name: of a registered tool and, after `%load_ext toolbench`, of any
+            tool that `%tool` finds.
         arguments: Its arguments, as a model sends them; or an action of the tool, which is
             run as it is.
-        conversation: What the executor is given beside the action: its secrets reach the tool
-            and are masked in what comes out. By place only: `conversation=` is an argument of
-            the tool.
+        conversation: The executor's second argument: the tool may use its secrets, which are
+            masked in the result. By position only: `conversation=` is an argument of the
+            tool.
         **kwargs: More arguments.
 
     Returns:
-        What the tool observed. Arguments that do not fit, and an executor that raises, give
-        an observation with `is_error=True` that says what to do about it.
+        The observation of the tool. If arguments do not fit or the executor raises, it has
+        `is_error=True` and says what to do about it.
 
     Raises:
         ToolNotFoundError: If there is no tool of that name.
         NotImplementedError: If the tool has no executor.
-        TypeError: If *arguments* are neither; if there is an action and more.
+        TypeError: If *arguments* have another type; if an action comes with *kwargs*.
         ToolbenchError: If the name stands for several tools.
     """
     if isinstance(tool, str):
@@ -69,7 +69,7 @@ def run_tool(
     call = call_of(tool, {} if arguments is None else arguments)
     if kwargs and isinstance(call, Action):
         names = ", ".join(kwargs)
-        msg = f"An action is run as it is: {tool.name} takes no {names} beside it."
+        msg = f"An action runs as it is: {tool.name} takes no {names} beside it."
         raise TypeError(msg)
     if not isinstance(call, Action):
         call = {**call, **kwargs}
@@ -77,7 +77,7 @@ def run_tool(
 
 
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
-    """Return *call* as it is: arguments of *tool*, or an action.
+    """Check that *call* is arguments of *tool* or an action, and return it.
 
     Raises:
         TypeError: If it is neither.
@@ -88,7 +88,7 @@ def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Ac
 
 
 def execute(run: Run) -> Observation:
-    """Have the tool of *run* do its work in this thread, or in the background loop if it is async."""
+    """Execute the tool of *run* in this thread, or in the background loop if it is async."""
     __tracebackhide__ = True  # IPython leaves out such frames
     tool = run.tool
     if tool.is_async:
@@ -104,16 +104,16 @@ def perform(
     timeout: float | None = None,
     work: Callable[[Run], Observation] = execute,
 ) -> Observation:
-    """Carry *run* out in this thread, record it, and return the observation.
+    """Perform *run* in this thread, record it, and return the observation.
 
-    A tool that fails gives an error observation, but for a plain call, which raises what the
-    tool raises. KeyboardInterrupt is passed on.
+    If the tool fails, the result is an error observation; a plain call raises the error of the
+    tool instead. KeyboardInterrupt is always raised.
 
     Args:
         run: The run.
-        confirm: Ask first where the policy wants it; plain Python calls never ask.
+        confirm: Ask first if the policy requires it; plain Python calls never ask.
         timeout: Seconds after which it is cancelled.
-        work: Has the tool do its work, if it is not done in this thread.
+        work: The function that executes the tool, if not in this thread.
     """
     __tracebackhide__ = True
     replaced: Exception | None = None
@@ -125,8 +125,8 @@ def perform(
                 _carry_out(run, work, confirm=confirm)
             finally:
                 run.work.end()
-    except BaseException as error:  # a tool may raise anything: the model is told
-        run.work.end()  # again: the first may have been struck itself
+    except BaseException as error:  # a tool may raise anything: the model gets it
+        run.work.end()  # again: the exception may have hit the first call
         if _ended_by(run, error) or run.is_plain:
             replaced = _without_secrets(run, error)
             if replaced is None:
@@ -141,12 +141,12 @@ def perform(
             run.changed()
             run.hide_progress()
     if replaced is not None:
-        raise replaced  # out here, where the other is no context of it
+        raise replaced  # outside `except`, so that *error* is not its context
     return Observation() if run.observation is None else run.observation
 
 
 def _write_rest(run: Run) -> None:
-    """Write what was held back of the output of *run*: it might have become a secret."""
+    """Write the output of *run* held back so far, since it might have become a secret."""
     for stream in ("stdout", "stderr", "log"):
         text = run.filter.rest(stream)
         if text and (stream == "log" or sink_here() is run):
@@ -156,7 +156,7 @@ def _write_rest(run: Run) -> None:
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:
-    """Hide the secrets of *run* in *error*; return what is to be raised in place of it, if so."""
+    """Hide the secrets of *run* in *error*; return the error to raise instead, if there is one."""
     if not run.secrets.redactor.secrets:
         return None
     masked = run.secrets.redactor.error(error)
@@ -166,7 +166,7 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
 
 @contextmanager
 def _current(run: Run, timeout: float | None) -> Iterator[None]:
-    """Make *run* the current one, let it obey its parent, and limit its time."""
+    """Make *run* the current one, cancel it with its parent, and limit its time."""
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
@@ -180,7 +180,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
 
 
 def stop(run: Run, reason: str = "cancelled") -> None:
-    """Have *run* stop, whichever thread carries it out: ask first, then insist."""
+    """Stop *run*, in whichever thread it runs: first ask, then use force."""
     if run in active:
         active.stop(run, reason)
     else:
@@ -189,7 +189,7 @@ def stop(run: Run, reason: str = "cancelled") -> None:
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
-    run.build()  # first: no person is asked about a call that cannot be made
+    run.build()  # first: a person is not asked about a call that cannot run
     refusal = None if run.source == "python" else policy.check(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
@@ -208,7 +208,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*; where the run was stopped, what failed for that is no failure."""
+    """Note in *observation* that the run was stopped; its error is then no failure."""
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
         return observation
@@ -221,13 +221,13 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
 
 
 def _keep(run: Run, observation: Observation) -> None:
-    """Have *observation*, with which *run* ended, shown without the secrets of *run*."""
+    """Set the *observation* of *run*, and hide the secrets of *run* where it is shown."""
     run.observation = observation
     results.show(observation, run.secrets.redactor)
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
-    """Note how *run* ended, and tell whether *error* is to go on."""
+    """Note how *run* ended, and tell whether to raise *error*."""
     interrupted = (
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )
@@ -249,13 +249,11 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 
 
 def _awaited(run: Run) -> Observation:
-    """Execute in the background loop, and answer in this thread what is asked meanwhile."""
+    """Execute in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
     waiting = CoroutineWait[Observation](run.answer, run.drawer)
     loop = portal.loop
-    if (
-        run.desk is None
-    ):  # else it is part of a run whose thread knows better whom to ask
+    if run.desk is None:  # else it is part of a run whose thread answers
         run.desk = waiting.put
     forget = run.on_cancel(partial(waiting.cancel, loop))
     try:
@@ -275,15 +273,15 @@ def start(
     work: Callable[[Run], Observation] = execute,
     then: Callable[[Run], object] | None = None,
 ) -> Thread:
-    """Carry *run* out in a daemon thread of its own, and return that.
+    """Perform *run* in a new daemon thread, and return the thread.
 
     Args:
         run: The run.
         timeout: Seconds after which it is cancelled.
-        confirm: Ask first where the policy wants it.
-        work: As of `perform`.
-        then: Is called with the run when it is over, in its thread; what it raises is
-            added to the output of the run.
+        confirm: Ask first if the policy requires it.
+        work: As in `perform`.
+        then: Called with the run when it is over, in its thread; an error of it is added to
+            the output of the run.
     """
 
     def body() -> None:
@@ -295,7 +293,7 @@ def start(
         try:
             if then is not None:
                 then(run)
-        except BaseException as error:  # noqa: BLE001 - what a thread raises is lost
+        except BaseException as error:  # noqa: BLE001 - an error in a thread would be lost
             run.write("stderr", traceback_of(error))
 
     run.begin()

@@ -1,4 +1,4 @@
-"""Ask through `input()`, as a run that was started in a cell does."""
+"""Ask questions of a run through `input()`, if the run was started in a cell."""
 
 import json
 from collections.abc import Mapping
@@ -18,16 +18,16 @@ _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def ask_in_cell(question: Question) -> Answer:
-    """Ask field by field; decline where there is no input.
+    """Ask field by field; decline if there is no input.
 
-    That is where the front end has no input (nbconvert, nbval, papermill) and in any thread
-    but the main one, where `input()` would wait for ever.
+    There is none if the front end has no input (nbconvert, nbval, papermill), and in any other
+    thread than the main one, where `input()` would wait for ever.
     """
     if current_thread() is not main_thread():
         return decline(question)
     try:
         return _asked(question)
-    except (EOFError, OSError, RuntimeError):  # what "no stdin" raises, here and there
+    except (EOFError, OSError, RuntimeError):  # "no stdin" raises one of these
         return decline(question)
 
 
@@ -75,7 +75,7 @@ def _remark(field: Node, *, optional: bool) -> str:
 def _typed(prompt: str, name: str, field: Node) -> str:
     hidden = any(is_secret(name, node.schema) for node in field.alternatives)
     ask = getpass if hidden else input
-    return ask(visible(prompt))  # a terminal would obey what a server writes
+    return ask(visible(prompt))  # a terminal would obey control codes of a server
 
 
 def _value(text: str, field: Node) -> Any:
@@ -92,4 +92,4 @@ def _value(text: str, field: Node) -> Any:
 def somebody_there() -> bool:
     """Tell whether the front end of the running cell can answer: nbconvert's and nbval's cannot."""
     kernel = getattr(running_shell(), "kernel", None)
-    return bool(getattr(kernel, "_allow_stdin", True))  # what input() itself asks
+    return bool(getattr(kernel, "_allow_stdin", True))  # as input() itself checks

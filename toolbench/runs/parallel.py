@@ -1,4 +1,4 @@
-"""Run several calls side by side; those that share a resource, one after another."""
+"""Run several calls in parallel; calls that share a resource run one after another."""
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, run_here
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
-"""A tool, or the name it is registered under, and its arguments."""
+"""A tool, or its registered name, and its arguments."""
 
 
 def run_tools(
@@ -31,26 +31,26 @@ def run_tools(
     max_parallel: int = 4,
     executor: Executor | None = None,
 ) -> list[Observation]:
-    """Run *calls* side by side and return their observations, in the order of *calls*.
+    """Run *calls* in parallel and return their observations, in the order of *calls*.
 
     Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one
-    after another, in order. Where nothing is declared, an executor object does one call at a
-    time; plain functions and read-only tools do as many as there are. Every run is recorded
-    in `history()`. An interrupt stops them all.
+    after another, in order. If a tool declares nothing, its executor object does one call at a
+    time; plain functions and read-only tools do any number at a time. Every run is recorded in
+    `history()`. An interrupt stops them all.
 
     Args:
         calls: Pairs of a tool and its arguments.
-        max_parallel: How many run at once.
+        max_parallel: The most calls to run at once.
         executor: Does the work elsewhere: a process pool, `dask`'s or `ipyparallel`'s
-            executor. Tools, arguments and results travel there and back; locks and records
-            stay here. To another process travels what is pickled: a tool whose classes a
-            module defines. What `@tool` makes of a function is none of these.
+            executor. Tools, arguments and results are sent there and back; locks and records
+            stay here. For another process they are pickled, so the classes of a tool must be
+            defined in a module. A tool made by `@tool` cannot be pickled.
 
     Raises:
-        ValueError: If *max_parallel* is less than one.
+        ValueError: If *max_parallel* is less than 1.
         ToolNotFoundError: If no tool is registered under one of the names.
         NotImplementedError: If a tool has no executor.
-        TypeError: If arguments are no mapping.
+        TypeError: If arguments are neither a mapping nor an action.
     """
     runs = [_run(tool, call) for tool, call in calls]
     perform_together(runs, max_parallel=max_parallel, executor=executor)
@@ -65,21 +65,21 @@ def perform_together(
     work_in: Callable[[Run], AbstractContextManager[object]] | None = None,
     is_left: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Carry *runs* out side by side, as `run_tools` does, and return when all are over.
+    """Perform *runs* in parallel, as `run_tools` does, and return when all are over.
 
     Args:
         runs: The runs, of tools that have executors.
-        max_parallel: How many run at once.
+        max_parallel: The most runs at once.
         executor: Does the work elsewhere.
-        work_in: What each run is carried out in, as `redirect_to`, in its thread.
-        is_left: Is asked again and again whether to wait no longer: what runs then goes on by
-            itself, and what does not run yet never does.
+        work_in: Returns the context manager for each run in its thread, as `redirect_to`.
+        is_left: Tells, again and again, whether to stop waiting. Runs that have begun then
+            continue alone, and the others never begin.
 
     Raises:
-        ValueError: If *max_parallel* is less than one.
+        ValueError: If *max_parallel* is less than 1.
     """
     if max_parallel < 1:
-        msg = f"At least one call runs at once, not {max_parallel!r}."
+        msg = f"max_parallel must be at least 1, not {max_parallel!r}."
         raise ValueError(msg)
     events: SimpleQueue[_Message] = SimpleQueue()
     jobs = [_Job(run, executor, events.put, work_in) for run in runs]
@@ -98,9 +98,7 @@ def perform_together(
                 case job:
                     running.remove(job)
                     job.run.hide_progress()
-    except (
-        BaseException
-    ):  # KeyboardInterrupt above all: nothing goes on behind its back
+    except BaseException:  # mostly KeyboardInterrupt: no run may continue
         for job in running:
             active.stop(job.run, "interrupted")
         raise
@@ -113,7 +111,7 @@ def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action)
 
 
 class _Asked:
-    """A question of a job, put to whom it concerns by the thread that waits for them all."""
+    """A question of a job, which the thread that waits for all jobs passes on."""
 
     def __init__(self, question: Question, asker: Asker) -> None:
         self._question, self._asker = question, asker
@@ -124,7 +122,7 @@ class _Asked:
 
 
 class _Job:
-    """One call: its run, what it must not share, and how it is set going."""
+    """One call: its run, its resources, and how it is started."""
 
     def __init__(
         self,
@@ -141,7 +139,7 @@ class _Job:
         self._work = execute if executor is None else partial(_elsewhere, executor)
 
     def start(self) -> None:
-        """Run in a thread of its own, and then say so."""
+        """Perform the run in a new thread, then report its end."""
         active.start(self.run, self._carry_out, partial(self._say, self))
 
     def _carry_out(self) -> None:
@@ -150,16 +148,18 @@ class _Job:
 
 
 def _elsewhere(executor: Executor, run: Run) -> Observation:
-    """Have *executor* do the work of *run*."""
+    """Let *executor* do the work of *run*."""
     future: Future[Observation]
-    if isinstance(executor, ThreadPoolExecutor):  # the run is known there too
+    if isinstance(executor, ThreadPoolExecutor):  # a thread can use the run itself
         future = executor.submit(copy_context().run, execute, run)
     else:
         future = executor.submit(run.tool.execute, run.action)
     run.on_cancel(future.cancel)
     try:
         return future.result()
-    except Exception as error:  # whatever the executor raises for what it cannot send
+    except (
+        Exception
+    ) as error:  # an executor may raise any error for objects it cannot send
         if (reason := _unpicklable(executor, run)) is not None:
             msg = (
                 f"{run.tool.name} cannot be sent to another process: {reason}. Define its "
@@ -170,19 +170,19 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 
 
 def _unpicklable(executor: Executor, run: Run) -> str | None:
-    """Return why the call of *run* cannot be sent to a process of *executor*, if it cannot.
+    """Return why the call of *run* cannot be sent to a process of *executor*; None if it can.
 
-    The error of *executor* does not tell: its kind and words differ from Python to Python.
+    The error of *executor* does not help: its type and message differ between Python versions.
     """
     from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
         ProcessPoolExecutor,
     )
 
-    if not isinstance(executor, ProcessPoolExecutor):  # others have ways of their own
+    if not isinstance(executor, ProcessPoolExecutor):  # others pickle in other ways
         return None
     try:
         pickle.dumps((run.tool, run.action))
-    except Exception as error:  # noqa: BLE001 - an object of the tool's may raise anything
+    except Exception as error:  # noqa: BLE001 - objects of the tool may raise anything
         return sentence(error)
     return None
 
@@ -190,7 +190,7 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
 def _next(
     messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
 ) -> "_Message | None":
-    """Take the next of *messages*, and show progress until it is there; None where the wait is over."""
+    """Return the next of *messages*, and show progress until it comes; None if the wait is over."""
     while True:
         with suppress(Empty):
             return messages.get(timeout=EVERY)
@@ -201,7 +201,7 @@ def _next(
 
 
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
-    """Return the jobs that can start now: no job starts before an earlier one that shares a resource."""
+    """Return the jobs that can start now: none before an earlier job that shares a resource."""
     keys = set().union(*(job.keys for job in running))
     startable: list[_Job] = []
     for job in waiting:
@@ -215,7 +215,7 @@ def _keys(run: Run) -> frozenset[Any]:
     tool = run.tool
     try:
         action = run.build()
-    except Exception:  # noqa: BLE001 - whatever it is, the run will raise it, and use nothing
+    except Exception:  # noqa: BLE001 - the run will raise the same, and use nothing
         return frozenset()
     resources = tool.declared_resources(action)
     if resources.declared:

@@ -1,4 +1,4 @@
-"""Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as the runs they are."""
+"""Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as runs."""
 
 from asyncio import create_task, get_running_loop, sleep
 from functools import partial
@@ -26,7 +26,7 @@ def forget_calls() -> None:
 def _recorded(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run a plain call: the same run and record, but what the tool raises is raised."""
+    """Run a plain call: it is recorded as others, but an error of the tool is raised."""
     __tracebackhide__ = True  # IPython leaves out such frames
     return perform(run_here(tool, call, conversation=conversation, is_plain=True))
 
@@ -34,7 +34,7 @@ def _recorded(
 async def _recorded_async(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run an awaited call: its record is kept in a thread, its work done in the caller's loop."""
+    """Run an awaited call: a thread performs the run, the caller's loop does the work."""
     __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
         CancelScope,
@@ -67,7 +67,7 @@ async def _recorded_async(
     drawing = create_task(_drawing(run)) if run.cell_progress is not None else None
     try:
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
-    except BaseException:  # also when the caller is cancelled: then the run is
+    except BaseException:  # also when the caller is cancelled: cancel the run too
         cancel(run)
         raise
     finally:

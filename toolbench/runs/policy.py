@@ -1,4 +1,4 @@
-"""Which calls need a person's consent: by tool, by risk, and by what the tool says of itself."""
+"""The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from toolbench.runs.run import Run
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
 _MAX_ARGUMENT = 300  # characters of each argument in the question
-_AGENT_SOURCES = ("model", "agent")  # who reads why a call was refused
+_AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
 _WHY = "Why not? The model is told; leave it empty to say nothing."
 _REASON = {
     "type": "object",
@@ -25,35 +25,35 @@ _CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes
 _DECLARED = frozenset(
     {"title", "description", "inputSchema", "outputSchema", "annotations"}
 )
-"""What a person who says yes goes by, in the words of `tools/list`."""
+"""The fields of `tools/list` on which a person's yes is based."""
 
 
 class Policy:
-    """Decides before a run from a button or a magic. Plain Python calls are never stopped.
+    """The rules that decide before a run from a button or a magic; plain Python calls always run.
 
-    The tool's own entry counts first, then the risk the call was rated with, then what the
-    tool declares of itself. A server's tool that does not say whether it destroys is, by MCP's
-    default, destructive: its first call asks, if a person can answer, and a yes is for the session,
-    or until the server describes the tool otherwise, or another server has its name. Where no
-    person can, it runs, unless an agent that is served here calls it.
+    The tool's own entry counts first, then the risk rating of the call, then the hints of the
+    tool. A server's tool that does not say whether it destroys is, by MCP's default,
+    destructive: its first call asks, if a person can answer. A yes counts for the session, or
+    until the server changes the tool's description, or another server gets its name. If no
+    person can answer, it runs, unless an agent that is served here calls it.
 
-    A name stands for the native tool. Allowing that allows no server's tool of the same name;
-    asking before it or denying it holds for those too, unless they have an entry of their own.
+    A name means the native tool. `allow` of a name does not allow servers' tools of that name;
+    `ask` and `deny` count for these too, unless they have their own entry.
 
     Attributes:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
-        by_risk: Verdicts by the rating of the call; at first, HIGH asks.
-        destructive: The verdict on a tool that declares itself destructive; at first, ask.
-        undeclared: The verdict on a server's tool that does not say whether it destroys; at
-            first, ask, but only until the person agreed.
+        by_risk: Verdicts by the rating of the call; by default, HIGH asks.
+        destructive: The verdict on a tool that declares itself destructive; by default, ask.
+        undeclared: The verdict on a server's tool that does not say whether it destroys; by
+            default, ask until the person has agreed.
     """
 
     def __init__(self) -> None:
-        """Ask before what is destructive or rated HIGH."""
+        """Ask before calls that are destructive or rated HIGH."""
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was set, and be as at first."""
+        """Restore the default rules."""
         self.by_tool: dict[tuple[str, str], Verdict] = {}
         self.by_risk: dict[SecurityRisk, Verdict] = {SecurityRisk.HIGH: "ask"}
         self.destructive: Verdict = "ask"
@@ -83,7 +83,7 @@ class Policy:
         return None if rule == "allow" else rule
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
-        """Return what holds for *run*, and why."""
+        """Return the verdict on *run* and its reason."""
         verdict, why = self.verdict_on(run.tool, run.risk)
         if run.asks_because and verdict == "allow":
             return "ask", run.asks_because
@@ -92,7 +92,7 @@ class Policy:
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
     ) -> tuple[Verdict, str]:
-        """Return what holds for a call of *tool* that is rated *risk*, and why."""
+        """Return the verdict on a call of *tool* that is rated *risk*, and its reason."""
         if (entry := self._entry(tool)) is not None:
             return entry, f"the policy names {tool.name}"
         if risk is not None and risk in self.by_risk:
@@ -108,13 +108,13 @@ class Policy:
         return "allow", "no confirmation needed"
 
     def check(self, run: Run, *, confirm: bool = True) -> str | None:
-        """Ask if need be; return None to go on, or the sentence that says why not.
+        """Ask if needed; return None if *run* may start, or the sentence that says why not.
 
-        What was decided is kept in `run.decision`.
+        The decision is kept in `run.decision`.
 
         Args:
             run: The run that is about to begin.
-            confirm: Ask; otherwise consent was given already.
+            confirm: Ask; if false, consent was given already.
         """
         verdict, why = self.verdict(run)
         if verdict == "deny":
@@ -148,18 +148,18 @@ class Policy:
         return f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
 
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask; what was answered in advance is not for a question that comes only once."""
+        """Ask; a question that comes only once does not use answers given in advance."""
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)
 
 
 def is_asked_once(why: str) -> bool:
-    """Tell whether *why* is a reason to ask a person once, where there is one."""
+    """Tell whether *why* is a reason to ask only once, and only if a person can answer."""
     return why.endswith((_UNDECLARED, _CHANGED))
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """What the person says about a no, for the model; they may say nothing."""
+    """Return the person's reason for a no, for the model; it may be empty."""
     content = answer.content or {}
     if "reason" not in content:
         content = run.put(Question.about(_WHY, _REASON, "")).content or {}
@@ -179,9 +179,9 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 
 
 def _question(run: Run, why: str, *, once: bool) -> Question:
-    """The question, with the call it is about: a person agrees to that, not to a name.
+    """Return the question with the whole call: a person agrees to the call, not to a name.
 
-    It shows what the action holds: what was sent may have become something else in it.
+    It shows the fields of the action, which may differ from the arguments that were sent.
     """
     arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
     masked = run.secrets.redactor.value(arguments)

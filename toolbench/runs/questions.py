@@ -1,4 +1,4 @@
-"""Questions in the middle of a run, and who answers them."""
+"""Questions during a run, and who answers them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,21 +19,21 @@ YES_OR_NO: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Consent:
-    """How to answer whether a call may run: in words that name what is done, and what is not."""
+    """The words to answer whether a call may run: they name the act and its refusal."""
 
     act: str
-    """`Delete volume 3`."""
+    """What the call does, as `Delete volume 3`."""
     refusal: str
-    """`Keep it`."""
+    """The words for a no, as `Keep it`."""
     is_dangerous: bool = False
     """Whether the act may destroy something."""
     can_be_remembered: bool = False
-    """Whether a yes may be for the session; then the answer says so as `remember`."""
+    """Whether a yes may count for the session; the answer then has the field `remember`."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question in the middle of a run."""
+    """A question during a run."""
 
     message: str
     schema: Mapping[str, Any]
@@ -41,17 +41,17 @@ class Question:
     asked_by: str = ""
     """The tool or server that asks."""
     bare: bool = False
-    """Whether the object only wraps what is asked for, as its `answer`."""
+    """Whether the object only wraps the value that is asked for, as its `answer`."""
     consent: Consent | None = None
-    """The words of the two answers, where the question is whether a call may run."""
+    """The words of the two answers, if the question is whether a call may run."""
     url: str = ""
-    """The page a person is to visit first, if any; what shows it judges whether it is safe."""
+    """The page a person has to visit first, if any; the view checks that it is safe."""
 
     @classmethod
     def about(
         cls, message: str, schema: Mapping[str, Any] | None, asked_by: str
     ) -> Self:
-        """Return the question for an answer of any *schema*; yes or no without one."""
+        """Return a question whose answer has this *schema*; without one, a yes-or-no question."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
         answer = read(schema)
@@ -60,12 +60,12 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer*, or a decline if it says no where the question is yes or no."""
+        """Return *answer*, or a decline if it is a no to a yes-or-no question."""
         is_no = answer and self.schema is YES_OR_NO and not answer.value
         return Answer("decline") if is_no else answer
 
     def problems(self, content: Mapping[str, Any]) -> list[str]:
-        """List what is wrong with *content* as an answer."""
+        """List the problems of *content* as an answer."""
         messages = validator_of(dict(self.schema)).problems(dict(content))
         return [str(problem) for problem in messages]
 
@@ -85,7 +85,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 class Answer:
     """The answer to a question; truthy if it accepts.
 
-    A yes-or-no question answered no is a decline.
+    The answer no to a yes-or-no question is a decline.
     """
 
     action: Reply
@@ -93,7 +93,7 @@ class Answer:
     by_somebody: bool = field(default=True, compare=False)
     """Whether there was a person to answer."""
     absence: str = field(default="no person could be asked", compare=False)
-    """What is said of the person where there was none to answer."""
+    """The words for the absence of a person, if there was none to answer."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -103,7 +103,7 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """What was answered where the schema asked for no object; None if nothing was."""
+        """The answer if its schema is not an object; None if there is none."""
         return (self.content or {}).get("answer")
 
 
@@ -111,7 +111,7 @@ Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Decline at once: the answer where no person can be asked."""
+    """Decline at once, as when no person can be asked."""
     return Answer("decline", by_somebody=False)
 
 
@@ -138,21 +138,21 @@ def _given(question: Question, value: Any) -> Answer:
 
 
 def _only_name(schema: Mapping[str, Any]) -> str:
-    """The property a bare value can only be meant for: FastMCP wraps one as `value`."""
+    """Return the only property, if there is one: FastMCP wraps a bare value as `value`."""
     names = read(schema).names
     return names[0] if len(names) == 1 else "answer"
 
 
 class Presets:
-    """The answers that were given in advance; `answering` adds to them."""
+    """The answers given in advance; `answering` adds some."""
 
     def __init__(self) -> None:
-        """There are none."""
+        """Start without answers."""
         self._askers: list[Asker] = []
 
     @property
     def asker(self) -> Asker | None:
-        """The handler that answers now in place of a person, if there is one."""
+        """The function that now answers in place of a person, if any."""
         return self._askers[-1] if self._askers else None
 
     @contextmanager
@@ -171,11 +171,11 @@ presets = Presets()
 
 @contextmanager
 def answering(*answers: Any) -> Iterator[None]:
-    """Answer what runs ask inside the `with` block by *answers*, in turn; then decline.
+    """Answer the questions of runs in the `with` block with *answers*, in turn; then decline.
 
     Args:
-        *answers: A dict answers a form, any other value a question for one value or a form
-            of one field, `True` a yes-or-no question. `None` declines.
+        *answers: A dict answers a form; `True` a yes-or-no question; any other value a question
+            for one value or a form with one field. `None` declines.
     """
     with presets.added(preset(*answers)):
         yield

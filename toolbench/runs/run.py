@@ -1,4 +1,4 @@
-"""One execution of one tool: what it is doing, what it said, how it ended."""
+"""A run, one execution of one tool: its state, its output and its end."""
 
 from asyncio import to_thread, wrap_future
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ _RISK = "security_risk"
 
 
 class Run:
-    """One execution of one tool; any thread may look and may cancel it."""
+    """One execution of one tool; any thread may read its state and cancel it."""
 
     def __init__(
         self,
@@ -56,18 +56,18 @@ class Run:
         risk: SecurityRisk | None = None,
         is_plain: bool = False,
     ) -> None:
-        """Describe the run; `engine.perform` or `engine.start` sets it going.
+        """Describe the run; `engine.perform` or `engine.start` starts it.
 
         Args:
             tool: The tool.
             call: An action of it, or its arguments as a model sends them. A `security_risk`
-                the tool has no argument for is taken as the rating of the call.
-            source: Where the run was asked for.
-            action: The action, if it was built of these arguments already.
-            asker: Who answers questions.
-            conversation: What the executor is given beside the action.
-            risk: How the call was rated, if it was.
-            is_plain: It is `tool(call)`: taken as it is, and what the tool raises is raised.
+                that is no argument of the tool is the rating of the call.
+            source: Where the run was started.
+            action: The action, if it was made from these arguments already.
+            asker: The function that answers questions.
+            conversation: The second argument of the executor.
+            risk: The rating of the call, if any.
+            is_plain: It is `tool(call)`: the call is not changed, and errors are raised.
         """
         self.id = numbers.take()
         self.tool = tool
@@ -79,16 +79,16 @@ class Run:
         self._call: Any = as_sent if action is None else action
         self._misfit: Exception | None = None
         self.action: Action | None = None
-        """What is asked about, executed and shown, once `build` has made it."""
+        """The action to ask about, execute and show, once `build` has made it."""
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
-        """Hands questions to the thread that waits for the run, if one does."""
+        """Sends questions to the thread that waits for the run, if any."""
         self.conversation = conversation
         secrets = None if conversation is None else secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
-        """What must not be shown of the run, and how to hide it."""
+        """The secrets of the run, and how to hide them."""
         self.parent: Run | None = None
-        """The run whose executor asked for this one."""
+        """The run whose executor started this one."""
         self.started = datetime.now(UTC)
         self.state: State = "new"
         self.observation: Observation | None = None
@@ -100,18 +100,18 @@ class Run:
         self.error_kind: ErrorKind | None = None  # of what the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False
-        """Whether the cell of the thread it was made in waits for it."""
+        """Whether the cell of the thread in which it was made waits for it."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
         self.is_stuck = False
-        """Whether it goes on though its thread was told to end: in a call nothing breaks off."""
+        """Whether it still runs though it was stopped: it is in a call that cannot be stopped."""
         self.version = 0
-        """Counts changes; who shows the run looks here for news."""
+        """The number of changes so far; views of the run watch it."""
         self.work = Interruptible(RunCancelled)
         self._clock = monotonic()
         self._seconds: float | None = None
         self.waited = 0.0
-        """Seconds for which it waited for a person."""
+        """The seconds in which it waited for a person."""
         self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def output(self) -> Output:
-        """What it printed and displayed; most runs of a cell print elsewhere and have none."""
+        """Its printed and displayed output; most runs of a cell print to the cell and have none."""
         with self._lock:
             if self._output is None:
                 self._output = Output()
@@ -127,7 +127,7 @@ class Run:
 
     @property
     def filter(self) -> OutputFilter:
-        """Hides its secrets in what it prints and displays; most runs know none."""
+        """The filter that hides its secrets in its output; most runs have no secrets."""
         with self._lock:
             if self._filter is None:
                 self._filter = OutputFilter(self.secrets, self.done)
@@ -135,7 +135,7 @@ class Run:
 
     @property
     def children(self) -> Children:
-        """The processes it started, as far as they were noted."""
+        """The processes it started, as far as they are known."""
         with self._lock:
             if self._children is None:
                 self._children = Children()
@@ -152,7 +152,7 @@ class Run:
         return None
 
     def build(self) -> Action:
-        """Return the action. It is made once: a call that makes none is not tried again."""
+        """Return the action. It is made only once: after a failure the same error is raised."""
         __tracebackhide__ = True  # IPython leaves out such frames
         if self.action is not None:
             return self.action
@@ -170,7 +170,7 @@ class Run:
                 if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)
                 return action
-        raise self._misfit  # out here, where what it masks is no context of it
+        raise self._misfit  # outside `except`, so that the original error is not its context
 
     # --- for executors --------------------------------------------------------------
 
@@ -182,13 +182,13 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Why the run is to stop."""
+        """Why the run has to stop."""
         return self._cancel_token.reason
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Say how far the work is: *value* of *total*, and what is being done."""
+        """Report progress: *value* of *total*, and a *message* about the present step."""
         safe_message = self.secrets.redactor.text(str(message))
         self.progress_state = Progress.of(value, total, safe_message)
         self.changed()
@@ -196,19 +196,19 @@ class Run:
 
     @property
     def cell_progress(self) -> CellProgress | None:
-        """Draws how far the run is, in the cell that waits for it; None where nothing can."""
+        """The line of progress in the cell that waits for the run; None outside a cell."""
         if self._cell_progress is None and self.is_of_a_cell:
             self._cell_progress = CellProgress.here(self.tool)
         return self._cell_progress
 
     def show_progress(self) -> None:
-        """Show in the cell how far the run is; only the cell's own thread can."""
+        """Show the progress of the run in the cell; only the cell's own thread can."""
         if (cell_progress := self.cell_progress) is not None:
             cell_progress.draw(self.progress_state)
 
     @property
     def drawer(self) -> Callable[[], None] | None:
-        """What shows how far the run is, for a wait in this thread; None where nothing can."""
+        """The function that shows progress during a wait in this thread; None if it cannot."""
         cell_progress = self.cell_progress
         return (
             None
@@ -217,7 +217,7 @@ class Run:
         )
 
     def hide_progress(self) -> None:
-        """Take away what `show_progress` showed."""
+        """Remove what `show_progress` showed."""
         if self._cell_progress is not None:
             self._cell_progress.erase()
 
@@ -234,7 +234,7 @@ class Run:
         """Return the answer to *question*; a no to a yes-or-no question is a decline.
 
         Raises:
-            ToolbenchError: If the background loop would wait for the answer.
+            ToolbenchError: If called in the background loop.
         """
         portal.refuse_inside("current_run().ask_async(message, schema)")
         with self._waiting():
@@ -261,7 +261,7 @@ class Run:
         return await to_thread(self.answer, question)
 
     def answer(self, question: Question) -> Answer:
-        """Have *question* answered in this thread: in advance, or else by the asker."""
+        """Return the answer to *question*, in this thread: a preset one, or else the asker's."""
         answer = (presets.asker or self.asker)(question)
         self.secrets.learn(answer.content or {}, Secrecy(question.schema))
         return answer
@@ -277,14 +277,14 @@ class Run:
             self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Have *callback* called, from another thread, when the run is to stop.
+        """Call *callback* in another thread when the run has to stop.
 
         Returns:
-            A function that takes that back.
+            A function that removes the callback.
         """
         return self._cancel_token.on_cancel(callback)
 
-    # --- for what runs and shows it ---------------------------------------------------
+    # --- for the engine and views -----------------------------------------------------
 
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output."""
@@ -299,12 +299,12 @@ class Run:
         self.changed()
 
     def changed(self) -> None:
-        """Note that there is something new to show."""
+        """Note that there is a change to show."""
         with self._lock:
             self.version += 1
 
     def enter(self, state: State) -> None:
-        """Go into *state*; a run that ended stays as it ended."""
+        """Set the state to *state*, unless the run has ended."""
         with self._lock:
             if self.state in ENDED:
                 return
@@ -316,33 +316,33 @@ class Run:
         self.changed()
 
     def begin(self) -> None:
-        """Note that the run goes on now, unless it is to stop already."""
+        """Note that the run is running now, unless it has to stop already."""
         self._turn("new", "running")
 
     def _turn(self, before: State, after: State) -> None:
-        """Go from one state to another, unless it is in a third by now."""
+        """Change the state from *before* to *after*, unless it has another state by now."""
         with self._lock:
             if self.state == before:
                 self.enter(after)
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
-        """Note that the run is to stop, and return whom to tell, once each."""
+        """Note that the run has to stop, and return the callbacks, each only once."""
         return self._cancel_token.request(reason)
 
     def give_up(self) -> None:
-        """End the wait for the run; its end is recorded when it comes."""
+        """Stop waiting for the run; its end is recorded when it comes."""
         self.is_stuck = True
         self.changed()
 
     @property
     def outcome(self) -> Observation:
-        """What came out so far: an empty observation while nothing did."""
-        # not `or`: an observation of a tool's own may be falsy
+        """The observation of the run; an empty one while there is none."""
+        # not `or`: a tool's own observation may be falsy
         return Observation() if self.observation is None else self.observation
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken so far, or took."""
+        """The seconds that the run has taken so far, or took."""
         return self._seconds if self._seconds is not None else monotonic() - self._clock
 
     def __repr__(self) -> str:
@@ -350,7 +350,7 @@ class Run:
 
 
 def _arguments_of(call: Any) -> dict[str, Any]:
-    """The arguments of *call*; the secrets of an action as such, for the run hides them."""
+    """Return the arguments of *call*, with the real secrets of an action, which the run hides."""
     if not isinstance(call, Action):
         return dict(call) if isinstance(call, Mapping) else {}
     arguments = call.to_arguments()
@@ -372,18 +372,18 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread, part of the one it is in.
+    """Return a run of *tool* for `perform` in this thread, as a part of the current run, if any.
 
-    In a cell questions go through `input()`, in another run to where that one's go.
+    In a cell its questions go through `input()`, in another run the same way as that run's.
 
     Args:
         tool: The tool.
         call: An action of it, or its arguments.
-        source: Where the run was asked for.
-        conversation: What the executor is given beside the action.
-        action: As of `Run`.
-        risk: As of `Run`.
-        is_plain: As of `Run`.
+        source: Where the run was started.
+        conversation: The second argument of the executor.
+        action: As in `Run`.
+        risk: As in `Run`.
+        is_plain: As in `Run`.
     """
     options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
     options |= {"action": action, "risk": risk, "asker": ask_in_cell}
@@ -397,4 +397,4 @@ def run_here(
 
 
 class RunCancelled(BaseException):
-    """Raised inside a run that is being stopped; executors let it pass."""
+    """Raised inside a run to stop it; executors must not catch it."""

@@ -1,1 +1,1 @@
-"""How a run is stopped: its token, the interrupt of the kernel, its threads and processes."""
+"""Stop a run: its token, the interrupt of the kernel, its threads and processes."""

@@ -1,4 +1,4 @@
-"""Raise an exception in another thread during a stretch of work: never before or after it."""
+"""Raise an exception in another thread during a piece of work, never before or after it."""
 
 import ctypes
 from collections.abc import Callable
@@ -18,13 +18,13 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 
 
 def receive(raise_here: Callable[[], object]) -> None:
-    """Have an exception that is on its way to this thread arrive now.
+    """Wait for an exception that another thread may have sent to this one.
 
-    It is unknown whether it has arrived already, and CPython cannot take one back without
-    slowing the process down for good. So another takes its place, and is waited for.
+    It may have arrived already, and CPython cannot take it back without making the process
+    slower for good. So another exception replaces it, and this function waits for that.
 
     Args:
-        raise_here: Sends the other one to this thread; what arrives is raised.
+        raise_here: Sends the other exception to this thread, where it is raised.
     """
     raise_here()
     for _ in range(_SOON):
@@ -32,22 +32,22 @@ def receive(raise_here: Callable[[], object]) -> None:
 
 
 class Interruptible:
-    """A stretch of work in one thread that another may break off with an exception."""
+    """A piece of work in one thread that another thread may stop with an exception."""
 
     def __init__(self, error: type[BaseException]) -> None:
-        """Break off with *error*."""
+        """Stop the work with *error*."""
         self._error = error
         self._lock = Lock()
         self._thread: int | None = None
         self._struck = False
 
     def begin(self) -> None:
-        """From here on the calling thread may be struck."""
+        """Allow exceptions in the calling thread from now on."""
         with self._lock:
             self._thread = get_ident()
 
     def end(self) -> None:
-        """From here on it may not; a strike that is on its way has no effect any more."""
+        """Allow no more exceptions; one that was already sent has no effect."""
         while self._thread is not None:
             try:
                 self._settle()
@@ -55,7 +55,7 @@ class Interruptible:
                 continue
 
     def strike(self) -> None:
-        """Raise the exception in the thread, if it is at the work."""
+        """Raise the exception in the thread, if the work is going on."""
         with self._lock:
             if self._thread is not None:
                 self._struck = True

@@ -1,4 +1,4 @@
-"""A token by which any thread cancels a piece of work, and callbacks that learn of it."""
+"""A token with which any thread cancels a piece of work; it then calls callbacks."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,14 +9,14 @@ Callback = Callable[[], object]
 
 
 class Cancellable(Protocol):
-    """What says whether work is cancelled: a `CancelToken`, or `current_run()`."""
+    """An object that knows whether work is cancelled: a `CancelToken`, or `current_run()`."""
 
     @property
     def cancelled(self) -> bool:
         """Whether the work is cancelled."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* when the work is cancelled, at once if it is already.
+        """Call *callback* when the work is cancelled; at once if it is cancelled already.
 
         Returns:
             A function that removes the callback.
@@ -24,7 +24,7 @@ class Cancellable(Protocol):
 
 
 class CancelToken:
-    """Cancels a piece of work, once and for all; any thread may cancel it or add a callback."""
+    """A token that cancels a piece of work for good; any thread may cancel or add a callback."""
 
     def __init__(self) -> None:
         """Make a token that is not cancelled."""
@@ -39,7 +39,7 @@ class CancelToken:
         return f"<CancelToken{' cancelled' if self.cancelled else ''}>"
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* in the thread that cancels; now, if that has happened already.
+        """Call *callback* in the thread that cancels; now, if the token is cancelled already.
 
         Returns:
             A function that removes the callback.
@@ -54,9 +54,7 @@ class CancelToken:
     def cancel(self, reason: str = "") -> None:
         """Cancel the work and call every callback; a second call does nothing."""
         for callback in self.request(reason):
-            with suppress(
-                Exception
-            ):  # one that fails must not keep the others from being called
+            with suppress(Exception):  # if one fails, the others are still called
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:

@@ -1,10 +1,9 @@
-"""Stop a run: ask first, then insist.
+"""Stop a run: first ask, then use force.
 
-First the run's flag and its callbacks, among them the future of what is async, and the
-executor's `interrupt()`. After a grace period the processes the run started are killed and an
-exception is raised in its thread. A call blocked in C cannot be broken off: the run is
-reported as stopping until it returns; after a few seconds it is given up, and nothing waits
-for it.
+First set the run's flag, call its callbacks (one cancels the future of an async run) and the
+executor's `interrupt()`. After a grace period kill the processes the run started and raise an
+exception in its thread. A call blocked in C cannot be stopped: the run is reported as stopping
+until the call returns; after a few seconds nothing waits for it.
 """
 
 import threading
@@ -15,21 +14,21 @@ from threading import Thread
 from toolbench.runs.current_run import inherited_run
 from toolbench.runs.run import ENDED, Run
 
-GRACE = 1.0  # seconds between asking and insisting
-PATIENCE = 3  # times it is insisted before the run is given up
+GRACE = 1.0  # seconds between asking and the first use of force
+PATIENCE = 3  # uses of force before the run is given up
 CALLBACK_SECONDS = (
-    0.2  # seconds a run has to end after its callbacks, before the executor is told
+    0.2  # seconds a run has to end after its callbacks, before `interrupt()`
 )
 
 
 def cancel(
     run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled"
 ) -> None:
-    """Have *run* stop. Returns at once; again and again does no harm.
+    """Stop *run*, and return at once; repeated calls do no harm.
 
     Args:
         run: The run.
-        insist: What to do, every second, while it does not stop.
+        insist: Called every second while the run does not stop.
         reason: Why, for the record.
     """
     if run.state in ENDED or run.state == "stopping":
@@ -50,13 +49,13 @@ def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
         _tell(run, callback)
     if not (
         callbacks and run.done.wait(CALLBACK_SECONDS)
-    ):  # or other runs would be stopped too
+    ):  # only then: it may stop other runs too
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
 
 def _insist(run: Run, insist: Callable[[], object]) -> None:
     for times in count(1):
-        # one that was given up is insisted on more and more seldom: it wakes the process
+        # more and more seldom after it was given up: each time wakes the process
         if run.done.wait(GRACE * max(1, times - PATIENCE)):
             return
         if times > PATIENCE and not run.is_stuck:
@@ -68,7 +67,7 @@ def _tell(run: Run, callback: Callable[[], object] | None) -> None:
     try:
         if callback is not None:
             callback()
-    except Exception as error:  # noqa: BLE001 - a callback that fails must not keep the others from being called
+    except Exception as error:  # noqa: BLE001 - if one fails, the others are still called
         run.log(f"while stopping: {error}", "warning")
 
 

@@ -12,12 +12,12 @@ from weakref import WeakSet
 class Children:
     """The processes of one run.
 
-    They are those its threads started through `subprocess`, and, where the system tells
-    (Linux), in any other way.
+    Its threads started them through `subprocess` or, where the system knows this (Linux), in any
+    other way.
     """
 
     def __init__(self) -> None:
-        """There are none so far."""
+        """Start without processes."""
         self._started: WeakSet[Popen[Any]] = WeakSet()
 
     def add(self, process: "Popen[Any]") -> None:
@@ -25,7 +25,7 @@ class Children:
         self._started.add(process)
 
     def kill(self, threads: list[Thread]) -> None:
-        """Kill the processes that go on, and theirs, also those of *threads*."""
+        """Kill the processes that still run, those of *threads*, and all their children."""
         import psutil  # noqa: PLC0415 - only to stop something that does not stop
 
         known = [p.pid for p in list(self._started) if p.returncode is None]

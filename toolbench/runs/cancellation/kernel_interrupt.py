@@ -1,8 +1,8 @@
 """Let Kernel > Interrupt stop background runs too.
 
-ipykernel ignores SIGINT while no cell runs, and puts its own handlers in place around every
-message and every `await` of a cell: so ours is put over them from the kernel's loop, looked
-after while there are runs, and passes the signal on to the one it covers.
+ipykernel ignores SIGINT while no cell runs, and installs its own handlers around every message
+and every `await` of a cell. So the kernel's loop puts our handler over them, checks it again
+and again while there are runs, and our handler also calls the one below it.
 """
 
 import signal
@@ -12,11 +12,11 @@ from typing import Any
 from toolbench.runs.background import Active
 from toolbench.runs.shell import running_shell
 
-AGAIN = 0.5  # seconds until it is looked after again
+AGAIN = 0.5  # seconds until the handler is checked again
 
 
 class InterruptWatch:
-    """Takes SIGINT while there are background runs."""
+    """A watch that handles SIGINT while there are background runs."""
 
     def __init__(self, runs: Active) -> None:
         """Stop *runs* when the kernel is interrupted."""
@@ -24,20 +24,20 @@ class InterruptWatch:
         self._watching = False
 
     def look(self) -> None:
-        """See whether SIGINT is still needed; from any thread, does nothing outside a kernel."""
+        """Install or remove the handler as needed; from any thread. No effect outside a kernel."""
         loop = _kernel_loop()
         if loop is not None:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Take SIGINT beside a cell that awaits; one that does not gets it alone."""
+        """Also handle SIGINT if the cell awaits; otherwise only the cell gets it."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:
             self._switch(loop)
 
     def _switch(self, loop: Any) -> None:
-        """Put the handler in place or take it away; runs in the kernel's loop."""
+        """Install or remove the handler; runs in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():
             return
         installed: Any = signal.getsignal(signal.SIGINT)
@@ -58,15 +58,15 @@ class InterruptWatch:
 
 
 class _Cover:
-    """The handler: it has the runs stopped, and passes the signal on."""
+    """The handler: it stops the runs, then calls the handler it covers."""
 
     def __init__(self, runs: Active, loop: Any, covered: Any) -> None:
         self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered
 
     def __call__(self, number: int, frame: Any) -> None:
-        # not here: the interrupted code may hold the locks that stopping takes
+        # not here: the interrupted code may hold the locks needed to stop a run
         self._loop.call_soon_threadsafe(self._runs.stop_all, "interrupted")
-        # the loop is no place for a KeyboardInterrupt
+        # a KeyboardInterrupt must not end the loop
         if callable(self.covered) and self.covered is not signal.default_int_handler:
             self.covered(number, frame)
 

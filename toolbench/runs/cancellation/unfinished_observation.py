@@ -1,4 +1,4 @@
-"""What is left of a run that was refused or stopped: no failure of its tool, and not said to be one."""
+"""The observation of a run that was refused or stopped, which is no failure of the tool."""
 
 from collections.abc import Sequence
 
@@ -10,19 +10,19 @@ from toolbench.core.schema import Observation
 
 
 class UnfinishedObservation(Observation):
-    """Says in its content why nothing, or not all, was done: a person said no, or stopped it.
+    """An observation that says why a run did not start or not end: a person refused or stopped it.
 
-    `is_error` is true, as nothing can be built on it; the header of a failed call is left out.
+    `is_error` is true, as there is no full result; the header of a failed call is left out.
     """
 
     is_error: bool = True
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """What the model reads: the content as it is."""
+        """The content for the model, without a header."""
         return self.content
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees: the text, in the colour of a warning."""
+        """The view for people: the text, in the colour of a warning."""
         return Text(self.text, style="yellow")

@@ -1,1 +1,1 @@
-"""Every run of the session as a record: kept in memory, on disk, and run again."""
+"""Records of the session's runs: keep them in memory or on disk, and run them again."""

@@ -1,4 +1,4 @@
-"""Every run of the session, newest last; bounded in memory, kept on disk if wanted."""
+"""The history: a record of each run, newest last; limited in memory, on disk if wanted."""
 
 import json
 from collections import deque
@@ -31,10 +31,10 @@ _WIDEST = 300  # characters of a cell
 
 
 class RunHistory(Sequence[RunRecord]):
-    """The records of a session. Any thread may add."""
+    """The records of a session. Any thread may add records."""
 
     def __init__(self, size: int = MAX_RECORDS, room: int = ROOM) -> None:
-        """Keep the last *size* records, and fewer if they have more than *room* bytes."""
+        """Keep the last *size* records, or fewer if they need more than *room* bytes."""
         self._max_records, self._room = size, room
         self._records: deque[RunRecord] = deque()
         self._size = 0
@@ -42,7 +42,7 @@ class RunHistory(Sequence[RunRecord]):
         self._journal: Journal | None = None
 
     def add(self, record: RunRecord) -> None:
-        """Append *record*, to the file too if there is one."""
+        """Append *record*, also to the file if there is one."""
         with self._lock:
             self._append(record)
             journal = self._journal
@@ -58,10 +58,10 @@ class RunHistory(Sequence[RunRecord]):
             self._size -= self._records.popleft().size
 
     def persist(self, path: str | Path) -> None:
-        """Write every record to come to *path*, a line of JSON each; read what is there.
+        """Read the records at *path*, and append every new record to it, one line of JSON each.
 
-        A line that was cut off, as by a crash, is passed over, and so is a run that is known
-        here already: a cell that says this can be run again.
+        A line that was cut off, as by a crash, is skipped, and so is a run that is already in
+        the history: the cell can be run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -79,14 +79,14 @@ class RunHistory(Sequence[RunRecord]):
             self._journal = journal
 
     def clear(self) -> None:
-        """Forget all records, and write to no file any more; the file stays."""
+        """Forget all records and stop writing to a file; the file stays."""
         with self._lock:
             self._records.clear()
             self._size = 0
             self._journal = None
 
     def find(self, number: int) -> RunRecord | None:
-        """Return the record of run *number*, the newest of that number."""
+        """Return the record of run *number*, the newest if several have it."""
         with self._lock:
             return next((r for r in reversed(self._records) if r.id == number), None)
 
@@ -95,7 +95,7 @@ class RunHistory(Sequence[RunRecord]):
         return json.dumps([record.to_dict() for record in self])
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return a row per run: id, tool, state, seconds, source, started, arguments, text.
+        """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, and more.
 
         Raises:
             MissingExtraError: If pandas is not installed.

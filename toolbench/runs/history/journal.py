@@ -1,4 +1,4 @@
-"""A history on disk: a line of JSON for each run, only ever appended to."""
+"""The history on disk: a file with one line of JSON per run, to which lines are appended."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.record import RunRecord
 
-_READ = 50_000_000  # bytes, from the end: what is older stays in the file
+_READ = 50_000_000  # bytes to read, from the end; older records stay in the file
 
 
 class Journal:
-    """One file. Several kernels may write to it; a crash loses the line being written."""
+    """One history file. Several kernels may write to it; a crash loses only the current line."""
 
     def __init__(self, path: Path) -> None:
-        """Write to *path*, which is made if it is not there.
+        """Write to *path*, which is created if it does not exist.
 
         Raises:
             ToolbenchError: If it cannot be read and written.
@@ -32,13 +32,13 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a+b") as file:
                 if file.tell() and _last_byte(file) != b"\n":
-                    file.write(b"\n")  # what comes next starts a line of its own
+                    file.write(b"\n")  # the next record starts a new line
         except OSError as error:
             msg = f"History cannot be kept in {str(path)!r}: {error.strerror}."
             raise ToolbenchError(msg) from error
 
     def read(self, most: int) -> list[RunRecord]:
-        """Return the last records, at most *most*; what is torn or not ours is passed over.
+        """Return the last records, at most *most*; broken and foreign lines are skipped.
 
         Raises:
             ToolbenchError: If the file cannot be read.
@@ -59,13 +59,13 @@ class Journal:
             start = max(self.path.stat().st_size - _READ, 0)
             if start:
                 file.seek(start)
-                file.readline()  # half of one
+                file.readline()  # half a line
             yield from file
 
     def write(self, record: RunRecord) -> None:
-        """Append *record*; a disk that is full is a warning, and no run fails for it."""
+        """Append *record*; an error, as of a full disk, is only a warning."""
         line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
-        self._begin = "\n"  # until all of it is written: the next line begins anew
+        self._begin = "\n"  # for the next record, if this one is not written whole
         try:
             with self.path.open("ab", buffering=0) as file:
                 rest = memoryview(line)  # at once: two kernels' lines must not mix

@@ -1,11 +1,11 @@
-"""The numbers by which people name runs."""
+"""The numbers of runs, by which people refer to them."""
 
 from collections.abc import Callable
 from itertools import count
 
 
 class Numbers:
-    """Numbers runs; a history read from a file continues where that left off."""
+    """A counter of runs; it continues after the last number of a history read from a file."""
 
     def __init__(self) -> None:
         """Begin with 1."""
@@ -16,7 +16,7 @@ class Numbers:
         self._go_on(1)
 
     def skip_to(self, number: int) -> None:
-        """Give no number up to *number* any more."""
+        """Continue after *number*, unless the counter is beyond it."""
         self._go_on(max(number + 1, self.take()))
 
     def _go_on(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of a run: enough to read, compare and repeat it, never a secret."""
+"""The record of a run: enough to read, compare and repeat it, without secrets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ def _no_engine(run: Run) -> Observation:
 
 
 class Reruns:
-    """Who carries out a recorded call again; the engine, which writes records, puts itself here."""
+    """The function that runs a recorded call again; the engine sets it."""
 
     def __init__(self) -> None:
         """Start without a function that runs records."""
@@ -46,29 +46,29 @@ reruns = Reruns()
 
 @dataclass(frozen=True, repr=False)
 class RunRecord:
-    """A run, after it ended."""
+    """The record of a run that has ended."""
 
     id: int
     tool: str
     arguments: Mapping[str, Any]
-    """As they were sent; what the schema calls secret is hidden."""
+    """The arguments as they were sent, secrets hidden."""
     observation: Observation
     state: str
     seconds: float
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
-    """How many of the seconds it waited for a person."""
+    """The part of `seconds` in which it waited for a person."""
     decision: str = ""
-    """What the policy said, for runs from a button or a magic."""
+    """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""
     version: str = ""
     """The version label of the tool, if it has one."""
     definition: ToolDefinition[Any, Any] | None = field(default=None, compare=False)
     conversation: Any = field(default=None, compare=False)
-    """What the executor was given beside its action."""
+    """The conversation that the executor got."""
     size: int = field(default=0, compare=False)
-    """About how many bytes it keeps in memory."""
+    """About how many bytes the record takes in memory."""
 
     @classmethod
     def of(cls, run: Run) -> "RunRecord":
@@ -101,11 +101,11 @@ class RunRecord:
     def rerun(
         self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any
     ) -> Observation:
-        """Run the same tool, as it is defined now, with the same arguments again.
+        """Run the tool again, as it is defined now, with the same arguments.
 
         Args:
             arguments: Arguments to change; secrets have to be given again.
-            **kwargs: More of them.
+            **kwargs: More arguments to change.
 
         Raises:
             LookupError: If the record was read from a file, and no tool of that name is
@@ -115,7 +115,7 @@ class RunRecord:
         return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
 
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
-        """Return a run of the same call for `perform`, asked for from *source*; see `rerun`."""
+        """Return a new run of the same call, from *source*, for `perform`; see `rerun`."""
         tool = self._tool()
         merged = {**self.arguments, **(changed or {})}
         missing = [name for name, value in merged.items() if is_lost(value)]
@@ -141,7 +141,7 @@ class RunRecord:
 
     @property
     def worked(self) -> float:
-        """The seconds without those for which it waited for a person."""
+        """The seconds without the wait for a person."""
         return max(0.0, self.seconds - self.waited)
 
     @property
@@ -170,10 +170,10 @@ class RunRecord:
         return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
 
     def to_html(self, *, limit: int = MAX_RESULT) -> Html:
-        """Return the record as HTML that needs no kernel: what was called, and what came out.
+        """Return the record as HTML that needs no kernel: the call and its result.
 
         Args:
-            limit: Characters of the result to show, head and tail of each of its two sides.
+            limit: The most characters of the result, in the view for people and that of models.
         """
         return call_html(
             self.definition or self.tool,
@@ -184,7 +184,7 @@ class RunRecord:
         )
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
-        """Return what `to_html` shows, as text."""
+        """Return the same as `to_html`, as text."""
         return call_text(self.arguments, self.observation, limit=limit)
 
     @property
@@ -201,7 +201,7 @@ class RunRecord:
 
 
 def kept_of(observation: Observation) -> Observation:
-    """Return what is kept of *observation*: no Python objects, a note if it is too large."""
+    """Return *observation* as records keep it: no Python objects, only a part if too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
     size = _size(observation)
@@ -215,13 +215,13 @@ def kept_of(observation: Observation) -> Observation:
 
 
 def _table_of(observation: Observation) -> TableHead | None:
-    """Return the first rows of the result, if it is a table: a report shows it as one."""
+    """Return the first rows of the result if it is a table; reports show them."""
     frame = returned_frame(observation)
     if frame is None:
         return None
     try:
         return head_of(frame)
-    except Exception:  # noqa: BLE001 - a table may be an object of anybody's
+    except Exception:  # noqa: BLE001 - a table may be any object
         return None
 
 
@@ -250,7 +250,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def _size(value: Any) -> int:
-    """Return about how many bytes *value* is; most are small texts, quickly measured."""
+    """Return about how many bytes *value* needs; quick for the usual small texts."""
     if isinstance(value, Observation) and value.model_fields_set <= {
         "content",
         "is_error",
@@ -263,5 +263,5 @@ def _size(value: Any) -> int:
         if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
             return sum(len(name) + len(str(item)) for name, item in value.items())
         return len(to_json(without_long_fractions(value), fallback=str))
-    except Exception:  # noqa: BLE001 - half a character, a cycle, a str() of a user's
+    except Exception:  # noqa: BLE001 - half a character, a cycle, a user's str()
         return len(text_of(value))

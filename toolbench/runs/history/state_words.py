@@ -1,4 +1,4 @@
-"""How a run stands or ended, in the words people read everywhere; `state` keeps its own."""
+"""The words for the state of a run that people read; `Run.state` has its own."""
 
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,6 @@ STATE_WORDS: "dict[State, str]" = {
 
 
 def state_words(state: str) -> str:
-    """Return the words for *state*; one that is not known, as an old journal may have, is its own."""
+    """Return the words for *state*; an unknown state, as in an old journal, is returned as it is."""
     words: dict[str, str] = dict(STATE_WORDS.items())
     return words.get(state, state)

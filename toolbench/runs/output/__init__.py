@@ -1,1 +1,1 @@
-"""What a run prints, displays and raises, caught where it happens."""
+"""Capture what a run prints, displays and raises, and hide its secrets."""

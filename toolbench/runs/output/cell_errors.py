@@ -17,12 +17,12 @@ class CellErrors:
         self._patches = Patches()
 
     def begin(self) -> None:
-        """Hide secrets from now on, in whatever way the shell shows an error."""
+        """Hide secrets from now on, in all ways in which the shell shows an error."""
         # IPython's own place for "put the traceback on a different place"
         self._patches.put(self._shell, "_showtraceback", _showing)
 
     def end(self) -> None:
-        """Let the shell show errors as it did."""
+        """Let the shell show errors as before."""
         self._patches.take_away()
 
 

@@ -1,7 +1,7 @@
-"""Hide the secrets of runs in what reaches a stream of the kernel by its file descriptor.
+"""Hide the secrets of runs in output that reaches a kernel's stream through a file descriptor.
 
 A process that a tool starts writes to the descriptor it inherits, and so does C code. A thread
-of ipykernel reads that and writes it to the stream; of which run it is, is unknown.
+of ipykernel reads that and writes it to the stream; the run it comes from is unknown.
 """
 
 from collections.abc import Callable
@@ -10,27 +10,27 @@ from weakref import WeakSet
 
 from toolbench.redaction.remembered import remembered
 
-PAUSE = 1.0  # seconds: what is held back is shown when nothing followed for so long
+PAUSE = 1.0  # seconds without new output after which held back text is shown
 
 
 class DescriptorOutput:
-    """What one stream got by its descriptor, with the secrets of all runs hidden.
+    """The output of one stream's descriptor, with the secrets of all runs hidden.
 
-    What may be the beginning of a secret is held back until more comes, the cell ends, or
-    nothing came for a while.
+    Text that may be the beginning of a secret is held back until more text comes, the cell
+    ends, or no text comes for a while.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:
-        """Give *write* what can be shown."""
+        """Pass the text that can be shown to *write*."""
         self._write = write
         self._stream = remembered.redactor.stream()
         self._timer: Timer | None = None
-        # what is collected as garbage while it is held may print too
+        # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
         _outputs.add(self)
 
     def write(self, text: str) -> None:
-        """Take *text*."""
+        """Add *text*."""
         with self._lock:
             self._stream.redactor = remembered.redactor
             safe_text = self._stream.feed(text)
@@ -45,14 +45,14 @@ class DescriptorOutput:
                 self._timer.start()
 
     def flush(self) -> None:
-        """Show what is held back."""
+        """Show the text held back."""
         with self._lock:
             if rest := self._stream.flush():
                 self._write(rest)
 
 
 def flush_descriptors() -> None:
-    """Show what is held back of all streams, as it is right when a cell ends."""
+    """Show the text held back of all streams, for the end of a cell."""
     for output in list(_outputs):
         output.flush()
 

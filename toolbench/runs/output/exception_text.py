@@ -1,4 +1,4 @@
-"""What an executor raised: a sentence for the model, a traceback for the person."""
+"""Turn an executor's exception into a sentence for the model and a traceback for people."""
 
 import traceback
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _MAX_ERRORS = 3  # errors of a group in its sentence
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return *error* as one sentence a model can act on; a group names what is in it."""
+    """Return *error* as one sentence a model can act on, with the errors inside a group."""
     text = _sentence(error)
     if not isinstance(error, BaseExceptionGroup):
         return text
@@ -39,7 +39,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the traceback from the tool's own code on; what called it is of no use."""
+    """Return the traceback from the tool's own code on, without toolbench's frames above it."""
     theirs = error.__traceback__
     while theirs is not None and _is_ours(theirs):
         theirs = theirs.tb_next

@@ -1,4 +1,4 @@
-"""What a run printed and displayed: the first part and the last, however much there was."""
+"""The output of a run, printed and displayed; of a lot of output, the first and last part."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from toolbench.display.escape import Html
 from toolbench.display.html.mime_bundle import bundle_html, bundle_text
 
 LIMIT = 200_000  # characters kept, half at each end
-RICH_LIMIT = 5_000_000  # characters of markup kept of what was displayed
+RICH_LIMIT = 5_000_000  # characters of markup kept of displayed objects
 
 
 class Chunk(NamedTuple):
@@ -19,23 +19,23 @@ class Chunk(NamedTuple):
     """`stdout`, `stderr`, `log` or `display`."""
     text: str
     html: Html = Html("")
-    """How it looks, if it was displayed and is more than text."""
+    """The HTML of a displayed object, if there is more than text."""
     name: str | None = None
-    """The display id by which it can be replaced."""
+    """The display id, with which it can be replaced."""
 
 
 class Output:
-    """The output of a run, in order; the middle of a flood is counted, not kept."""
+    """The output of a run, in order; if it is too long, its middle is only counted."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Keep *limit* characters, and half as many again rather than cut a piece in two."""
+        """Keep *limit* characters, or up to half as many more so that no piece is cut."""
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
-        self._is_flood = False  # then the head takes no more
+        self._is_flood = False  # then the head is complete
         self.omitted = 0
         self._coming: deque[Chunk] = deque()
         self._taking_in = False
-        # what is collected as garbage while it is held may print too
+        # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
 
     def write(self, stream: str, text: str) -> None:
@@ -47,14 +47,14 @@ class Output:
 
         Args:
             data: The bundle.
-            name: Its display id; an earlier one of that name is replaced, in its place if
-                there is room for it.
+            name: Its display id. An earlier bundle of that name is replaced, in the same place
+                if there is room.
         """
         text, html = bundle_text(data), bundle_html(data)
         self._take_in(Chunk("display", f"{text}\n", html, name))
 
     def chunks(self) -> list[Chunk]:
-        """Return what was kept, a note in place of what was not."""
+        """Return the chunks kept, with a note in place of the omitted middle."""
         with self._lock:
             gap = f"\n… {self.omitted:,} characters left out …\n"
             middle = [Chunk("log", gap)] if self.omitted else []
@@ -62,11 +62,11 @@ class Output:
 
     @property
     def text(self) -> str:
-        """All of it, as one text."""
+        """The whole output as one text."""
         return "".join(chunk.text for chunk in self.chunks())
 
     def _take_in(self, chunk: Chunk) -> None:
-        """Add *chunk*; one that comes while another is added waits until that is done."""
+        """Add *chunk*; if another one is being added, it waits."""
         self._coming.append(chunk)
         with self._lock:
             if self._taking_in:
@@ -89,7 +89,7 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Put *chunk* in the place of the earlier one of its name; without room, only drop that."""
+        """Replace the earlier chunk of the same name with *chunk*; without room, only remove that."""
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
             if index is not None:
@@ -124,7 +124,7 @@ class Output:
 
 
 class _End:
-    """The first chunks or the last, and how many characters of text and markup they have."""
+    """The first or the last chunks, with their number of characters of text and of markup."""
 
     def __init__(self) -> None:
         self.chunks: deque[Chunk] = deque()

@@ -1,4 +1,4 @@
-"""Functions of ours in place of other packages' functions, for a while."""
+"""Replace functions of other packages with ours, and restore them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,22 +7,22 @@ Wrap = Callable[[Any], Callable[..., Any]]
 
 
 class Patches:
-    """Functions put over attributes of modules, classes and objects, and taken away again.
+    """The attributes of modules, classes and objects that are replaced by functions for a while.
 
-    Python code holds what it calls, so such a function may go at any time. `sys` itself is
-    never patched: C code of CPython uses `sys.stdout` and its like without holding them, and
-    an object that is freed in the middle of a `print` ends the process.
+    Python code holds a reference to the function it calls, so ours may go at any time. `sys` itself
+    is never patched: C code of CPython uses `sys.stdout` and its like without a reference, and
+    an object that is freed during a `print` ends the process.
     """
 
     def __init__(self) -> None:
-        """Nothing is patched."""
-        # by the id of the owner, which is kept so that no other gets the same
+        """Start without patches."""
+        # by the id of the owner, which is kept alive so that the id stays unique
         self._in_place: dict[tuple[int, str], tuple[Any, Any, Any, bool]] = {}
 
     def put(self, owner: Any, name: str, wrap: Wrap) -> None:
-        """Put what *wrap* makes of the attribute *name* of *owner* in its place.
+        """Replace the attribute *name* of *owner* with what *wrap* returns for it.
 
-        A second time changes nothing. An object that takes no attributes stays as it is.
+        A second call changes nothing. An object that takes no attributes stays as it is.
         """
         if (id(owner), name) in self._in_place:
             return
@@ -38,7 +38,7 @@ class Patches:
         """Restore the functions, except where another package replaced ours.
 
         Args:
-            stays: Tells of an owner whether what is put over its attributes stays.
+            stays: Tells whether the patches of an owner stay.
         """
         patches = {}
         while self._in_place:
@@ -48,7 +48,7 @@ class Patches:
                 patches[key] = entry
                 continue
             if getattr(owner, name, None) is not patch:
-                continue  # theirs calls ours, which calls what it covers
+                continue  # their function calls ours, which calls the original
             if is_own:
                 setattr(owner, name, real)
             else:

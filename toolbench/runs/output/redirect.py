@@ -1,9 +1,9 @@
-"""Redirect what a piece of work prints and displays to a sink of its own.
+"""Redirect the printed and displayed output of a piece of work to a sink.
 
-While there is such work, functions of ours are over those that print, display, warn, log, and
-start threads and processes. Each looks for the sink of the calling thread; without one it does
-what it covers. Front ends lose what threads print (measured in JupyterLab 4.6), which is why
-the output of a background run must not go there.
+During such work, our functions replace those that print, display, warn, log, and start threads
+and processes. Each looks for the sink of the calling thread; without a sink it calls the original
+function. Front ends lose what threads print (measured in JupyterLab 4.6), so the output of a
+background run must not go there.
 """
 
 import logging
@@ -39,11 +39,11 @@ from toolbench.runs.shell import running_shell
 
 @contextmanager
 def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
-    """Give *sink* what this thread, and threads it starts, print and display in the block.
+    """Send the output of this thread, and of threads it starts, to *sink* in the `with` block.
 
     Args:
-        sink: Takes it.
-        shell: An IPython shell that displays, beside the one of this process.
+        sink: The object that gets the output.
+        shell: Another IPython shell that displays, beside the one of this process.
     """
     with _installed.needed(shell):
         redirection = Redirection(sink, innermost(), active_run())
@@ -56,24 +56,24 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 
 
 def hide_secrets(undo: ExitStack) -> None:
-    """Have the secrets of runs hidden in what they print and display, until *undo* is closed.
+    """Hide the secrets of runs in what they print and display, until *undo* is closed.
 
-    Runs that take their output themselves hide them themselves. In the streams and displays of
-    the process they stay hidden after that: threads and processes of a run may live on.
+    Runs that are a sink hide them themselves. In the streams and displays of the process secrets
+    stay hidden afterwards: threads and processes of a run may live on.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True
 
 
 def forget_secrets() -> None:
-    """Hide the secrets of the runs so far no longer in what comes after them."""
+    """Stop hiding the secrets of earlier runs in later output."""
     flush_descriptors()
     remembered.forget()
     _installed.end()
 
 
 class _Installed:
-    """Puts the functions in place for the first piece of work, takes them away after the last."""
+    """Our functions: installed for the first piece of work, removed after the last one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ class _Installed:
         self._patches = Patches()
         self._known = _KnownOutputs()
         self.lasts = False
-        """Whether those over the streams and displays of the process stay after the last."""
+        """Whether the patches of the process's streams and displays stay after the last one."""
 
     @contextmanager
     def needed(self, shell: Any) -> Iterator[None]:
@@ -98,7 +98,7 @@ class _Installed:
                     self._patches.take_away(self._stays)
 
     def end(self) -> None:
-        """Let none stay any longer than it is needed."""
+        """Remove all functions as soon as they are not needed."""
         with self._lock:
             self.lasts = False
             if self._users == 0:
@@ -134,10 +134,10 @@ class _Installed:
 
 
 class _KnownOutputs:
-    """The streams and display publishers of the process, as far as they were ever in use.
+    """The streams and display publishers that the process has used so far.
 
-    What begins under `redirect_stdout` or `%%capture` may print after that: so not only the
-    stream of the moment counts. None is kept alive by this.
+    Work that begins under `redirect_stdout` or `%%capture` may print after its end, so not only
+    the present stream counts. The list keeps none of them alive.
     """
 
     def __init__(self) -> None:
@@ -146,35 +146,37 @@ class _KnownOutputs:
         self.look(None)
 
     def look(self, shell: Any) -> None:
-        """Take in what is in use now, by *shell* too."""
+        """Add the streams and publishers in use now, also that of *shell*."""
         for name in ("stdout", "stderr"):
             _add(self._streams, name, getattr(sys, name, None))
-        for one in (shell, running_shell()):  # `display` asks for the second
+        for one in (shell, running_shell()):  # `display` uses the second
             _add(self._publishers, "display", getattr(one, "display_pub", None))
 
     @property
     def streams(self) -> list[tuple[str, Any]]:
-        """The streams there are, each with the name under which it was seen first."""
+        """The streams that still exist, each with its first name."""
         return _living(self._streams)
 
     @property
     def publishers(self) -> list[tuple[str, Any]]:
-        """The display publishers there are."""
+        """The display publishers that still exist."""
         return _living(self._publishers)
 
 
 def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -> None:
     entries[:] = [entry for entry in entries if not _is_over(entry[1]())]
     if thing is not None and all(known() is not thing for _, known in entries):
-        with suppress(TypeError):  # what cannot be referred to cannot be patched either
+        with suppress(
+            TypeError
+        ):  # an object without weak references cannot be patched either
             entries.append((name, ref(thing)))
 
 
 def _is_over(thing: Any) -> bool:
-    """Tell whether nothing can be printed to *thing* any more: it is gone, or closed."""
+    """Tell whether *thing* is gone or closed, so that no output can go to it."""
     try:
         return thing is None or getattr(thing, "closed", False) is True
-    except ValueError:  # what it wrote to was detached
+    except ValueError:  # its buffer was detached
         return True
 
 
@@ -187,7 +189,7 @@ def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, An
 
 
 def _run_here() -> Run | None:
-    """Return the run that takes what this code prints, if a run does."""
+    """Return the run that is the sink of this code, if any."""
     sink = sink_here()
     return sink if isinstance(sink, Run) else None
 
@@ -218,7 +220,7 @@ class _RunLog(logging.Handler):
         try:
             if run is not None:
                 run.log(self.format(record), record.levelname.lower())
-        except Exception:  # noqa: BLE001 - a bad log call fails no work, in any handler
+        except Exception:  # noqa: BLE001 - a bad log call must not fail the work
             self.handleError(record)
 
 
@@ -226,7 +228,7 @@ _run_log = _RunLog()
 _run_log.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 
 
-# Patches of classes are made once, and kept: the interpreter caches what it finds in a class.
+# Patches of classes are made once and kept: the interpreter caches attributes of a class.
 
 
 @cache
@@ -240,7 +242,7 @@ def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
             call_handlers(logger, record)
             return
         for handler in [handler for one in path for handler in one.handlers]:
-            # what it would write to the screen, the run's log says already
+            # not to the screen: the run's log has it already
             if record.levelno >= handler.level and not _writes_to_screen(handler):
                 handler.handle(record)
         _run_log.handle(record)
@@ -286,7 +288,7 @@ def _spawning(init: Callable[..., None]) -> Callable[..., None]:
 def _background_run() -> Run | None:
     """Return the background run the calling thread belongs to, if any.
 
-    What another tool does that it runs, it does itself.
+    If it runs another tool, the work of that tool belongs to it too.
     """
     run = active_run()
     while isinstance(run, Run) and run.source != "button":

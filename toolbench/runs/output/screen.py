@@ -1,6 +1,6 @@
-"""What code prints and displays goes to the sink of its work, without the secrets of its runs.
+"""Send what code prints and displays to the sink of its work, without the secrets of its runs.
 
-Each function here makes one of ours of the one it covers. `redirect` puts them in place.
+Each function here wraps an original function. `redirect` installs the wrapped functions.
 """
 
 import threading
@@ -17,9 +17,10 @@ from toolbench.runs.run import Run
 
 
 def _runs_that_hide() -> Iterator[Run]:
-    """Yield the runs that hide secrets in the output of this code on its way to its sink.
+    """Yield the runs that must hide their secrets in the output of this code before its sink.
 
-    The innermost is the first. A run that is the sink, and those around a sink, get it later.
+    The innermost run comes first. A run that is the sink, and runs around the sink, hide theirs
+    later.
     """
     redirection, run = redirection_here(), active_run()
     ends = (None,) if redirection is None else (redirection.sink, redirection.run)
@@ -36,7 +37,7 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
     """Cover the `write` of the stream *name*."""
 
     def write_where_it_belongs(text: str) -> int:
-        if not isinstance(text, str):  # the stream knows what to raise
+        if not isinstance(text, str):  # the stream raises its own error
             return write(text)
         sink, safe_text = sink_here(), text
         for run in _runs_that_hide():
@@ -53,9 +54,9 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
 class KernelWrite:
     """The `write` of all streams of a kernel, an attribute of their class.
 
-    For each cell IPython puts a function over the `write` of a stream, and then what it found
-    there: ours would be gone with the cell, and a run may go on. So here ours is called first
-    whatever is set, and calls that.
+    For each cell IPython replaces the `write` of a stream, and afterwards restores the one it
+    found: ours would be gone after the cell, but a run may go on. So ours is always called
+    first, and calls the function that was set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:
@@ -77,8 +78,8 @@ class KernelWrite:
         vars(stream).pop("write", None)
 
     def __call__(self, stream: Any, text: str) -> Any:
-        """Write *text* to *stream*, or to the sink of the work that does."""
-        if type(text) is _Judged:  # through what was set over `write`, and found ours
+        """Write *text* to *stream*, or to the sink of the work that writes."""
+        if type(text) is _Judged:  # the function set over `write` called ours again
             return self._real(stream, text)
         if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
             self._descriptor(stream).write(text)
@@ -86,7 +87,7 @@ class KernelWrite:
         return writing(partial(self._pass_on, stream), stream.name)(text)
 
     def _descriptor(self, stream: Any) -> DescriptorOutput:
-        if stream not in self._descriptors:  # only its reader comes here
+        if stream not in self._descriptors:  # only its reader thread comes here
             output = DescriptorOutput(partial(self._pass_on, stream))
             self._descriptors[stream] = output
         return self._descriptors[stream]
@@ -97,19 +98,19 @@ class KernelWrite:
 
 
 class _Judged(str):
-    """A text from which secrets were taken out already."""
+    """A text in which secrets are hidden already."""
 
     __slots__ = ()
 
 
-@cache  # the interpreter keeps what it finds in a class
+@cache  # the interpreter caches attributes of a class
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
-    """Cover *write*, that of the class of a kernel's streams."""
+    """Cover *write* of the class of a kernel's streams."""
     return KernelWrite(write)
 
 
 def is_of_kernel(thing: Any) -> bool:
-    """Tell whether *thing* is a stream or a display publisher of a kernel, or such a class."""
+    """Tell whether *thing* is a kernel's stream or display publisher, or the class of one."""
     kind = thing if isinstance(thing, type) else type(thing)
     return kind.__module__.partition(".")[0] == "ipykernel"
 
@@ -145,7 +146,7 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_result(write: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `write_format_data` of a display hook: what code hands to `sys.displayhook`."""
+    """Cover the `write_format_data` of a display hook, which shows the result of a cell."""
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
         for run in _runs_that_hide():
@@ -156,7 +157,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `write_payload` of a shell: what a reply carries, as the text of a next cell."""
+    """Cover the `write_payload` of a shell: parts of a reply, as the text of a next cell."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide():

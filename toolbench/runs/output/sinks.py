@@ -1,4 +1,4 @@
-"""Where the output of the calling code goes, if not to the screen."""
+"""Sinks: where the output of the calling code goes, if not to the screen."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -9,13 +9,13 @@ from toolbench.runs.current_run import CurrentRun
 
 
 class Sink(Protocol):
-    """Takes the output of a piece of work; several threads may bring some."""
+    """An object that gets the output of a piece of work, perhaps from several threads."""
 
     def write(self, stream: str, text: str) -> None:
-        """Take *text*, which was printed to *stream*: `stdout` or `stderr`."""
+        """Add *text*, which was printed to *stream*: `stdout` or `stderr`."""
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Take a displayed mime bundle, and its display id *name*."""
+        """Add a displayed mime bundle with its display id *name*."""
 
 
 class Redirection:
@@ -27,10 +27,10 @@ class Redirection:
         outer: "Redirection | None",
         run: CurrentRun | None = None,
     ) -> None:
-        """Give *sink* the output; after the end, it is that of *outer* again.
+        """Send the output to *sink*; after the end, to the sink of *outer* again.
 
         Args:
-            sink: Takes the output.
+            sink: The object that gets the output.
             outer: The redirection this one is part of.
             run: The run this one is part of.
         """
@@ -39,7 +39,7 @@ class Redirection:
         self.run = run
 
     def end(self) -> None:
-        """Let what comes now pass; a thread that lives on keeps no output in memory."""
+        """Release the sink, so that a thread that lives on keeps no output in memory."""
         self.sink = None
 
 
@@ -54,7 +54,7 @@ def sink_here() -> Sink | None:
 
 
 def redirection_here() -> Redirection | None:
-    """Return the innermost redirection of this code to a sink that has not ended, or None."""
+    """Return the innermost redirection of this code that has not ended, or None."""
     redirection = innermost()
     while redirection is not None and redirection.sink is None:
         redirection = redirection.outer
@@ -62,7 +62,7 @@ def redirection_here() -> Redirection | None:
 
 
 def innermost() -> Redirection | None:
-    """Return the redirection this code was put into last, or None."""
+    """Return the innermost redirection of this code, even if it has ended, or None."""
     redirection = _here.get()
     if redirection is None:
         thread = threading.current_thread()
@@ -71,13 +71,13 @@ def innermost() -> Redirection | None:
 
 
 def enter(redirection: Redirection) -> Callable[[], None]:
-    """Make *redirection* the one of this code; call what is returned to go back."""
+    """Make *redirection* the current one; return a function that undoes this."""
     token = _here.set(redirection)
     return lambda: _here.reset(token)
 
 
 def hand_down(thread: threading.Thread) -> None:
-    """Let *thread*, about to start, share the redirection of the one that starts it."""
+    """Let *thread*, before its start, share the redirection of the thread that starts it."""
     redirection = innermost()
     if redirection is not None:
         setattr(thread, _INHERITED, redirection)

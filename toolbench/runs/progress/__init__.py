@@ -1,1 +1,1 @@
-"""How far a run is, and the line of a cell that says so."""
+"""The progress of a run, and the line of a cell that shows it."""

@@ -1,4 +1,4 @@
-"""How far a run is, on a line of the cell that waits for it, once that takes a while."""
+"""The progress of slow runs, on one line of the cell that waits for them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,10 +27,10 @@ class _Titled(Protocol):
 
 
 class CellProgress:
-    """How far one run is, drawn by the thread it was made in: the cell's.
+    """The progress of one run, drawn by the thread in which it was made: the cell's.
 
-    What other threads display, front ends lose or put elsewhere: they only leave the progress
-    with the run, and the thread that waits for it draws.
+    Front ends lose or misplace what other threads display. So these only set the progress of
+    the run, and the thread that waits for the run draws it.
     """
 
     def __init__(self, name: str) -> None:
@@ -41,18 +41,18 @@ class CellProgress:
 
     @classmethod
     def here(cls, tool: _Titled) -> Self | None:
-        """Return a line of progress for *tool* in the cell of this thread; None where there are none."""
+        """Return a line of progress for *tool* in the cell of this thread; None outside a cell."""
         if getattr(running_shell(), "kernel", None) is None:
             return None
         return cls(tool.title) if current_thread() is main_thread() else None
 
     @property
     def is_here(self) -> bool:
-        """Whether this thread could draw."""
+        """Whether this thread can draw."""
         return current_thread() is self._thread
 
     def draw(self, progress: Progress) -> None:
-        """Show *progress*, if there is any and it is time to."""
+        """Show *progress*, if there is any and it is time to draw."""
         now = monotonic()
         is_early = self._due is not None and now < self._due
         if is_early or not self.is_here or not (text := progress.said):
@@ -64,7 +64,7 @@ class CellProgress:
             line.put(self, f"{self._name}: {text}")
 
     def erase(self) -> None:
-        """Show nothing any more."""
+        """Remove the progress from the line."""
         if self.is_here and self._due is not None:
             line.take(self)
 
@@ -73,25 +73,25 @@ class Line:
     """The line that all runs of a cell share; it is empty when the cell ends."""
 
     def __init__(self) -> None:
-        """No cell has a line yet."""
+        """Start without a cell."""
         self.reset()
 
     def reset(self) -> None:
-        """Forget the cell, and what stands in it."""
+        """Forget the cell and the text of its line."""
         self._shell: Any = None
         self._cell = ""
-        self._ended = ""  # the cell that is over: tasks may go on behind its back
+        self._ended = ""  # the last cell that is over: its tasks may still run
         self._display = ""
         self._text = ""
         self._texts: dict[object, str] = {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing stands in it."""
+        """Whether the line has no text."""
         return not self._text
 
     def put(self, key: object, text: str) -> None:
-        """Show *text* for *key*, beside what there is for others."""
+        """Show *text* for *key*, beside the texts for other keys."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:
@@ -104,7 +104,7 @@ class Line:
         self._show()
 
     def take(self, key: object) -> None:
-        """Show nothing for *key* any more."""
+        """Remove the text for *key*."""
         if self._texts.pop(key, None) is not None:
             self._show()
 
@@ -121,7 +121,7 @@ class Line:
         html = f"<div {NO_MATHS}>{escape(text)}</div>" if text else ""
         known, self._display = bool(self._display), self._display or uuid4().hex
         self._text = text
-        with suppress(Exception):  # a line that is not seen fails no work
+        with suppress(Exception):  # a line that cannot be shown must not fail the work
             self._shell.display_pub.publish(
                 {"text/plain": text, "text/html": html},
                 transient={"display_id": self._display},
@@ -130,10 +130,10 @@ class Line:
 
 
 def _cell_of(shell: Any) -> str:
-    """Return the id of the cell that *shell* runs; nothing where what it shows is captured.
+    """Return the id of the cell that *shell* runs; empty if its output is captured.
 
-    A widget's click and the IPython tool run no cell, and `%%capture` takes what is shown for
-    the cell's result.
+    A click on a widget and the IPython tool run no cell, and `%%capture` would capture the line
+    as a result.
     """
     if sink_here() is not None:
         return ""
@@ -150,7 +150,7 @@ line = Line()
 
 
 def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
-    """Take the next of *queue*, and call *draw* again and again until it is there."""
+    """Return the next item of *queue*, and call *draw* again and again until it comes."""
     while draw is not None:
         with suppress(Empty):
             return queue.get(timeout=EVERY)

@@ -1,4 +1,4 @@
-"""How far connecting a server is, on a line of the cell that waits for it."""
+"""The stages of connecting a server, on a line of the cell that waits for it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,11 +20,11 @@ _STAGES = {
 def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
     """Show the stages of connecting the server *name* during the `with` block, if it takes long.
 
-    Nothing is shown where no person looks: such a notebook is compared with what it was.
+    Nothing is shown if no person watches: such notebooks are compared with their saved output.
 
     Args:
-        name: What the server is called.
-        session: Returns its session, once there is one.
+        name: The name of the server.
+        session: Returns its session, or None before there is one.
     """
     if not somebody_there():
         yield
@@ -44,7 +44,7 @@ def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
 
 
 def stage(session: Any) -> str:
-    """Return how far connecting is, in words."""
+    """Return the present stage of connecting *session*, in words."""
     if session is None or not session.traffic:
         return "starting the server" if _is_process(session) else "reaching the server"
     requests = session.traffic.find(kind="request", direction="sent")

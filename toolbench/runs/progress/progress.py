@@ -1,4 +1,4 @@
-"""How far a run is, as its executor says."""
+"""The progress of a run, as its executor reports it."""
 
 from dataclasses import dataclass
 from math import inf, isfinite
@@ -9,7 +9,7 @@ _EXACT = 1e15  # from here on, floats are no longer exact to the unit
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: *value* of *total*, in whatever unit, and what is being done."""
+    """The progress of a run: *value* of *total*, in any unit, and a *message* about the step."""
 
     value: float = 0.0
     total: float | None = None
@@ -17,7 +17,7 @@ class Progress:
 
     @classmethod
     def of(cls, value: float, total: float | None, message: str) -> Self:
-        """Return the progress an executor or a server tells of, however large its numbers."""
+        """Return the progress that an executor or a server reports; numbers may be of any size."""
         return cls(_float(value), None if total is None else _float(total), message)
 
     @property
@@ -36,7 +36,7 @@ class Progress:
 
     @property
     def said(self) -> str:
-        """What is being done, and the numbers."""
+        """The message and the numbers."""
         return " · ".join(filter(None, (self.message, self.counted)))
 
 
