@@ -1,4 +1,4 @@
-"""Properties that an object has only in some cases: `if`, `then` and `else`, `dependentSchemas`."""
+"""Properties that an object has only in some cases: `if`, `then`, `else` and `dependentSchemas`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ from toolbench.jsonschema.walk import (
     sequence,
 )
 
-if TYPE_CHECKING:  # a node asks for its conditions
+if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.normal import Node
     from toolbench.jsonschema.view import SchemaView
 
 _SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
-_MOST = 200  # cases that are looked at: a hostile schema has them without end
+_MOST = 200  # the most cases to read: a hostile schema has any number
 
 _Test = tuple[Any, bool]
-"""A schema, or the name of a key, and whether the object has to fit it, or to have it."""
+"""A schema or the name of a key, and whether the object has to fit or have it, or must not."""
 
 
 @dataclass(frozen=True)
 class _Case:
-    """What an object has to fit when all *tests* come out right.
+    """The schema that an object has to fit if all *tests* are passed.
 
     Attributes:
-        tests: A case inside another one has the tests of that one as well.
-        schema: What applies then.
+        tests: The tests of this case and of the cases around it.
+        schema: The schema that applies then.
     """
 
     tests: tuple[_Test, ...]
@@ -39,7 +39,7 @@ class _Case:
 
 
 class Conditions:
-    """The cases of an object schema, wherever in it they stand."""
+    """All cases of an object schema, at any depth."""
 
     def __init__(self, node: "Node") -> None:
         """Read the conditions of *node*."""
@@ -47,7 +47,7 @@ class Conditions:
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
     def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return what some case declares and none of *nodes*, as the first case has it."""
+        """Return the properties that a case declares and no node of *nodes* has; the first case wins."""
         properties: dict[str, Node] = {}
         for case in self._cases:
             for name, node in self._declared(case).items():
@@ -74,7 +74,7 @@ class Conditions:
 
 
 def may_have_cases(schema: Any) -> bool:
-    """Tell whether *schema* names cases itself, or is put together from schemas that may."""
+    """Tell whether *schema* has cases itself, or is composed of schemas that may have some."""
     return isinstance(schema, Mapping) and not schema.keys().isdisjoint(_SOURCES)
 
 
@@ -84,14 +84,14 @@ def _cases(
     tests: tuple[_Test, ...],
     visited: set[tuple[Any, ...]],
 ) -> Iterator[_Case]:
-    """Yield the cases of *schema*, which applies where *tests* come out right."""
+    """Yield the cases of *schema*, which applies if *tests* are passed."""
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
         return
     parts = [_Case(tests, part) for key in TOGETHER for part in sequence(schema, key)]
     for case in [*parts, *_own(schema, tests)]:
         place = (id(case.schema), *map(_key, case.tests))
-        if place not in visited:  # a hostile schema repeats itself without end
+        if place not in visited:  # a hostile schema repeats itself for ever
             visited.add(place)
             if case.tests:
                 yield case
@@ -99,7 +99,7 @@ def _cases(
 
 
 def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases that *schema* itself tells apart, but for those it is a part of."""
+    """Yield the cases in *schema* itself, except those it is already a part of."""
     own: list[tuple[_Test, Any]] = []
     if "if" in schema:
         own += [((schema["if"], True), schema.get("then"))]
@@ -113,6 +113,6 @@ def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
 
 
 def _key(test: _Test) -> tuple[Any, bool]:
-    """Return what tells *test* from others: schemas that are written twice are two."""
+    """Return the identity of *test*: two equal schemas in two places are different."""
     schema, expected = test
     return (schema if isinstance(schema, str) else id(schema)), expected

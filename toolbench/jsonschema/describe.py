@@ -1,4 +1,4 @@
-"""A schema in words: what a value may be, its limits, its default, what it is for."""
+"""Describe a schema in words: types, limits, default and purpose of a value."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -9,22 +9,24 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import limits, words
 from toolbench.plain import clip
 
-_NESTING = 3  # a list of lists of lists of lists says no more than that
-_MAX_VALUES = 20  # values, kinds or keys that are listed
+_NESTING = 3  # levels of lists to describe
+_MAX_VALUES = 20  # values, types or keys to list
 _WORD = 100  # characters of each
 
 
 def about(node: Node) -> str:
-    """Return all there is to say: what it may be, its limits and default, what it is for."""
+    """Return the full description: the type, limits, default and purpose of the value."""
     details = "; ".join(facts(node))
     head = f"{kind(node)} ({details})" if details else kind(node)
     return ". ".join(filter(None, (head, node.explanation)))
 
 
 def kind(node: Node) -> str:
-    """Return what a value may be: of a list, what its items are; of an object, its keys."""
+    """Return the type of the value in words, with the type of a list's items or an object's keys."""
     text = _kind(node, _NESTING)
-    unset = node.schema.get("default", ...) is None  # `null` is how Python says unset
+    unset = (
+        node.schema.get("default", ...) is None
+    )  # a default of `null` means unset in Python
     return f"{text} or null" if node.nullable and not unset else text
 
 
@@ -39,7 +41,7 @@ def facts(node: Node) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return one value as it stands in a sentence: text as it is, the rest as JSON."""
+    """Return one value as a word in a sentence: text as it is, other values as JSON."""
     if not isinstance(value, str):
         return clip(value, _WORD)
     return value if len(value) <= _WORD else f"{value[: _WORD - 1]}…"

@@ -1,4 +1,4 @@
-"""The values that a schema lists, without those that it refuses itself."""
+"""The values that a schema lists, without those that the schema itself refuses."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from toolbench.jsonschema.types import TYPES, Json, types_of_value
 from toolbench.jsonschema.walk import COMPOSITION, LISTS, MAPPINGS, SINGLE, types_of
 from toolbench.jsonschema.words import LIMITING
 
-if TYPE_CHECKING:  # a node has values
+if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.normal import Node
 
 # beside one of these, a listed value may be refused
@@ -19,7 +19,7 @@ _JUDGING = frozenset((*MAPPINGS, *LISTS, *SINGLE, *LIMITING, "required")) - {
 
 
 def accepted_values(node: "Node") -> list[tuple[Any, str]]:
-    """Return the values *node* lists and takes, each with its name, empty without one."""
+    """Return the values that *node* lists and accepts, each with its name, which may be empty."""
     values = listed_values(node.schema)
     if not values:
         return []
@@ -41,31 +41,29 @@ def _of(pairs: list[tuple[Any, str]], fitting: list[Any]) -> list[tuple[Any, str
 
 
 def accepted(node: "Node", values: list[Any]) -> list[Any]:
-    """Return those of *values* that *node* takes; all of them where its schema is broken."""
+    """Return the *values* that *node* accepts; all of them if its schema is broken."""
     raw = node.raw
     composed = isinstance(raw, dict) and not raw.keys().isdisjoint(COMPOSITION)
     if not composed and node.schema.keys().isdisjoint(_JUDGING):
-        return (
-            values  # nothing else is asked for: most are like that, and it is quicker
-        )
+        return values  # there are no other rules: the usual case, quickly checked
     return [value for value in values if not node.problems(value)]
 
 
 def takes_nothing(node: "Node") -> bool:
-    """Tell whether no value fits *node*, as far as that is plain to see."""
+    """Tell whether no value fits *node*, in the simple cases."""
     if node.schema.keys().isdisjoint(("const", "enum")):
         return bool(node.schema == {"not": {}})
     return not node.values
 
 
 def has_type(value: Any, types: Iterable[str]) -> bool:
-    """Tell whether *value* is of one of *types*; any value is where none of them is known."""
+    """Tell whether *value* has one of *types*; true for any value if all of them are unknown."""
     known = TYPES & {*types}
     return not known or not known.isdisjoint(types_of_value(value))
 
 
 def with_values_of_its_types(schema: Json) -> Json:
-    """Return *schema* without the values in `enum` that are of none of its types."""
+    """Return *schema* without the values in `enum` that have none of its types."""
     values, types = schema.get("enum"), types_of(schema)
     if schema.get("nullable") is True and types:  # as OpenAPI writes it
         types = [*types, "null"]

@@ -1,15 +1,15 @@
-"""Several parts of a schema by their names."""
+"""A mapping of names to nodes, such as the properties of an object."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a node has parts
+if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.normal import Node
     from toolbench.jsonschema.view import SchemaView
 
 
 class NodesByName(Mapping[str, "Node"]):
-    """Nodes by name, each read when it is asked for."""
+    """Nodes by name, each read when it is needed."""
 
     def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
         """Hold *schemas*, parts of the root of *view*."""

@@ -1,4 +1,4 @@
-"""One position of a JSON Schema in normal form: what it may be, and what is in it."""
+"""`Node`: one position of a JSON Schema in normal form."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from toolbench.jsonschema.types import CLASSES, Json, type_of
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.walk import mapping, required_of, sequence
 
-if TYPE_CHECKING:  # a view makes the nodes
+if TYPE_CHECKING:  # the view module imports this one
     from toolbench.jsonschema.view import SchemaView
 
-_MOST = 200  # alternatives that are looked at: a hostile schema has them without end
+_MOST = 200  # the most alternatives to read: a hostile schema has any number
 
-PythonType = type  # a node has a `type` of another kind
+PythonType = type  # since a node has another `type`
 
 
 class Node:
@@ -29,13 +29,13 @@ class Node:
     Attributes:
         view: The whole schema it belongs to.
         raw: The schema as it was written.
-        schema: The keywords without `$ref`, `allOf` and the `null` alternative, those of
-            the references and parts included. Its `anyOf`, if any, holds at least two real
-            alternatives, its `allOf` only what no other keyword says: a second pattern.
-            Extensions (`toolbench`, `x-...`) are in it too.
+        schema: The keywords, also those of references and of the parts of `allOf`, but without
+            `$ref`, `allOf` and the `null` alternative. An `anyOf` has at least two real
+            alternatives; an `allOf` stays for rules that no other keyword can express, as a
+            second pattern. Extensions (`toolbench`, `x-...`) are in it too.
         nullable: Whether `null` is accepted beside *schema*.
-        merged: The alternatives that look alike and were made one, as they were written.
-        notice: What could not be read, in words; empty when all is well.
+        merged: The similar alternatives that were merged, as they were written.
+        notice: A sentence about a part that could not be read; empty if there is none.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Node:
         merged: tuple[Any, ...] = (),
         notice: str = "",
     ) -> None:
-        """Hold what was read of *raw*."""
+        """Make the node that was read from *raw*."""
         self.view, self.raw, self.schema = view, raw, schema
         self.nullable, self.merged, self.notice = nullable, merged, notice
         self._parts: dict[Any, Node] = {}
@@ -66,7 +66,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Every type a value may have, `null` aside where others are; empty for any."""
+        """The types a value may have, without `null` if there are others; empty for any type."""
         if self.type is not None:
             return (self.type,)
         each = [node._own_types for node in self.alternatives]
@@ -83,7 +83,7 @@ class Node:
 
     @cached_property
     def classes(self) -> frozenset[PythonType] | None:
-        """The Python classes a value may have, None's included; None: any."""
+        """The Python classes a value may have, also that of None; None means any class."""
         if not self.types:
             return None
         known = {CLASSES[kind] for kind in self.types}
@@ -95,17 +95,17 @@ class Node:
 
     @property
     def takes_null(self) -> bool:
-        """Whether null is accepted, beside the schema or in an alternative."""
+        """Whether null is accepted, by the node or by an alternative."""
         return self.nullable or any(
             node.nullable or node.type == "null" for node in self.alternatives
         )
 
     @property
     def is_text(self) -> bool:
-        """Whether every value is a string, or null beside one."""
+        """Whether every value is a string, or perhaps null."""
         return self.types == ("string",)
 
-    # --- what is said of it ---------------------------------------------------------
+    # --- texts and flags ------------------------------------------------------------
 
     @property
     def title(self) -> str:
@@ -114,18 +114,18 @@ class Node:
 
     @property
     def own_title(self) -> str:
-        """The title that stands here, not in what is referred to; empty without one."""
+        """The title at this place, not that of a definition it refers to; empty without one."""
         return _text(self.raw.get("title")) if isinstance(self.raw, Mapping) else ""
 
     @property
     def description(self) -> str:
-        """What the schema, or the alternatives that were made one, say; empty for nothing."""
+        """The description in the schema or its merged alternatives; empty if none."""
         own = _text(self.schema.get("description"))
         return own or _joined(part for part in self.merged if isinstance(part, Mapping))
 
     @property
     def explanation(self) -> str:
-        """The description; without one, those of the alternatives."""
+        """The description; without one, the descriptions of the alternatives."""
         return self.description or _joined(node.schema for node in self.alternatives)
 
     @property
@@ -139,7 +139,7 @@ class Node:
         return self.text("format")
 
     def text(self, keyword: str) -> str:
-        """Return the text that *keyword* says, as `contentEncoding`; empty if it says none."""
+        """Return the text of *keyword*, for example `contentEncoding`; empty without one."""
         return _text(self.schema.get(keyword))
 
     @property
@@ -149,21 +149,21 @@ class Node:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing at all is said."""
+        """Whether the schema is empty."""
         return not self.schema
 
     def limit(self, keyword: str) -> int | float | None:
-        """Return the number that *keyword* sets as a limit; None if it sets none."""
+        """Return the number that *keyword* sets as a limit; None without one."""
         value = self.schema.get(keyword)
         return value if type_of(value) in ("integer", "number") else None
 
     @property
     def extension(self) -> Mapping[str, Any]:
-        """What `json_schema_extra={"toolbench": ...}` asks for."""
+        """The options from `json_schema_extra={"toolbench": ...}`."""
         return mapping(self.schema, "toolbench")
 
     def says(self, *keywords: str) -> bool:
-        """Tell whether the schema, or an alternative in it, uses one of *keywords*."""
+        """Tell whether the schema or one of its alternatives has one of *keywords*."""
         if not self.schema.keys().isdisjoint(keywords):
             return True
         nodes = self.alternatives
@@ -181,12 +181,12 @@ class Node:
 
     @property
     def values(self) -> list[Any]:
-        """The values the schema lists, its constant or its enum, and takes; empty without any."""
+        """The values that the schema lists (constant or enum) and accepts; empty without any."""
         return [value for value, _ in self._listed]
 
     @property
     def value_names(self) -> list[str]:
-        """What each of the values is called (`enumNames`), empty for one without a name."""
+        """The name of each of the values (`enumNames`), empty if it has none."""
         return [name for _, name in self._listed]
 
     @property
@@ -201,7 +201,7 @@ class Node:
 
     @property
     def default(self) -> Any:
-        """The default; None also where none is declared."""
+        """The default; None also if none is declared."""
         return self.schema.get("default")
 
     @property
@@ -211,7 +211,7 @@ class Node:
 
     @property
     def choices(self) -> list[Any]:
-        """The values that are listed here or in an alternative, and those of a yes or no."""
+        """The values listed here or in an alternative, and both values of a boolean."""
         choices = [value for node in self.alternatives for value in node.values]
         if any(
             node.type == "boolean" and not node.values for node in self.alternatives
@@ -220,25 +220,25 @@ class Node:
         return accepted(self, choices)
 
     def fits(self, value: Any) -> bool:
-        """Tell whether *value* is valid here, as far as that can be told."""
+        """Tell whether *value* is valid here; false if the schema is broken."""
         return self.view.fits(self.raw, value)
 
     def problems(self, value: Any) -> list[Problem]:
-        """List what is wrong with *value* here, as far as that can be told."""
+        """List the problems of *value* here; none if the schema is broken."""
         return self.view.problems(self.raw, value)
 
     # --- its alternatives -----------------------------------------------------------
 
     @property
     def branches(self) -> tuple["Node", ...]:
-        """The real alternatives, two at least; empty if there is no choice."""
+        """The real alternatives, at least two; empty if there is no choice."""
         if "anyOf" not in self.schema:
             return ()
         return tuple(map(self.view.node, sequence(self.schema, "anyOf")))
 
     @property
     def alternatives(self) -> tuple["Node", ...]:
-        """What remains when all choices are made: the node itself, or the ends of its branches."""
+        """The alternatives without branches of their own; the node itself if it has no branches."""
         return self._ends if self.schema.get("anyOf") else (self,)
 
     @cached_property
@@ -259,9 +259,9 @@ class Node:
 
     @cached_property
     def properties(self) -> Mapping[str, "Node"]:
-        """The properties by name, in the order of the schema; each is read when asked for.
+        """The properties by name, in the order of the schema; each is read when it is needed.
 
-        One that is required and not declared is among them: it is what other keys are.
+        A required property that is not declared is included, with the schema of other keys.
         """
         declared = self.declared
         missing = [name for name in self.required if name not in declared]
@@ -288,7 +288,7 @@ class Node:
     @property
     def conditional(self) -> Mapping[str, "Node"]:
         """The properties that are declared for some cases only (`if`, `dependentSchemas`)."""
-        # most nodes have no cases: telling so is quicker than reading them
+        # most nodes have no cases: this check is quicker than reading them
         return self._in_cases if may_have_cases(self.raw) else {}
 
     @cached_property
@@ -297,45 +297,45 @@ class Node:
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
-        """The values of keys by the regular expressions that the keys match."""
+        """The schemas of values, by the regular expressions that their keys match."""
         return NodesByName(self.view, mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
-        """Return what the value of the undeclared *key* may be; None if nothing is said."""
+        """Return the schema for the value of the undeclared *key*; None without one."""
         for pattern, node in self.patterns.items():
-            with suppress(SchemaError):  # no regular expression
-                # the validator's take linear time, Python's do not
+            with suppress(SchemaError):  # not a regular expression
+                # patterns take linear time in the validator, but not in Python
                 if validator_of({"pattern": pattern}).is_valid(key):
                     return node
         return self.additional
 
     @property
     def additional(self) -> "Node | None":
-        """The values of undeclared keys; None if nothing is said of them, or none may be."""
+        """The schema of the values of undeclared keys; None without one, or if none are allowed."""
         beside = self.schema.get("additionalProperties")
         return self.view.node(beside) if isinstance(beside, Mapping) else None
 
     @property
     def is_closed(self) -> bool:
-        """Whether undeclared keys are ruled out."""
+        """Whether undeclared keys are forbidden."""
         return self.schema.get("additionalProperties") is False
 
     @property
     def is_open(self) -> bool:
-        """Whether other keys are asked for: the schema says they may be, or declares none."""
+        """Whether to offer other keys: the schema allows them explicitly, or declares no keys."""
         if "additionalProperties" in self.schema:
             return not self.is_closed
         return not isinstance(self.schema.get("properties"), Mapping)
 
     @property
     def key_names(self) -> "Node | None":
-        """What the keys may be (`propertyNames`); None if nothing is said of them."""
+        """The schema of the keys (`propertyNames`); None without one."""
         names = self.schema.get("propertyNames")
         return self.view.node(names) if isinstance(names, Mapping) else None
 
     @property
     def names(self) -> list[str]:
-        """The names an object may have here, whichever alternative it is and whatever the case."""
+        """The names of properties in all alternatives and all cases."""
         own = (name for node in self.alternatives for name in node.properties)
         return list(dict.fromkeys([*own, *self.conditional]))
 
@@ -343,19 +343,19 @@ class Node:
 
     @property
     def items(self) -> "Node | None":
-        """The items after the first ones; None if nothing is said of them."""
+        """The schema of the items after `prefix_items`; None without one."""
         items = self.schema.get("items")
         return self.view.node(items) if isinstance(items, Mapping) else None
 
     @property
     def prefix_items(self) -> tuple["Node", ...]:
-        """The first items, one by one, as in a tuple."""
+        """The schemas of the first items, one by one, as in a tuple."""
         return tuple(map(self.view.node, sequence(self.schema, "prefixItems")))
 
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return what the value at *path*, names and indexes, may be; anything if nothing is said."""
+        """Return the node of the value at *path*, names and indexes; any value without a schema."""
         node = self
         for step in path:
             node = node._part(step)
@@ -389,7 +389,7 @@ def _text(value: Any) -> str:
 
 
 def _joined(schemas: Any) -> str:
-    """Return what *schemas* say of themselves, each once; of a constant with the constant."""
+    """Return the descriptions of *schemas*, each once; that of a constant follows its value."""
     texts = dict.fromkeys(
         f"{schema['const']}: {text}" if "const" in schema else text
         for schema in schemas

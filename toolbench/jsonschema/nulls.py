@@ -1,4 +1,4 @@
-"""Leave out the nulls that models write for optional properties they have no value for."""
+"""Remove the nulls that models write for optional properties without a value."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
@@ -6,8 +6,8 @@ from typing import Any
 
 from toolbench.jsonschema.normal import Node
 
-_DEEPEST = 100  # levels that are looked into
-_MOST_TRIED = 50  # nulls
+_DEEPEST = 100  # levels to search
+_MOST_TRIED = 50  # nulls to try
 
 Path = tuple[str | int, ...]
 
@@ -29,10 +29,10 @@ def without_nulls(
     """Return *value* without the nulls of optional properties that cannot be null, at any depth.
 
     Args:
-        node: What *value* may be.
-        value: JSON; it is not changed.
+        node: The schema of *value*.
+        value: A JSON value; it is not changed.
         refused: The paths in *value* that a validator refused.
-        path: Where *value* stands.
+        path: The path of *value* itself.
     """
     if len(path) > _DEEPEST:
         return value
@@ -54,11 +54,11 @@ def without_nulls(
 def without_refused_nulls(
     node: Node, value: Any, is_valid: Callable[[Any], bool]
 ) -> Any:
-    """Return *value* without those nulls of properties of *node* that keep it from being valid.
+    """Return *value* without the nulls of properties of *node* that make it invalid.
 
-    It is for what a schema says in alternatives and cases: which of them counts depends on all
-    of the value, so each null is tried. *value* comes back as it is if it is valid, if it is no
-    better without all its nulls, or if it has more than fifty.
+    It is for schemas with alternatives and cases: which of them counts depends on the whole
+    value, so each null is tried. *value* is returned unchanged if it is valid, if it is invalid
+    even without all its nulls, or if it has more than fifty.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
@@ -66,14 +66,14 @@ def without_refused_nulls(
     left_out = set(paths)
     if not is_valid(_without(value, left_out)):
         return value
-    for path in paths:  # each stays that may
+    for path in paths:  # keep each null that may stay
         if is_valid(_without(value, left_out - {path})):
             left_out.discard(path)
     return _without(value, left_out)
 
 
 def _null_paths(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
-    """The places of the nulls of properties that *node* has in some alternative or case."""
+    """Yield the paths of nulls whose property *node* has in some alternative or case."""
     if len(path) > _DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -103,7 +103,7 @@ def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
 
 
 def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
-    """Tell whether *name* is optional in every alternative that has it, and null in none."""
+    """Tell whether *name* is optional and not nullable in every alternative that has it."""
     holders = [one for one in node.alternatives if name in one.declared]
     return bool(holders) and all(
         name not in one.required and (is_refused or not one.declared[name].fits(None))

@@ -8,17 +8,17 @@ from toolbench.jsonschema.composition.merge import merged
 from toolbench.jsonschema.types import Schema
 
 MISSING: Final = object()
-"""What a reference leads to that leads nowhere: None may be what is there."""
+"""The target of a broken reference; not None, which can be a real target."""
 _HOPS = 40
 _DEFINITIONS = ("#/$defs/", "#/definitions/")
 _SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
-    """Return what *reference*, as in `{"$ref": reference}`, points to inside *root*.
+    """Return the target of *reference*, as in `{"$ref": reference}`, inside *root*.
 
-    It may name *root*, or a part of it, by the address that `$id` gives that. A part that is
-    not there, another document and what is no reference give `MISSING`.
+    It may name *root* or a part of it by the address in `$id`. The result is `MISSING` if there
+    is no such part, for another document, and if *reference* is not a reference.
     """
     if not isinstance(reference, str) or not reference:
         return MISSING
@@ -43,12 +43,12 @@ def follow(root: Any, reference: Any) -> Any:
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
     """Follow the references of *schema*, a part of *root*, to their end.
 
-    What stands beside a reference counts as well as what it points to; where they disagree,
-    it is nearer and wins.
+    Keywords beside a reference count as well as its target; in a contradiction the keywords
+    win.
 
     Returns:
-        The schema without a reference, and what went wrong, as in "refers to itself";
-        empty when all is well.
+        The schema without a reference, and a problem such as "refers to itself"; empty if
+        there is none.
     """
     for _ in range(_HOPS):
         if not isinstance(schema, Mapping) or "$ref" not in schema:
@@ -62,7 +62,7 @@ def resolve(root: Any, schema: Any) -> tuple[Any, str]:
 
 
 def definition_name(schema: Any) -> str:
-    """Return the last step of the reference of *schema*, which is a name; empty without one."""
+    """Return the name of the definition that *schema* refers to; empty without a reference."""
     reference = schema.get("$ref") if isinstance(schema, Mapping) else None
     if not isinstance(reference, str):
         return ""
@@ -70,7 +70,7 @@ def definition_name(schema: Any) -> str:
 
 
 def unescaped(step: str) -> str:
-    """Return the key that one *step* of a JSON pointer stands for."""
+    """Return the key for one *step* of a JSON pointer, without its escapes."""
     return unquote(step).replace("~1", "/").replace("~0", "~")
 
 
@@ -80,17 +80,17 @@ def may_refer(text: bytes) -> bool:
 
 
 def definitions_of(root: Schema) -> dict[str, Any]:
-    """Return what *root* holds for others to refer to, and the dialect it is in."""
+    """Return the definitions of *root* and its `$schema`."""
     return {key: root[key] for key in _SHARED if key in root}
 
 
 def leads_out(root: Any) -> bool:
-    """Tell whether a reference inside *root* points at another part of it than a definition."""
+    """Tell whether a reference inside *root* points to a part that is not a definition."""
     return any(not name.startswith(_DEFINITIONS) for name in references_in(root))
 
 
 def references_in(root: Any) -> Iterator[str]:
-    """Yield each reference inside *root*, also where no schema stands: one may lead there."""
+    """Yield each reference inside *root*, also outside schemas, since a reference may lead there."""
     todo, visited = [root], set[int]()
     while todo:
         part = todo.pop()
@@ -103,7 +103,7 @@ def references_in(root: Any) -> Iterator[str]:
 
 
 def _addressed(root: Any, address: str) -> Any:
-    """Return the part of *root* whose `$id` is *address*; both may be relative to one around it."""
+    """Return the part of *root* whose `$id` is *address*; both may be relative to an outer `$id`."""
     own = _joined("", root)
     target = _join(own, address)
     todo, visited = [(root, "")], set[int]()
@@ -123,7 +123,7 @@ def _addressed(root: Any, address: str) -> Any:
 
 
 def _joined(base: str, part: Any) -> str:
-    """Return the address of *part*, which stands in a schema whose address is *base*."""
+    """Return the address of *part* inside a schema with the address *base*."""
     keys = ("$id", "id") if isinstance(part, Mapping) else ()  # the latter in draft 4
     own = next((part[key] for key in keys if isinstance(part.get(key), str)), "")
     return _join(base, own.partition("#")[0])
@@ -132,7 +132,7 @@ def _joined(base: str, part: Any) -> str:
 def _join(base: str, address: str) -> str:
     try:
         return urljoin(base, address)
-    except ValueError:  # no address at all: taken as it is
+    except ValueError:  # not an address: used as it is
         return address
 
 

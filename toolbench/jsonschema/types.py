@@ -1,4 +1,4 @@
-"""The types of JSON and the Python classes of their values: the one table of both."""
+"""The one table of JSON's types and the Python classes of their values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ CLASSES: Mapping[str, type] = {
     "object": dict,
     "null": type(None),
 }
-"""The class that the values of each type have in Python."""
+"""The Python class of the values of each type."""
 TYPES = frozenset(CLASSES)
 _TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
 
@@ -23,13 +23,13 @@ _TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
 def type_of(value: Any) -> str | None:
     """Return the type of *value* as it is written: 1 is an integer, 1.0 a number.
 
-    None for what JSON cannot carry.
+    None for a value that is not JSON.
     """
     return next((_TYPE_OF[c] for c in type(value).__mro__ if c in _TYPE_OF), None)
 
 
 def types_of_value(value: Any) -> frozenset[str]:
-    """Return every type that *value* has: 1 and 1.0 are both, an integer and a number."""
+    """Return all types of *value*: 1 and 1.0 are each an integer and a number."""
     match type_of(value):
         case None:
             return frozenset()
@@ -42,7 +42,7 @@ def types_of_value(value: Any) -> frozenset[str]:
 
 
 def json_key(value: Any) -> Any:
-    """Return a key that is the same for values that JSON takes as equal: 1 and 1.0, not true."""
+    """Return a key that is the same for values that are equal in JSON: 1 and 1.0, but not true."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):

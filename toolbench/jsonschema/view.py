@@ -1,4 +1,4 @@
-"""A whole JSON Schema, of which each part is read once, when it is asked for."""
+"""`SchemaView`: a whole JSON Schema whose parts are each read once, when they are needed."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -33,41 +33,41 @@ class SchemaView:
     """
 
     def __init__(self, root: Any) -> None:
-        """Look at *root*, whatever it is: a broken schema reads as "anything goes"."""
+        """Make a view of *root*, which may be anything: a broken schema allows any value."""
         self.root = root
         self._broken: str | None = None
-        # by the id of the schema, which is kept so that no other gets the same
+        # by the id of the schema, which is kept alive so that the id stays unique
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._validators: dict[int, tuple[Any, SchemaValidator]] = {}
 
     @property
     def whole(self) -> Node:
-        """The whole value."""
+        """The node of the whole value."""
         return self.node(self.root)
 
     @cached_property
     def anything(self) -> Node:
-        """What a schema says that says nothing: any value."""
+        """The node of the empty schema, which allows any value."""
         return self.node({})
 
     def every(self) -> Iterator[tuple[str, Node]]:
-        """Yield every schema in the root, itself first, each with where it applies."""
+        """Yield every schema in the root, the root first, each with the place where it applies."""
         return ((place, self.node(part)) for place, part in every(self.root))
 
     def node(self, schema: Any) -> Node:
-        """Return *schema*, a part of the root or one made of its parts, in normal form."""
+        """Return the normal form of *schema*, a part of the root or made from its parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
         return known[1]
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
-        """Follow the references of *schema*; return where they end, and what went wrong."""
+        """Follow the references of *schema*; return their target and a problem, if any."""
         return resolve(self.root, schema)
 
     @property
     def broken(self) -> str:
-        """Why the whole schema cannot be used to validate; empty when it can."""
+        """Why the whole schema cannot validate; empty if it can."""
         if self._broken is None:
             try:
                 self._validator(self.root)
@@ -77,21 +77,21 @@ class SchemaView:
         return self._broken
 
     def problems(self, schema: Any, value: Any) -> list[Problem]:
-        """List what is wrong with *value* under *schema*, as far as that can be told."""
+        """List the problems of *value* under *schema*; none if the schema is broken."""
         try:
             return self._validator(schema).problems(value)
         except SchemaError:
             return []
 
     def fits(self, schema: Any, value: Any) -> bool:
-        """Tell whether *value* is valid under *schema*, as far as that can be told."""
+        """Tell whether *value* is valid under *schema*; false if the schema is broken."""
         try:
             return self._validator(schema).is_valid(value)
         except SchemaError:
             return False
 
     def _validator(self, schema: Any) -> SchemaValidator:
-        """Return the validator of a part of the root: it comes with what it refers to."""
+        """Return the validator of a part of the root, with the definitions it refers to."""
         known = self._validators.get(id(schema))
         if known is None:
             known = self._validators[id(schema)] = (schema, self._compiled(schema))
@@ -110,7 +110,7 @@ class SchemaView:
         return leads_out(self.root)
 
     def _read(self, raw: Any, fuel: int) -> Node:
-        if _is_plain(raw):  # most are, and reading is to be quick
+        if _is_plain(raw):  # most schemas are, and reading must be quick
             return Node(self, raw, raw)
         schema, notice = self.resolve(raw)
         if schema is True or schema == {}:

@@ -1,4 +1,4 @@
-"""Ways through a JSON Schema: its keywords, the schemas inside it, a rewritten copy."""
+"""Walk through a JSON Schema: read its keywords, find the schemas inside it, rewrite it."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,17 +9,17 @@ from toolbench.jsonschema.types import Json, Schema
 from toolbench.plain import copied
 
 ALTERNATIVES = ("anyOf", "oneOf")
-"""The keywords that list schemas of which a value fits one."""
+"""The keywords that list schemas, one of which a value has to fit."""
 TOGETHER = ("allOf", *ALTERNATIVES)
 """The keywords that list schemas of the same value."""
 COMPOSITION = ("$ref", *TOGETHER)
-"""The keywords by which a schema is put together from others."""
+"""The keywords by which a schema is composed of others."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer to another schema of the same value."""
 CASES = ("if", "then", "else")
 """The keywords with a schema that describes the same value in some cases."""
 DEPENDENT = ("dependentSchemas", "dependencies")
-"""The keywords with schemas of the same value, each for when a property is there."""
+"""The keywords with schemas of the same value, each for the case that a property exists."""
 MAPPINGS = (
     "properties",
     "patternProperties",
@@ -49,19 +49,19 @@ _HOLDERS = frozenset((*MAPPINGS, *LISTS, *SINGLE))
 
 
 def mapping(schema: Schema, key: str) -> Schema:
-    """Return what *schema* says under *key*, or nothing if that is no object."""
+    """Return the object under *key* in *schema*; an empty one if there is none."""
     value = schema.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
 def sequence(schema: Schema, key: str) -> list[Any]:
-    """Return what *schema* says under *key*, or nothing if that is no list."""
+    """Return the list under *key* in *schema*; an empty one if there is none."""
     value = schema.get(key)
     return value if isinstance(value, list) else []
 
 
 def types_of(schema: Schema) -> list[str]:
-    """Return the types *schema* names, in its order; none if it names none."""
+    """Return the types that *schema* names, in its order."""
     type_names = schema.get("type")
     names = type_names if isinstance(type_names, list) else [type_names]
     return [name for name in names if isinstance(name, str)]
@@ -76,19 +76,19 @@ def required_of(schema: Schema) -> list[str]:
 
 
 def reference_in(schema: Schema) -> tuple[Any, Schema]:
-    """Return the reference of *schema*, None without one, and what stands beside it."""
+    """Return the reference of *schema*, None without one, and the other keywords."""
     return schema.get("$ref"), _without(schema, "$ref")
 
 
 def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
-    """Return the schemas that a value has to fit beside *schema*, and what stands beside them."""
+    """Return the schemas in `allOf` of *schema*, and the other keywords."""
     return sequence(schema, "allOf"), _without(schema, "allOf")
 
 
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
-    """Return the keyword with alternatives, these, and what stands beside them.
+    """Return the keyword with alternatives, the alternatives, and the other keywords.
 
-    Of two such keywords it is the first; without one the keyword is empty.
+    The first of two such keywords counts; without one the keyword is empty.
     """
     keyword = next((key for key in ALTERNATIVES if key in schema), "")
     return keyword, sequence(schema, keyword), _without(schema, keyword)
@@ -103,15 +103,16 @@ def _without(schema: Schema, keyword: str) -> Schema:
 def flat(
     root: Any, schemas: Iterable[Any], *, in_any_case: bool = False
 ) -> Iterator[Schema]:
-    """Yield *schemas*, parts of *root*, what they refer to, and the parts they are put together from.
+    """Yield *schemas*, which are parts of *root*, with their targets and the schemas in them.
 
-    Each is yielded once, before its parts; what is no schema is left out.
+    The targets are those of references; the schemas in them are those of `allOf`, `anyOf` and
+    `oneOf`. Each is yielded once, before its parts; other values than objects are left out.
 
     Args:
-        root: What references are followed through.
-        schemas: Where to begin.
-        in_any_case: Yield also what describes the value only in some cases: under `if`, `then`,
-            `else`, or when a certain property is there.
+        root: The schema in which references are followed.
+        schemas: The schemas to begin with.
+        in_any_case: Also yield schemas that describe the value only in some cases: under `if`,
+            `then`, `else`, or when a certain property exists.
     """
     todo, visited = deque(schemas), set[int]()
     while todo:
@@ -126,7 +127,7 @@ def flat(
 
 
 def parts_of(root: Any, schema: Schema) -> list[Any]:
-    """List what *schema*, a part of *root*, refers to and is put together from."""
+    """List the schemas that *schema*, a part of *root*, refers to and is composed of."""
     referred = [follow(root, schema[key]) for key in REFERENCES if key in schema]
     return referred + [part for key in TOGETHER for part in sequence(schema, key)]
 
@@ -140,7 +141,7 @@ def _cases_of(schema: Schema) -> list[Any]:
 
 
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield the schemas right inside *schema*: the keyword, where it applies, itself."""
+    """Yield the schemas directly inside *schema*: keyword, place where it applies, and schema."""
     for key, value in schema.items():
         if key not in _HOLDERS:
             continue
@@ -157,7 +158,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield every schema in *schema* that is an object, itself first, and where it applies."""
+    """Yield *schema* and every schema in it that is an object, with the place where it applies."""
     todo = [(where, schema)]
     while todo:
         place, part = todo.pop()
@@ -168,9 +169,9 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
-    """Return a copy of *schema* in which *change* has made over every schema, inner ones first.
+    """Return a copy of *schema* in which *change* has replaced every schema, inner ones first.
 
-    What is no schema (a default, an example, an extension) is copied as it is.
+    Other values (a default, an example, an extension) are copied as they are.
     """
     if not isinstance(schema, dict):
         return schema

@@ -1,4 +1,4 @@
-"""What each keyword of JSON Schema is called in a sentence: one table for help, errors and notes."""
+"""The words for each keyword of JSON Schema: one table for help, errors and notes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ NOUNS: Mapping[str, str] = {
     "object": "an object",
     "null": "null",
 }
-"""What a value of each type is called."""
+"""The noun for a value of each type."""
 
 _LIMITS: Mapping[str, str] = {
     "minimum": "at least {}",
@@ -53,7 +53,7 @@ _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "deprecated": lambda value: "deprecated" if value is True else "",
 }
 LIMITING = (*_LIMITS, "pattern", "uniqueItems")
-"""The keywords that are limits; each says nothing of values of other types than its own."""
+"""The keywords that are limits; each counts only for values of its own type."""
 _OF_TYPE: Mapping[str, frozenset[str]] = {
     "string": frozenset({"minLength", "maxLength", "pattern"}),
     "array": frozenset({"minItems", "maxItems", "uniqueItems"}),
@@ -64,12 +64,12 @@ _OF_TYPE: Mapping[str, frozenset[str]] = {
     ),
     **dict.fromkeys(("boolean", "null"), frozenset()),
 }
-_EXACT = 2**53  # from here on, a float does not tell all integers apart
+_EXACT = 2**53  # from here on, a float cannot represent every integer
 _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 
 def words(keyword: str, value: Any) -> str:
-    """Return what *keyword* with *value* says, as in "at least 3"; empty where it says nothing."""
+    """Return *keyword* with *value* in words, as in "at least 3"; empty if it has no effect."""
     if keyword in _LIMITS:
         return _limit(_LIMITS[keyword], value) if _is_number(value) else ""
     say = _OTHERS.get(keyword)
@@ -77,7 +77,7 @@ def words(keyword: str, value: Any) -> str:
 
 
 def demand(keyword: str, value: Any) -> str:
-    """Return what a value has to be under *keyword*, as in "should have at least 3 items"."""
+    """Return *keyword* with *value* as a demand, as in "should have at least 3 items"."""
     if keyword == "pattern":
         return f"should match the pattern {value}"
     if keyword == "uniqueItems":
@@ -87,9 +87,9 @@ def demand(keyword: str, value: Any) -> str:
 
 
 def limits(schema: Mapping[str, Any]) -> list[str]:
-    """List the limits of *schema* in words; of a pair that leaves one number, that number.
+    """List the limits of *schema* in words; two limits that are equal become one number.
 
-    *schema* is in normal form: what is left in its `allOf` are more limits.
+    *schema* is in normal form: an `allOf` in it holds more limits.
     """
     return _limits(schema, frozenset(LIMITING))
 
@@ -115,7 +115,7 @@ def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
 
 
 def _limit(template: str, value: Any) -> str:
-    """Put *value* into *template*; one of a thing is no plural, 90.0 is 90."""
+    """Put *value* into *template*; 1 takes the singular, and 90.0 is written as 90."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         value = int(value)
     return _ONE.sub(r"1 \1", template.format(value))

@@ -1,4 +1,4 @@
-"""Alternatives as they are written: under which keyword, and each of those that were made one."""
+"""Alternatives as they are written in a schema: their keyword, and those that were merged."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def keyword_of(node: Node) -> str:
 
 
 def merged_alternatives(node: Node) -> list[Node]:
-    """Return the alternatives that were made one in *node*, each with the limits beside them."""
+    """Return the alternatives merged into *node*, each with the limits that all share."""
     return [node.view.node(_with_limits(node, part)) for part in node.merged]
 
 

@@ -1,1 +1,1 @@
-"""Schemas that are put together from others: two made one, alternatives folded, references written out."""
+"""Schemas composed of others: merge two, fold alternatives, copy definitions into place."""

@@ -1,4 +1,4 @@
-"""Fold `allOf`, `anyOf`, `oneOf`, lists of types and `nullable` into something one field can show."""
+"""Simplify `allOf`, `anyOf`, `oneOf`, lists of types and `nullable`, so that one field can show them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ ANNOTATIONS = frozenset(
         "writeOnly",
     }
 )
-"""Keywords that say something of a value, and rule none out."""
+"""Keywords that describe a value, but do not restrict it."""
 _IMPLIED = (
     ("object", ("properties", "additionalProperties", "patternProperties", "required")),
     ("array", ("items", "prefixItems")),
@@ -44,18 +44,18 @@ _NESTING = 20
 
 Resolve = Callable[[Any], Any]
 _Branches = list[tuple[Any, Any]]
-"""Alternatives as they were written, each with what it refers to."""
+"""Alternatives as they were written, each with the schema it refers to."""
 
 
 @dataclass(frozen=True)
 class Folded:
-    """What is left of a schema whose alternatives were folded.
+    """The result of folding the alternatives of a schema.
 
     Attributes:
         schema: The schema; its `anyOf`, if any, holds at least two alternatives.
         nullable: Whether `null` was among the alternatives.
-        only: The one real alternative there was, if it is still to be folded.
-        merged: The alternatives that went into *schema*.
+        only: The only real alternative, if it still has to be folded.
+        merged: The alternatives that were merged into *schema*.
     """
 
     schema: Json
@@ -65,7 +65,7 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a `type`, when it has or implies one, and an unknown type."""
+    """Return *schema* with a `type`, if it has or implies one; and its type, if that is unknown."""
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it
         schema = {**schema, "prefixItems": first, "items": True}
@@ -86,7 +86,7 @@ def states_type(schema: Any) -> bool:
 
 
 def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* has only keywords of a type, which let all other types through."""
+    """Tell whether *schema* only has keywords for one type, which accept all other types."""
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
 
@@ -94,9 +94,9 @@ def leaves_type_open(schema: Any) -> bool:
 
 
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the parts of `allOf` into one schema; it keeps in `allOf` what no keyword says.
+    """Merge the parts of `allOf` into one schema; parts that no one keyword can express stay.
 
-    What they disagree on is left to validation.
+    Contradictions between the parts are left to validation.
     """
     return _fold_all_of(schema, resolve, set(), _NESTING)
 
@@ -107,7 +107,7 @@ def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -
         return schema
     result = {key: item for key, item in schema.items() if key != "allOf"}
     for part in parts:
-        if id(part) not in visited:  # a hostile schema repeats itself without end
+        if id(part) not in visited:  # a hostile schema repeats itself for ever
             visited.add(id(part))
             resolved = resolve(part)
             if isinstance(resolved, dict):
@@ -120,7 +120,7 @@ def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -
 
 
 def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
-    """Take `null` out of the alternatives of *schema*, and merge alternatives that look alike."""
+    """Remove `null` from the alternatives of *schema*, and merge similar alternatives."""
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
     if key is None:
@@ -132,7 +132,9 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
         return Folded(_spread(base, targets), nullable, merged=targets)
     real = [(part, target) for part, target in branches if not _is_null(target)]
     if not real:
-        only = {"type": "null"} if branches else {}  # none at all: it refers to itself
+        only = (
+            {"type": "null"} if branches else {}
+        )  # none at all: the schema refers to itself
         notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
         return Folded({**notes, **only}, nullable=False)
     nullable = nullable or len(real) < len(branches)
@@ -142,7 +144,7 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
 def _fold_real(
     base: Json, branches: _Branches, *, nullable: bool, one_of: bool
 ) -> Folded:
-    """Fold *branches*, of which none is null, with what stands beside them."""
+    """Fold *branches*, none of them null, with the keywords beside them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:
@@ -167,7 +169,7 @@ def _fold_real(
 def _alternatives(
     parts: list[Any], resolve: Resolve, visited: set[int], fuel: int
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield the alternatives with what they refer to; those of an alternative count as well."""
+    """Yield the alternatives and the schemas they refer to; nested alternatives are included."""
     visited.add(id(parts))
     for part in parts:
         target = resolve(part)
@@ -179,7 +181,7 @@ def _alternatives(
 
 
 def _pure_alternatives(schema: Any) -> list[Any] | None:
-    """Return the alternatives of a schema that says nothing else."""
+    """Return the alternatives of a schema that has nothing else."""
     if not isinstance(schema, dict):
         return None
     rules = [key for key in schema if key not in ANNOTATIONS]
@@ -189,7 +191,7 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
-    """Take `null` out of `type`; several types left become alternatives."""
+    """Remove `null` from `type`; if several types remain, they become alternatives."""
     kinds = schema.get("type")
     nullable = schema.get("nullable") is True
     if not isinstance(kinds, list):
@@ -233,7 +235,7 @@ def _is_null(schema: Any) -> bool:
 def _one_choice(branches: tuple[Any, ...], *, one_of: bool) -> Json | None:
     """Return alternatives that are all constants as one list of values with names.
 
-    Where a value fits one alternative only (*one_of*), it is not what two of them list.
+    If a value may fit only one alternative (*one_of*), values in two of them are left out.
     """
     values: dict[Any, tuple[Any, Any]] = {}
     twice: set[Any] = set()

@@ -1,4 +1,4 @@
-"""Make a schema shorter and say the same: definitions in place, no `null` for what is unset."""
+"""Shorten a schema without a change of meaning: definitions in place, no `null` for unset fields."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import every, rewritten
 
 _DEFS = "#/$defs/"
-_INLINE_LIMIT = 20_000  # nodes: past it, sharing beats inlining
+_INLINE_LIMIT = 20_000  # nodes; for more, shared definitions are better
 
 
 def without_unset_nulls(schema: Json) -> Json:
-    """Return *schema* with `X | null, default null` read as an optional X."""
+    """Return *schema* with `X | null, default null` turned into an optional X."""
     copy: Json = rewritten(schema, _without_unset_nulls)
     return copy
 
@@ -46,7 +46,7 @@ def _without_null(field: Any) -> Any:
 
 
 def inline_defs(schema: Json) -> Json:
-    """Return *schema* with its `$defs` put in place, but for those that recurse."""
+    """Return *schema* with its `$defs` copied into place, except recursive ones."""
     defs = schema.get("$defs")
     if not isinstance(defs, dict):
         return schema
@@ -74,7 +74,7 @@ class _Inliner:
         if self._nodes > _INLINE_LIMIT:
             raise OverflowError
         if isinstance(mapping := node.get("discriminator"), dict):
-            # OpenAPI's mapping points into $defs, which are about to go
+            # OpenAPI's mapping points into $defs, which will be removed
             node = {**node, "discriminator": {"propertyName": mapping["propertyName"]}}
         name = _target(node)
         if name is None or name in self._recursive_names or name not in self._defs:
@@ -87,7 +87,7 @@ class _Inliner:
 
 
 def _both_descriptions(*nodes: Json) -> dict[str, str]:
-    """What the field says of itself, then what its type says."""
+    """Return the description of the field, followed by that of its type."""
     texts = dict.fromkeys(text for n in nodes if (text := n.get("description")))
     return {"description": "\n".join(texts)} if texts else {}
 
@@ -101,13 +101,13 @@ def _target(schema: Json) -> str | None:
 
 
 def _names(schema: Any) -> set[str]:
-    """Return the names of the definitions that *schema* and what is in it refer to."""
+    """Return the names of the definitions that *schema* and its parts refer to."""
     names = (_target(part) for _, part in every(schema))
     return {name for name in names if name is not None}
 
 
 def _recursive(defs: Json) -> set[str]:
-    """The names of the definitions from which a chain of references comes back."""
+    """Return the names of the definitions that refer to themselves, perhaps through others."""
     direct = {name: _names(sub) & defs.keys() for name, sub in defs.items()}
     return {name for name in defs if name in _closure(direct[name], direct)}
 

@@ -1,4 +1,4 @@
-"""Make one schema of two that a value has to fit both."""
+"""Merge two schemas into one, for a value that has to fit both."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +12,9 @@ _AT_LEAST = frozenset(
 _AT_MOST = frozenset(
     {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
 )
-# schemas of the parts of a value: a part has to fit both
+# keywords with schemas of the parts of a value: a part has to fit both
 _OF_PARTS = ("items", "additionalProperties", "propertyNames")
-# no one value says what two of them say
+# two of these cannot become one value
 _BOTH = frozenset(
     {"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"}
 )
@@ -26,9 +26,9 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both.
 
-    Of two limits the tighter one holds, of types and listed values those that both have.
-    Where no one keyword says what both say, a property of the same name or a second pattern,
-    `allOf` does. What else they disagree on is as *near* has it.
+    The stricter of two limits counts, and the types and listed values that both have. If one
+    keyword cannot express both (properties of the same name, two patterns), `allOf` does. In
+    all other contradictions *near* counts.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -56,10 +56,10 @@ def merged(near: Schema, far: Schema) -> Json:
 
 
 def together(one: Schema, other: Schema) -> Json:
-    """Return one schema that asks for both, without `allOf`: properties and required names join.
+    """Return one schema for both, without `allOf`: properties and required names are joined.
 
-    Of two limits the tighter one holds, of types and listed values those that both have; what
-    else they disagree on is as *other* has it.
+    The stricter of two limits counts, and the types and listed values that both have; in all
+    other contradictions *other* counts.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -73,8 +73,8 @@ def together(one: Schema, other: Schema) -> Json:
 
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema* with `exclusiveMinimum` as a number: draft 4 has true beside a `minimum`."""
-    if schema.keys().isdisjoint(_FLAGS):  # most are, and it is quicker to tell
+    """Return *schema* with `exclusiveMinimum` as a number, where draft 4 has true and a `minimum`."""
+    if schema.keys().isdisjoint(_FLAGS):  # the usual case, quickly checked
         return schema
     for limit, exclusive in _EXCLUSIVE:
         value = schema.get(exclusive)
@@ -95,7 +95,7 @@ def listed_values(schema: Schema) -> list[Any] | None:
 
 
 def _narrow(both: Json, near: Schema, far: Schema) -> None:
-    """Let *both* have the tighter limits, and the types and values that both schemas have."""
+    """Give *both* the stricter limits, and the types and values that both schemas have."""
     if shared := near.keys() & far.keys():
         both |= _tighter(near, far)
         if "type" in shared and (types := _common_types(near, far)):
@@ -118,7 +118,7 @@ def _narrow(both: Json, near: Schema, far: Schema) -> None:
 
 
 def _names(schema: Schema) -> dict[Any, Any]:
-    """Return what the values of *schema* are called, by the key of each."""
+    """Return the names of the values of *schema*, each by the value's key."""
     values, names = schema.get("enum"), schema.get("enumNames")
     if not isinstance(values, list) or not isinstance(names, list):
         return {}
@@ -126,13 +126,13 @@ def _names(schema: Schema) -> dict[Any, Any]:
 
 
 def _common(one: list[Any], other: list[Any]) -> list[Any]:
-    """Return the values of *one* that *other* has as well: 1.0 is 1, true is not."""
+    """Return the values of *one* that are also in *other*: 1.0 equals 1, true does not."""
     known = {json_key(value) for value in other}
     return [value for value in one if json_key(value) in known]
 
 
 def _common_types(near: Schema, far: Schema) -> list[str]:
-    """Return the types both schemas name: an integer is a number. None if one names none."""
+    """Return the types that both schemas name; an integer is a number. Empty if there are none."""
     one, other = _types(near), _types(far)
     types = [
         kind
@@ -151,7 +151,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Let the parts of *both* fit both schemas; return what *far* asks for and *both* cannot say."""
+    """Make the parts of *both* fit both schemas; return rules of *far* that *both* cannot express."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:
@@ -168,7 +168,7 @@ def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return the schema of a part that has to fit two: true asks for nothing, false allows none."""
+    """Return the schema of a part that has to fit two; true allows any part, false none."""
     if near is False or far is False:
         return False
     schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
@@ -176,7 +176,7 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Take the condition of *far* out of *both*, and return it if *near* has another one."""
+    """Remove the condition of *far* from *both*; return it if *near* has a different one."""
     first, second = ({k: s[k] for k in _CONDITION if k in s} for s in (near, far))
     for key in second.keys() - first.keys():
         del both[key]
@@ -184,7 +184,7 @@ def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _tighter(one: Schema, other: Schema) -> Json:
-    """Return the limits that both have, of each the one that allows less."""
+    """Return the limits that both have, with the stricter value of each."""
     shared = one.keys() & other.keys()
     return {
         key: (max if key in _AT_LEAST else min)(one[key], other[key])

@@ -1,1 +1,1 @@
-"""Values checked against a schema, and what is wrong with them in words."""
+"""Check values against a schema, and describe their problems in words."""

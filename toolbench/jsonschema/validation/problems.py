@@ -1,4 +1,4 @@
-"""Say what is wrong with a value: jsonschema-rs's and pydantic's errors as one kind of `Problem`."""
+"""Turn the errors of jsonschema-rs and pydantic into one kind of `Problem`, in plain words."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from toolbench.errors import Path, Problem, did_you_mean
 from toolbench.jsonschema.words import NOUNS, demand
 from toolbench.plain import clip, sentence
 
-if TYPE_CHECKING:  # a name to annotate with needs neither
+if TYPE_CHECKING:  # only for annotations
     import jsonschema_rs
     from pydantic import ValidationError
 
@@ -39,7 +39,7 @@ _FIXED: Mapping[str, str] = {
 def schema_problems(
     errors: Iterable["jsonschema_rs.ValidationError"],
 ) -> list[Problem]:
-    """List what jsonschema-rs found, each at its path in the value."""
+    """Turn errors of jsonschema-rs into problems, each with its path in the value."""
     return [problem for error in errors for problem in _problems(error)]
 
 
@@ -74,9 +74,9 @@ def _problems(error: "jsonschema_rs.ValidationError") -> Iterable[Problem]:
 def _limit(
     limits: Mapping[str, tuple[str, str]], kind: str, facts: Mapping[str, Any]
 ) -> str | None:
-    """Say which limit was not kept; None where *limits* does not know the *kind*."""
+    """Return a phrase for the limit that a value breaks; None if *kind* is not in *limits*."""
     keyword, fact = limits.get(kind, ("", ""))
-    # another version may name the fact otherwise
+    # another version may have another name for the fact
     return demand(keyword, facts[fact]) if fact in facts else None
 
 
@@ -86,12 +86,12 @@ def _limit(
 def pydantic_problems(
     error: "ValidationError", known: Iterable[str] = (), *, value: Any = None
 ) -> list[Problem]:
-    """List what *error* holds, each once, at its path in *value*.
+    """List the problems in *error*, each once, with its path in *value*.
 
     Args:
-        error: What pydantic raised.
+        error: The error of pydantic.
         known: The names of the arguments, for the hints.
-        value: What did not fit; without it, paths name branches of unions too.
+        value: The value that did not fit; without it, paths also name branches of unions.
     """
     known = list(known)
     problems = []
@@ -106,7 +106,7 @@ def pydantic_problems(
 
 
 def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
-    """Drop from *loc* what is no step into *value* but the label of a union's branch."""
+    """Remove the steps of *loc* that only name the branch of a union, and lead not into *value*."""
     path: list[str | int] = []
     for n, step in enumerate(loc):
         if missing and n == len(loc) - 1:
@@ -149,16 +149,16 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
 
 
 def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
-    """Say what is wrong with the field that tells the members of a union apart."""
+    """Describe the problem of the field that distinguishes the members of a union."""
     facts, value = line["ctx"], line["input"]
     match = re.fullmatch(r"'([^']+)'", facts["discriminator"])
-    if match is None:  # a function tells them apart, or one of several fields
+    if match is None:  # a function or several fields distinguish them
         return Problem(path, "fits none of the accepted forms")
     if line["type"] == "union_tag_not_found":
         return Problem((*path, match[1]), "is required")
     others, _, last = facts["expected_tags"].rpartition(", ")
     tags = f"{others} or {last}" if others else last
-    tag = facts["tag"]  # is text, whatever was given
+    tag = facts["tag"]  # always text
     got = value.get(match[1], tag) if isinstance(value, Mapping) else tag
     return Problem((*path, match[1]), f"should be {tags}, not {clip(got)}")
 
@@ -188,7 +188,7 @@ _EXPECTS = re.compile(
 
 
 def _expected(kind: str) -> str | None:
-    """Say what should be there, for the kinds of error that are about nothing else."""
+    """Return a phrase for the expected type, if the error is about the type."""
     match = _EXPECTS.fullmatch(kind)
     noun = _EXPECTED.get(match[1]) if match else None
     return f"should be {noun}" if noun else None

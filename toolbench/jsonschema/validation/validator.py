@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # 15 MB: loaded with the first foreign schema
 
 JsonSchema = Mapping[str, Any] | bool
 
-_DIALECTS = re.compile("draft-0[467]|2019-09")  # anything else is read as 2020-12
+_DIALECTS = re.compile("draft-0[467]|2019-09")  # any other is read as 2020-12
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _ROOT = "toolbench://schema/"
@@ -25,14 +25,14 @@ _PART = "toolbench:part"
 
 
 class SchemaValidator:
-    """Checks values against one foreign JSON Schema, as the JSON Schema specification says.
+    """A validator of values against one foreign JSON Schema, as the specification says.
 
     The dialect is the schema's own `$schema`, 2020-12 without one. `format` is an
-    annotation, remote references are refused, nothing touches the network.
+    annotation, remote references are refused, and the network is never used.
     """
 
     def __init__(self, schema: JsonSchema, *, is_part: bool = False) -> None:
-        """Compile *schema*, or of it only what is under the key `_PART`.
+        """Compile *schema*, or only its part under the key `_PART`.
 
         Raises:
             SchemaError: If it is no valid JSON Schema, or refers to another document.
@@ -40,14 +40,14 @@ class SchemaValidator:
         self._validator = _compile(schema, is_part=is_part)
 
     def is_valid(self, value: Any) -> bool:
-        """Tell whether *value* fits. A value JSON cannot carry never does."""
+        """Tell whether *value* fits. A value that is not JSON never fits."""
         try:
             return self._validator.is_valid(value)
         except ValueError:  # also UnicodeEncodeError: a lone surrogate
             return False
 
     def problems(self, value: Any) -> list[Problem]:
-        """List everything that is wrong with *value*, each at its own path."""
+        """List all problems of *value*, each with its path."""
         try:
             return schema_problems(self._validator.iter_errors(value))
         except ValueError as error:
@@ -57,7 +57,7 @@ class SchemaValidator:
 def validator_of(
     schema: JsonSchema, root: Mapping[str, Any] | None = None
 ) -> SchemaValidator:
-    """Return the validator of *schema*, a part of *root* if that is given; equal schemas share one.
+    """Return the validator of *schema*, which may be a part of *root*; equal schemas share one.
 
     Raises:
         SchemaError: If it is no valid JSON Schema, or refers to another document.
@@ -81,7 +81,7 @@ def _cached(text: str, *, is_part: bool) -> SchemaValidator:
 
 
 def _flaw(text: str, error: ValueError) -> str:
-    """Say why *text*, a schema as JSON, cannot be read."""
+    """Return a phrase for why *text*, a schema as JSON, cannot be read."""
     if "recursion" in str(error):
         return f"is nested too deeply: {error}"
     half = _SURROGATE.search(dumps(loads(text), ensure_ascii=False))
@@ -94,13 +94,13 @@ def _flaw(text: str, error: ValueError) -> str:
 
 
 def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
-    """Return *root* with *schema* in it; an address that others would begin at goes."""
+    """Return *root* with *schema* in it, without an `$id` that would change references."""
     dropped = ("id",) if _address(root) != _ROOT else ("id", "$id")
     return {k: v for k, v in root.items() if k not in dropped} | {_PART: schema}
 
 
 def _address(schema: JsonSchema) -> str:
-    """Return the address that references in *schema* begin at: its own, if it has one."""
+    """Return the base address of references in *schema*: its own, if it has one."""
     own = schema.get("$id") if isinstance(schema, Mapping) else None
     is_address = isinstance(own, str) and ":" in own and "#" not in own.rstrip("#")
     return str(own).rstrip("#") if is_address else _ROOT
