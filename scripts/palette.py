@@ -14,7 +14,7 @@ from toolbench.display.ansi.rich_styles import plain_ink
 from toolbench.display.page import TONES
 
 TARGET = Path(__file__).parents[1] / "toolbench" / "display" / "ansi" / "palette.py"
-HEAD = '''"""What the colours of a terminal become on a page; written by scripts/palette.py."""
+HEAD = '''"""The colours on a page for the colours of a terminal; written by scripts/palette.py."""
 
 ON_PAGE = {  # the colour a program asked for: the nearest that reads on light and dark
 '''

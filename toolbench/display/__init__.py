@@ -1,4 +1,4 @@
-"""Anything a tool returns, shown safely: Rich renderables and content blocks as mime bundles."""
+"""Show any result of a tool safely: Rich renderables and content blocks as mime bundles."""
 
 from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text

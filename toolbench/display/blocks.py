@@ -1,4 +1,4 @@
-"""Show the blocks of an observation: as a person likes them, or exactly as a model reads them."""
+"""Show the blocks of an observation: formatted for people, or exactly as a model reads them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from toolbench.display.tables import as_frame, shape_text, table_html, table_tex
 from toolbench.wording import counted
 
 _MOST = 50  # blocks, and images in one
-_LEAST = 2_000  # characters every block may have
+_LEAST = 2_000  # characters that every block may have
 
 
 def blocks_html(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Html:
-    """Return the blocks as HTML, one section each under a line with its kind and size.
+    """Return the blocks as HTML, each in a section with a title of its kind and size.
 
     Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the
-    model reads it: nothing interpreted, what would hide spelled out.
+    model reads it: not interpreted, with hidden characters spelled out.
 
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
-        verbatim: Show text as it is, and not what it means.
+        verbatim: Show text as it is, without interpreting it.
         limit: Characters shown of all blocks together, head and tail of each.
     """
     views = block_views(blocks, verbatim=verbatim, limit=limit)
@@ -48,7 +48,7 @@ def blocks_text(
 
 @dataclass(frozen=True)
 class BlockView:
-    """One block, read: its kind and size as a title, and how to show it."""
+    """The view of one block: its kind and size as a title, and how to show it."""
 
     title: str
     html: Callable[[], Html]
@@ -61,7 +61,7 @@ _Reader = Callable[[Any, int], BlockView | None]
 def block_views(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Iterator[BlockView]:
-    """Give a view of each block. The arguments are those of `blocks_html`."""
+    """Yield a view of each block. The arguments are those of `blocks_html`."""
     readers = _VERBATIM if verbatim else _READERS
     share = max(_LEAST, limit // max(1, len(blocks)))
     for block in blocks[:_MOST]:

@@ -1,4 +1,4 @@
-"""Show the head and the tail of a text that is too long, and say how much is left out."""
+"""Shorten a long text to its head and tail, with a notice of how much is left out."""
 
 import re
 import unicodedata
@@ -13,9 +13,9 @@ from toolbench.display.ansi.control_sequences import SEQUENCE
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
-_ROOM = 2  # times the limit: what is looked at from each end of a very long text
-_LONGEST_SEQUENCE = 2_000_000  # characters: no cut falls into one
-_NEAR = 200  # how far a cut may move to fall on the end of a line
+_ROOM = 2  # times the limit: the part that is read at each end of a very long text
+_LONGEST_SEQUENCE = 2_000_000  # characters: shorter sequences are never cut
+_NEAR = 200  # characters that a cut may move to the end of a line
 _LONGEST_CLUSTER = 32
 _OMITTED = "toolbench.omitted"
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
@@ -23,7 +23,7 @@ _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 @dataclass(frozen=True)
 class Capped:
-    """A text in at most two parts: `omitted` characters stood between `head` and `tail`."""
+    """A text without its middle: `omitted` counts the characters removed after `head`."""
 
     head: str
     omitted: int = 0
@@ -31,7 +31,7 @@ class Capped:
 
     @property
     def notice(self) -> str:
-        """The line that stands for what is left out; empty when nothing is."""
+        """The line in place of the omitted characters; empty if there are none."""
         return left_out(self.omitted, "character") if self.omitted else ""
 
     def __str__(self) -> str:
@@ -42,18 +42,18 @@ class Capped:
 
 
 def left_out(count: int, noun: str) -> str:
-    """Return the line that stands for *count* things not shown: `… 1,234 rows left out …`."""
+    """Return the line in place of *count* things not shown: `… 1,234 rows left out …`."""
     return f"… {counted(count, noun)} left out …"
 
 
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
-    """Keep about *limit* characters of what *read* makes of *text*, half from each end.
+    """Keep about *limit* characters of `read(text)`, half from each end.
 
-    `str` of the result has at most *limit* characters (64 when *limit* is less: the notice
-    needs them). No cut falls inside a control sequence, a surrogate pair or between a
-    letter and its accents; where a line ends near the cut, the cut moves there. The middle
-    of a very long text is left out before anything looks at it: the work grows with the
-    limit, not with the text.
+    `str` of the result has at most *limit* characters (64 if *limit* is less: the notice needs
+    them). No cut falls inside a control sequence or a surrogate pair, or between a letter and
+    its accents; a cut moves to the end of a line that is near. The middle of a very long text is
+    removed before the rest is read: the work depends on the limit, not on the length of the
+    text.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -77,7 +77,7 @@ def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
 
 
 def cap_joined(texts: Sequence[str], limit: int) -> Capped:
-    """Keep about *limit* characters of *texts*, a line each, as `cap` does of one text."""
+    """Join *texts* as lines and keep about *limit* characters, as `cap` does."""
     total = sum(map(len, texts)) + max(0, len(texts) - 1)
     room = _ROOM * max(limit, _NOTICE_ROOM)
     if total <= 2 * room:
@@ -90,7 +90,7 @@ def cap_joined(texts: Sequence[str], limit: int) -> Capped:
 
 
 def _until(texts: Iterable[str], room: int) -> Iterator[str]:
-    """Yield *texts* until they have *room* characters."""
+    """Yield *texts* until they have *room* characters together."""
     for text in texts:
         if room <= 0:
             return
@@ -99,7 +99,7 @@ def _until(texts: Iterable[str], room: int) -> Iterator[str]:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return *text* in at most *limit* characters: for names, titles and cells."""
+    """Cut *text* to at most *limit* characters, for names, titles and cells."""
     return text if len(text) <= limit else f"{text[: _before(text, limit - 1)]}…"
 
 
@@ -108,8 +108,8 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
     Args:
         text: The text.
-        limit: How much to keep.
-        omitted: How many characters of its middle were taken out already.
+        limit: The number of characters to keep.
+        omitted: The number of characters that were already removed from its middle.
     """
     capped = cap(text.plain, limit)
     if not capped.omitted:
@@ -120,7 +120,7 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:
-    """Return the two ends of a Rich text with the notice on a line between them."""
+    """Return *head* and *tail* of a Rich text with the notice on a line between them."""
     gap = "\n" if head and not head.plain.endswith("\n") else ""
     notice = f"{gap}{left_out(omitted, 'character')}\n"
     return Text.assemble(
@@ -129,7 +129,7 @@ def joined(head: Text, omitted: int, tail: Text) -> Text:
 
 
 def characters(segment: Segment) -> int:
-    """Count what *segment* stands for: its text, or all that its notice says is left out."""
+    """Count the characters of *segment*; for a notice, those that it says are left out."""
     meta = segment.style.meta if segment.style else {}
     return int(meta.get(_OMITTED, len(segment.text)))
 

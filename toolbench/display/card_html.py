@@ -1,7 +1,7 @@
-"""Cards: a title, what is to be said beside it, and content of a limited height.
+"""Cards: a title, a remark beside it, and content of a limited height.
 
-A card is complete as it stands: what is higher scrolls. Where the page has our front-end module,
-that finds cards by their attributes and adds what a script can do: copy, save, wrap, show all.
+A card works without a script: higher content scrolls. If the page has our front-end module, that
+finds cards by their attributes and adds actions that need a script: copy, save, wrap, show all.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import short
 
 HEIGHT = "24em"
-"""The height of a card's content, at most, until a person asks for all of it."""
+"""The greatest height of a card's content, in CSS, until a person shows all of it."""
 
 _BOX = (
     f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:6px"
@@ -23,7 +23,7 @@ _BODY = f"max-height:{HEIGHT};overflow:auto;padding:8px 10px"
 
 @dataclass(frozen=True)
 class Card:
-    """One card; title and remark are any text, the content is markup of this layer."""
+    """One card; title and remark are any text, the content is safe HTML."""
 
     title: str
     content: Html
@@ -31,7 +31,7 @@ class Card:
 
 
 def cards_html(cards: Iterable[Card]) -> Html:
-    """Return *cards* next to each other; below each other where there is no room."""
+    """Return *cards* side by side, or one below the other if there is no room."""
     style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;{TEXT_FONT}"
     boxes = "".join(map(_box, cards))
     return Html(f'<div {NO_MATHS} style="{style};{TEXT_COLOR}">{boxes}</div>')
@@ -40,7 +40,7 @@ def cards_html(cards: Iterable[Card]) -> Html:
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
     note = f'<span style="{REMARK}">{remark}</span>' if remark else ""
-    # what scrolls must be reached by the keyboard
+    # the keyboard must reach everything that scrolls
     return (
         f'<div data-toolbench-card style="{_BOX}">'
         f'<div data-toolbench-bar style="{_BAR}"><strong style="font-size:12px">{title}</strong>{note}</div>'

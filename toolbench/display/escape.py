@@ -5,17 +5,17 @@ import re
 from typing import NewType
 
 Html = NewType("Html", str)
-"""Markup made by this layer, safe to show. Everything else is text and must be escaped."""
+"""HTML made by the display layer, safe to show. Everything else is text and must be escaped."""
 
 NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
-"""The attribute that keeps MathJax, old and new, away from what is inside an element."""
+"""The attribute that stops MathJax, old and new, from changing the content of an element."""
 
 _LONGEST_ADDRESS = 2_048
 _RANGES = (
     (0x00, 0x08),  # control characters but tab and newline
     (0x0B, 0x1F),
     (0x7F, 0x9F),
-    (0xAD, 0xAD),  # drawn as nothing
+    (0xAD, 0xAD),  # invisible
     (0x034F, 0x034F),
     (0x115F, 0x1160),
     (0x17B4, 0x17B5),
@@ -25,28 +25,30 @@ _RANGES = (
     (0x3164, 0x3164),
     (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0),
-    (0x061C, 0x061C),  # turn the order of the text around
+    (0x061C, 0x061C),  # reverse the order of the text
     (0x200E, 0x200F),
     (0x202A, 0x202E),
     (0x2066, 0x206F),
-    (0x2028, 0x2029),  # end a line for some and not for others
-    (0xFE00, 0xFE0D),  # can smuggle whole sentences to a model
+    (0x2028, 0x2029),  # end a line only in some programs
+    (0xFE00, 0xFE0D),  # can hide whole sentences for a model
     (0xE0000, 0xE0FFF),
-    (0xD800, 0xDFFF),  # no UTF-8 can carry them
+    (0xD800, 0xDFFF),  # UTF-8 cannot hold them
     (0xFFF0, 0xFFFB),
     (0xFFFE, 0xFFFF),
 )
 _HIDDEN = re.compile(f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _RANGES)}]")
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # some decoder left it apart
+_PAIR = re.compile(
+    "[\ud800-\udbff][\udc00-\udfff]"
+)  # a pair that some decoder did not join
 _SPLIT = re.compile("[\ud800-\udbff]")
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORECASE)
 
 
 def visible(text: str) -> str:
-    """Return *text* with every character that hides, or reorders others, spelled out.
+    """Return *text* with every character spelled out that is invisible or reorders others.
 
     Control characters are written as `cat -v` does (`^[`), others by number (`⟨U+202E⟩`).
-    What scripts and emoji need (joiners, the two common variation selectors) stays.
+    Characters that scripts and emoji need (joiners, two common variation selectors) stay.
     """
     if not _HIDDEN.search(text):
         return text
@@ -54,7 +56,7 @@ def visible(text: str) -> str:
         text = _PAIR.sub(_join, text)
     return _HIDDEN.sub(
         _spell, text
-    )  # faster than str.translate: most texts hide little
+    )  # faster than str.translate: most texts have few such characters
 
 
 def _join(pair: re.Match[str]) -> str:
@@ -73,23 +75,23 @@ _SPELLED = {
 
 
 def escape(text: str) -> Html:
-    """Return *text* as HTML that shows it, fit for an element and for a quoted attribute."""
+    """Return *text* as HTML that shows it, for an element or a quoted attribute."""
     return Html(html.escape(visible(text)))
 
 
 def safe_address(url: str) -> str | None:
-    """Return *url* when a person may follow it: http, https or mailto, and plainly so.
+    """Return *url* if a person may follow it, a clear http, https or mailto address; else None.
 
-    Nothing is repaired: an address with blanks, quotes or hidden characters is refused.
+    An address with blanks, quotes or hidden characters is refused, not repaired.
     """
     plain = len(url) <= _LONGEST_ADDRESS and not _HIDDEN.search(url)
     return url if plain and _ADDRESS.fullmatch(url) else None
 
 
 def link(url: str, label: Html) -> Html:
-    """Return *label* as a link to *url*; only the label when the address is refused.
+    """Return *label* as a link to *url*; only the label if the address is refused.
 
-    The address is also the tooltip: a label can say anything.
+    The address is also the tooltip, since a label can lie.
     """
     address = safe_address(url)
     if address is None:

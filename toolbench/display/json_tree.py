@@ -11,23 +11,23 @@ from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
 from toolbench.plain import each_once, key_text, plain
 
 LIMIT = 100_000
-"""Characters of keys and values shown, unless a caller says otherwise."""
+"""The characters of keys and values to show, by default."""
 
-_LARGEST = 2_000_000  # characters of JSON that are read
-_OPEN = 2  # levels unfolded at first
+_LARGEST = 2_000_000  # characters of JSON to read at most
+_OPEN = 2  # levels that are open at first
 _DEEPEST = 40
-_LEAST = 20  # characters of JSON a value costs with its indent
+_LEAST = 20  # characters of JSON that a value needs with its indent
 _LONGEST = 2_000  # characters of one value
-_NODE = 110  # characters of markup a node costs beside its text
+_NODE = 110  # characters of markup that a node needs beside its text
 _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 
 
 def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list that *text* writes down; None when it is anything else.
+    """Return the object or list in the JSON *text*; None for anything else.
 
-    An object with the same key twice is refused: a tree would hide one of them. So is a text
-    so long that parsing it would take too long.
+    None also for an object with the same key twice, since a tree would hide one of them, and for
+    a text that would take too long to parse.
     """
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
@@ -41,12 +41,12 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def json_text(value: Any, *, limit: int = LIMIT) -> str:
-    """Return *value* as indented JSON: the head and the tail of more than *limit* characters."""
+    """Return *value* as indented JSON; only head and tail if it has more than *limit* characters."""
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
 def json_html(value: Any, *, limit: int = LIMIT) -> Html:
-    """Return *value* as a tree of `<details>`: it folds without a line of JavaScript."""
+    """Return *value* as a tree of `<details>`, which folds without JavaScript."""
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
     tree = _Tree(limit).node(value, "", 0)
@@ -56,7 +56,7 @@ def json_html(value: Any, *, limit: int = LIMIT) -> Html:
 
 
 class _Tree:
-    """Writes nodes until its room is used up; then it only counts."""
+    """A writer of nodes, which only counts them once its room is used up."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -92,26 +92,26 @@ class _Tree:
 
 
 def _size(value: Any) -> int:
-    """Return how many values are in *value*; none unless it is an object or a list."""
+    """Return the number of values in *value*; 0 if it is neither an object nor a list."""
     return len(value) if isinstance(value, Mapping | list | tuple) else 0
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what is in *value*, one after the other: a tree may need only the first."""
+    """Yield the keys and values in *value* one by one: a tree may need only the first ones."""
     if isinstance(value, Mapping):
         return ((key_text(key), item) for key, item in value.items())
     return ((str(index), item) for index, item in enumerate(value))
 
 
 def _fitting(value: Any) -> Any:
-    """Return *value*; of a very large one its first part, and how much is left out."""
+    """Return *value*, or the first part of a very large one with a notice."""
     part = _Part()
     fitting = part.of(value, 0)
     return value if part.is_all else fitting
 
 
 class _Part:
-    """Copies a value until its room is used up."""
+    """A copy of the first part of a value, until its room is used up."""
 
     def __init__(self) -> None:
         self._room = _LARGEST
@@ -149,5 +149,5 @@ def _remark(text: str) -> str:
 def _dumps(value: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
-    except Exception:  # noqa: BLE001 - a cycle, an odd key, a str() of a user's
+    except Exception:  # noqa: BLE001 - a cycle, an odd key, a user's str()
         return json.dumps(plain(value), indent=indent, ensure_ascii=False)

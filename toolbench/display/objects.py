@@ -1,4 +1,4 @@
-"""How tools, calls and results look: to a person, to a model, and with no kernel at all."""
+"""The static views of tools, calls and results, as text and as HTML that needs no kernel."""
 
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -27,7 +27,7 @@ from toolbench.display.render import to_html, to_text
 from toolbench.jsonschema.describe import about
 from toolbench.redaction.redactor import Redactor
 
-_ABOUT = 2_000  # characters said of one parameter
+_ABOUT = 2_000  # characters to show about one parameter
 _MOST = 100  # parameters
 
 _RATED: dict[SecurityRisk, Tone] = {
@@ -53,11 +53,11 @@ _MEANING = {
 
 
 def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) -> Html:
-    """Return the head of a tool: title, name, where it is from, hints, description.
+    """Return the head of a tool: title, name, source, hints, description.
 
     Args:
         tool: The tool.
-        risk: How the call in question was rated, if it was.
+        risk: The rating of the call, if any.
     """
     title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
     name = f" <code>{short(tool.name)}</code>" if tool.title != tool.name else ""
@@ -73,7 +73,7 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """The hints the tool gives of itself, in words; MCP's defaults say nothing."""
+    """Return the hints that the tool declares, in words; MCP's defaults do not count."""
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
@@ -95,7 +95,7 @@ def tool_bundle(
 
     Args:
         tool: The tool.
-        arguments: Those of a call that is prepared; without any, what the tool takes.
+        arguments: The arguments of a prepared call; without any, the parameters are shown.
     """
     summary = tool.description.strip().partition("\n")[0]
     lines = [_named(tool), *([summary] if summary else [])]
@@ -112,7 +112,7 @@ def tool_bundle(
 
 
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return what there is to read about a tool: all it says of itself, and what it takes."""
+    """Return the help text of a tool: its name, description and parameters."""
     parts = (
         _named(tool),
         tool.description.strip(),
@@ -130,12 +130,12 @@ def _taken(parameters: Mapping[str, str]) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return *text* without line breaks: a name cannot pass itself off as another."""
+    """Return *text* without line breaks, so that a name cannot look like another one."""
     return " ".join(text.split())
 
 
 def _described(rows: Mapping[str, str]) -> Html:
-    """Parameters and what is said of them, a line each."""
+    """Return the parameters and their descriptions, one line each."""
     lines = "".join(
         f"<div><b>{short(name)}</b>: {short(text, _ABOUT)}</div>"
         for name, text in islice(rows.items(), _MOST)
@@ -161,7 +161,7 @@ def call_html(
     remark: str = "",
     limit: int = LIMIT,
 ) -> Html:
-    """Return a call that is over as HTML that needs no kernel: tool, arguments, result."""
+    """Return a finished call as HTML that needs no kernel: tool, arguments, result."""
     name = tool if isinstance(tool, str) else tool.title
     head = (
         f'<strong>{short(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
@@ -177,7 +177,7 @@ def call_html(
 def _arguments_html(
     tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]
 ) -> Html:
-    """Arguments in the order of the tool's parameters, with the defaults of those not sent."""
+    """Return the arguments in the order of the tool's parameters, with defaults for missing ones."""
     defaults = {} if isinstance(tool, str) else _defaults(tool)
     names = [] if isinstance(tool, str) else tool.input_node.names
     unsent = {k: v for k, v in defaults.items() if k not in arguments}
@@ -189,7 +189,7 @@ def _arguments_html(
 
 
 def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """The defaults of the parameters, secrets hidden; null only says that one is optional."""
+    """Return the defaults of the parameters, secrets hidden; null only means optional."""
     whole = tool.input_node
     nodes = {name: whole.at(name) for name in whole.names}
     defaults = {name: node.default for name, node in nodes.items()}
@@ -201,7 +201,7 @@ def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def call_text(
     arguments: Mapping[str, Any], observation: Observation, *, limit: int = LIMIT
 ) -> str:
-    """Return what `call_html` shows, as text."""
+    """Return the same as `call_html`, as text."""
     arguments_text = json_text(dict(arguments))
     return f"arguments: {arguments_text}\n{observation_text(observation, limit=limit)}"
 

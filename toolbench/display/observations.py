@@ -1,4 +1,4 @@
-"""How an observation looks: to a person, to the model, and in one card where they read the same."""
+"""The view of an observation: a card for people and one for the model, or one for both."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,14 +25,14 @@ PERSON = "What a person sees"
 MODEL = "What the model reads"
 BOTH = "A person and the model read the same"
 LIMIT = 60_000
-"""Characters shown of a result, to each reader, unless a caller says otherwise."""
+"""The characters of a result to show, in each card, by default."""
 
 _LONG = 2_000_000  # characters of a result
-_ASIDE = 1_000  # characters that a result may say beside its text
+_ASIDE = 1_000  # characters of remarks that a result may have beside its text
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return what *thing* shows of itself; one that cannot show itself says why."""
+    """Return the own view of *thing*; if that fails, the reason."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -40,7 +40,7 @@ def visualized(thing: Action | Observation) -> RenderableType:
 
 
 def read_by_model(observation: Observation) -> Sequence[Any]:
-    """Return the blocks a model reads; one that cannot say them says why."""
+    """Return the blocks that a model reads; if that fails, the reason."""
     try:
         blocks: Any = observation.to_llm_content
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -63,9 +63,9 @@ def result_html(
 
     Args:
         observation: The result.
-        action: The call, shown above what a person sees of the result.
-        limit: Characters shown of each of the two; the rest is counted.
-        later: Rows of a table for a page that draws them as they are scrolled to.
+        action: The call, shown above the result in the card for people.
+        limit: The characters to show in each card; the rest is counted.
+        later: Rows of a table to add, for a page that draws rows when a person scrolls.
     """
     blocks = read_by_model(observation)
     call = _call(action) if action is not None else ""
@@ -81,7 +81,7 @@ def result_html(
 
 
 def _call(action: Action) -> Html:
-    """What a call shows of itself; folded away where that only says what the form says."""
+    """Return the view of a call; it is folded unless the action type has its own view."""
     html = Html(safely(to_html, visualized(action)))
     is_own = type(action).visualize is not Action.visualize
     return fold("The call", html, is_open=is_own)
@@ -94,15 +94,15 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
             return Card(MODEL, views[0].html(), views[0].title)
         parts = (section(view.title, view.html()) for view in views)
         return Card(MODEL, Html("".join(parts)), counted(len(blocks), "block"))
-    except Exception as error:  # noqa: BLE001 - a block may be an object of a tool's own
+    except Exception as error:  # noqa: BLE001 - a block may be any object of the tool
         return Card(MODEL, to_html(_failure(error)))
 
 
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
-    """Whether *blocks*, which the model reads, say just what *observation* shows a person.
+    """Tell whether *blocks*, which the model reads, equal what *observation* shows people.
 
-    A result with a look of its own, a table, a warning for the person, or text with terminal
-    colours, which a model reads as escape codes, is not the same for both.
+    It differs for a result with its own view, a table, a warning for the person, and text with
+    terminal colours, which a model reads as escape codes.
     """
     asides: Sequence[str] = getattr(observation, "_asides", ())
     if asides or not _is_plain(observation):
@@ -118,18 +118,18 @@ def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
 
 
 def _is_plain(observation: Observation) -> bool:
-    """Whether the result has no look of its own."""
+    """Tell whether the class of the result has no view of its own."""
     return type(observation).visualize is Observation.visualize
 
 
 def _content(observation: Observation) -> Sequence[Content]:
-    """The content that a person is shown."""
+    """Return the content for people."""
     content: Sequence[Content] = getattr(observation, "_person_content", ())
     return content
 
 
 def _looks(observation: Observation, limit: int, later: int = 0) -> str:
-    """What a result shows of itself; tables and JSON as such where it does not say how."""
+    """Return the view of a result; without a view of its own, tables and JSON as such."""
     if _is_plain(observation) and not observation.is_error:
         returned = returned_frame(observation)
         if returned is not None:
@@ -145,7 +145,7 @@ def _looks(observation: Observation, limit: int, later: int = 0) -> str:
 
 
 def _tree_of(observation: Observation) -> Any:
-    """The object or list that the text of a result writes down, if it is one and no more."""
+    """Return the object or list in the text of a result, if the text is JSON; else None."""
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or _is_long(observation):
         return None
@@ -153,7 +153,7 @@ def _tree_of(observation: Observation) -> Any:
 
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
-    """Return what a result shows of itself; where that is all of a long text, its two ends."""
+    """Return the view of a result; of a long plain text, only its two ends."""
     if _is_plain(observation) and _is_long(observation):
         text = str(cap_joined(_texts(observation), limit - _ASIDE))
         content = [TextContent(text=text)]
@@ -166,12 +166,12 @@ def _texts(observation: Observation) -> list[str]:
 
 
 def _is_long(observation: Observation) -> bool:
-    """Whether a text is too long to be read as a whole."""
+    """Tell whether the text is too long to be read as a whole."""
     return sum(map(len, _texts(observation))) > _LONG
 
 
 def _pictures(observation: Observation) -> str:
-    """The images of a result: Rich cannot show them."""
+    """Return the images of a result, which Rich cannot show."""
     images = _images(observation)
     return blocks_html(images) if images else ""
 
@@ -185,7 +185,7 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return *renderable* by *render*; why that fails by *say*, or by *render* too."""
+    """Return `render(renderable)`; if it fails, the reason through *say*, or else *render*."""
     try:
         return render(renderable)
     except Exception as error:  # noqa: BLE001 - a tool's own object may do anything
@@ -210,7 +210,7 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return a result as text and as HTML that needs no kernel, without secrets of its run."""
     masked = without_secrets(observation)
     bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
-    # a `visualize` of its own may know the secret from elsewhere
+    # its own `visualize` may have the secret from elsewhere
     return results.redactor_of(observation).bundle(bundle)
 
 

@@ -1,4 +1,4 @@
-"""Small building blocks for static HTML: they need no script, no style sheet and no kernel."""
+"""Small parts of static HTML, which need no script, no style sheet and no kernel."""
 
 from collections.abc import Container, Mapping
 from itertools import islice
@@ -12,13 +12,13 @@ from toolbench.display.json_tree import LIMIT, json_html
 from toolbench.plain import key_text
 
 Tone = Literal["neutral", "info", "success", "warning", "danger"]
-"""What a badge or a notice wants to say, as a colour."""
+"""The meaning of a badge or a notice, shown by its colour."""
 
 _TITLE = 200  # characters
 _NAME = 60
 _NOTICE = 5_000
 _ROWS = 100
-_LEAST = 2_000  # characters every value may have
+_LEAST = 2_000  # characters that every value may have
 TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
     "info": (35, 110, 200),
@@ -26,7 +26,7 @@ TONES: dict[Tone, Rgb] = {
     "warning": (160, 110, 0),
     "danger": (190, 50, 60),
 }
-"""The colours of badges and notices, before they are made to read."""
+"""The colours of badges and notices, before they are made readable."""
 _WHOLE_PAGE = """<!doctype html>
 <html lang="en" style="background:Canvas;color:CanvasText"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -40,7 +40,7 @@ _WHOLE_PAGE = """<!doctype html>
 
 
 def section(title: str, content: Html) -> Html:
-    """Return *content* under a muted line that says what it is."""
+    """Return *content* under a faint line with its title."""
     return Html(
         f'<div {NO_MATHS} style="margin:0 0 10px 0"><div style="{REMARK};{TEXT_FONT};'
         f'font-size:12px;margin-bottom:2px">{short(title)}</div>{content}</div>'
@@ -48,7 +48,7 @@ def section(title: str, content: Html) -> Html:
 
 
 def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
-    """Return *content* that a click on its title shows and hides."""
+    """Return *content*, which a click on its title shows or hides."""
     return Html(
         f'<details {NO_MATHS}{" open" if is_open else ""} style="margin:0 0 6px 0">'
         f'<summary style="cursor:pointer;{REMARK}">{short(title)}</summary>'
@@ -64,7 +64,7 @@ def key_values(
 ) -> Html:
     """Return the arguments of a call as a table: names, and their values as JSON trees.
 
-    The names in *defaults* were not sent; their values are what the tool takes without them.
+    The names in *defaults* were not sent; the tool uses their defaults, which are shown.
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
@@ -80,7 +80,7 @@ def key_values(
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
-    """Return a word or two in a coloured frame; *tip* says what they mean to who points at them."""
+    """Return a word or two in a coloured frame; *tip* is the tooltip that explains them."""
     title = f' title="{escape(tip)}"' if tip else ""
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
@@ -90,7 +90,7 @@ def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
 
 
 def notice(text: str, tone: Tone = "info") -> Html:
-    """Return a sentence the reader should not miss, on a line of its own."""
+    """Return an important sentence, on a line of its own."""
     return Html(
         f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:4px;'
         f"white-space:pre-wrap;overflow-wrap:anywhere;{TEXT_FONT};"
@@ -99,20 +99,20 @@ def notice(text: str, tone: Tone = "info") -> Html:
 
 
 def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> str:
-    """Return *body* as a page of its own, which needs no script and no network.
+    """Return *body* as a complete page, which needs no script and no network.
 
     Args:
         title: The title, escaped.
         body: The HTML of the page.
-        width: How wide the page is at most, in CSS.
+        width: The greatest width of the page, in CSS.
         images: The sources that images may have, as in a content security policy.
     """
     return _WHOLE_PAGE.format(title=title, body=body, width=width, images=images)
 
 
 def short(text: str, limit: int = _TITLE) -> Html:
-    """Return a name or a title as HTML, at most *limit* characters of it."""
-    return escape(shorten(visible(text[: limit + 1]), limit))  # it only grows
+    """Return a name or a title as HTML, cut to *limit* characters."""
+    return escape(shorten(visible(text[: limit + 1]), limit))  # `visible` only adds
 
 
 def _paint(tone: Tone) -> str:

@@ -17,9 +17,9 @@ from toolbench.display.escape import Html, escape, link, visible
 from toolbench.display.html.css import PRE
 
 LIMIT = 100_000
-"""Characters shown of one renderable, unless a caller says otherwise."""
+"""The characters to show of one renderable, by default."""
 
-_MARKUP = 1.9  # times the limit; denser colours are left out with their text
+_MARKUP = 1.9  # times the limit; text with too much colour markup is left out
 _CHUNK = 1_000
 
 
@@ -33,7 +33,7 @@ def bundle(
     Args:
         renderable: Anything Rich can print.
         width: Columns of the text, and of tables and panels in the HTML.
-        limit: Show the head and the tail of what has more characters than this.
+        limit: Show the head and the tail of a text with more characters than this.
     """
     return {
         "text/plain": to_text(renderable, width=width, limit=limit),
@@ -54,7 +54,7 @@ def to_text(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
 def to_html(
     renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
 ) -> Html:
-    """Return *renderable* as one `<pre>`: escaped, readable on light and dark pages.
+    """Return *renderable* as one `<pre>`, escaped and readable on light and dark pages.
 
     Text flows with the page; tables and panels are *width* columns wide and scroll. The
     result has at most 1.9 times *limit* characters and a little for the frame.
@@ -72,7 +72,7 @@ def to_html(
 
 
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
-    """Shorten the texts that can be reached before anything is laid out."""
+    """Shorten the texts in *renderable* before the layout."""
     match renderable:
         case str() | Text():
             return _shortened(renderable, limit)
@@ -84,7 +84,7 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 
 def _shortened(text: str | Text, limit: int) -> Text:
-    """Cap *text*; of a very long one, the middle is left out before it is looked at."""
+    """Cap *text*; the middle of a very long text is removed before it is read."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
     ends = (text[:room], text[-room:]) if omitted else (text,)
@@ -100,7 +100,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Lay *renderable* out; what is no correct markup is shown as typed, where Rich can."""
+    """Lay *renderable* out; if its markup is wrong, without markup if Rich can."""
     problem = ""
     for markup in (True, False):
         try:
@@ -115,7 +115,7 @@ def _stripped(text: str) -> str:
 
 
 def _wrapped(text: Text, width: int) -> Iterator[str]:
-    """Lay a text out; ten times faster than Rich where most lines are short."""
+    """Lay a text out; ten times faster than Rich if most lines are short."""
     console = _console(width)
     for line in text.plain.split("\n"):
         if cell_len(line) <= width and "\t" not in line:
@@ -130,7 +130,7 @@ def _flow(text: Text) -> Iterable[Segment]:
 
 
 def _console(width: int, *, markup: bool = True) -> Console:
-    """Return a console on which neither the terminal nor the environment has a say."""
+    """Return a console that does not depend on the terminal or the environment."""
     return Console(
         width=width,
         height=50,
@@ -155,7 +155,7 @@ def _chunks(segment: Segment) -> Iterator[Segment]:
 
 
 def _fitting(chunks: list[Segment], room: int) -> list[str]:
-    """Keep as many chunks from both ends as *room* characters of HTML can hold."""
+    """Keep as many chunks from both ends as fit in *room* characters of HTML."""
     head = list(_until_full(chunks, room // 2))
     rest = chunks[len(head) :]
     room -= sum(map(len, head))

@@ -1,4 +1,4 @@
-"""How MCP servers look: what state they are in, and what they offer."""
+"""The static view of MCP servers: their state and their tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -22,18 +22,18 @@ _INSTRUCTIONS = 2_000  # characters
 
 
 class Server(Protocol):
-    """What is shown of a session; nothing of it waits for the server."""
+    """The part of a session that is shown; none of it waits for the server."""
 
     name: str
     tools: Any
 
     @property
     def status(self) -> str:
-        """Its state, in a word."""
+        """The state of the server, in a word."""
 
     @property
     def error(self) -> str | None:
-        """Why it could not be reached."""
+        """Why the server could not be reached."""
 
     @property
     def protocol_version(self) -> str | None:
@@ -41,7 +41,7 @@ class Server(Protocol):
 
     @property
     def instructions(self) -> str:
-        """How the server wants to be used, in its own words."""
+        """The instructions of the server for its use."""
 
 
 def server_bundle(server: Server, **options: Any) -> dict[str, str]:
@@ -90,7 +90,7 @@ def _framed(html: str) -> Html:
 
 
 class _Tools:
-    """The tools of a server as a table: each row under its name."""
+    """The tools of a server as a table, one row per tool, with its name as label."""
 
     columns: Sequence[str] = ("what it does",)
 

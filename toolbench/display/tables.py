@@ -1,4 +1,4 @@
-"""Show a DataFrame as a small table, whatever library it comes from."""
+"""Show a DataFrame of any library as a small table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from toolbench.plain import str_of
 from toolbench.wording import counted
 
 ROWS = 50
-"""Rows shown of a table, unless a caller says otherwise."""
+"""The rows of a table to show, by default."""
 
 _Side = Literal["left", "right"]
 _COLUMNS = 20
 _LONGEST = 200  # characters of one cell
-_ROOM = 2_000_000  # characters of the rows that are drawn later
+_ROOM = 2_000_000  # characters of the rows to draw later
 LATER = 10_000
-"""Rows sent to a page that can draw them as they are scrolled to."""
+"""The rows to send to a page that can draw them when a person scrolls."""
 
 
 @runtime_checkable
 class Frame(Protocol):
-    """What is shown as a table: a pandas DataFrame, or anything that walks like one."""
+    """A table to show: a pandas DataFrame, or any object with the same methods."""
 
     @property
     def columns(self) -> Any:
@@ -39,17 +39,17 @@ class Frame(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
 
     def itertuples(self, index: bool = ..., name: None = ...) -> Iterable[Any]:  # noqa: FBT001 - pandas' signature
-        """Give the rows, the row's label first."""
+        """Return the rows, each with its label first."""
 
 
 def as_frame(value: Any) -> Frame | None:
-    """Return *value* if it is a table: some objects have, or raise for, whatever is asked for."""
+    """Return *value* if it is a table; careful, since some objects have any attribute, or raise."""
     try:
         is_frame = isinstance(value, Frame) and _is_shape(value.shape)
-    except Exception:  # noqa: BLE001 - it may be an object of anybody's
+    except Exception:  # noqa: BLE001 - it may be any object
         return None
     return value if is_frame else None
 
@@ -76,12 +76,12 @@ def returned_frame(observation: Any) -> Frame | None:
 
 @dataclass(frozen=True)
 class TableHead:
-    """The first rows of a table, kept to be shown when the table itself is not there any more.
+    """The first rows of a table, to show when the table itself is gone.
 
     Attributes:
-        columns: The names of the columns that are kept.
-        shape: How many rows and columns the table had.
-        rows: The first rows, the label of each first.
+        columns: The names of the columns.
+        shape: The numbers of rows and columns that the table had.
+        rows: The first rows, each with its label first.
     """
 
     columns: tuple[str, ...]
@@ -93,12 +93,12 @@ class TableHead:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterable[Any]:
-        """Give the rows, the row's label first."""
+        """Return the rows, each with its label first."""
         return iter(self.rows)
 
 
 def head_of(frame: Frame) -> TableHead:
-    """Return the first rows of *frame*, each cell as it is shown."""
+    """Return the first rows of *frame*, with each cell as it is shown."""
     rows = islice(frame.itertuples(index=True, name=None), ROWS)
     return TableHead(
         tuple(_shown(name) for name in list(frame.columns)),
@@ -112,7 +112,7 @@ def _kept(cell: Any) -> Any:
 
 
 def shape_text(frame: Frame) -> str:
-    """Return how large *frame* is: `200 rows · 4 columns`."""
+    """Return the size of *frame* in words: `200 rows · 4 columns`."""
     rows, columns = frame.shape
     return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
 
@@ -120,14 +120,14 @@ def shape_text(frame: Frame) -> str:
 def table_html(
     frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False
 ) -> Html:
-    """Return the first rows of *frame*, every cell escaped and cut to 200 characters.
+    """Return the first rows of *frame* as HTML, every cell escaped and cut to 200 characters.
 
     Args:
         frame: The table.
         rows: Rows to write as HTML.
-        later: Rows to write as text after them, for a page that can draw rows as they are
-            scrolled to; they are not seen anywhere else.
-        typed: Name the type of each column in its head.
+        later: More rows to write as hidden text, for a page that can draw rows when a person
+            scrolls; other pages do not show them.
+        typed: Show the type of each column in its head.
     """
     names, body = _names(frame), _rows(frame, rows)
     sides = _sides(names, body)
@@ -149,7 +149,7 @@ def table_html(
 
 
 def _later(frame: Frame, rows: int, count: int) -> str:
-    """The *count* rows after the first *rows* as JSON in an element that is not shown."""
+    """Return the *count* rows after the first *rows* as JSON in a hidden element."""
     if not count or frame.shape[0] <= rows:
         return ""
     texts: list[list[str]] = []
@@ -175,7 +175,7 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
 
 
 def _names(frame: Frame) -> list[str]:
-    """Return the heads of the columns shown; the rows' labels have none."""
+    """Return the heads of the columns shown; empty for the column of the rows' labels."""
     return ["", *(_shown(name) for name in islice(frame.columns, _COLUMNS))]
 
 
@@ -185,14 +185,14 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 
 
 def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
-    """Return where each column's text stands: numbers right, as the first row has them."""
+    """Return the alignment of each column: right if the first row has a number there."""
     first = body[0] if body else names
     numbers = [isinstance(value, int | float) for value in first]
     return ["left", *("right" if number else "left" for number in numbers[1:])]
 
 
 def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
-    """Return the type of each column, as its first row has it; the rows' labels have none."""
+    """Return the type of each column, from the first row; empty for the rows' labels."""
     first = body[0] if body else ()
     kinds = [type(value).__name__ for value in first[1:]]
     return ["", *kinds] if kinds else [""] * columns
@@ -203,7 +203,7 @@ def _remark(frame: Frame, rows: int) -> str:
 
 
 def _left(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
-    """Give what is said of rows and of columns left out, each with its attribute."""
+    """Yield the notices of rows and columns left out, each with its HTML attribute."""
     height, width = frame.shape
     yield "data-toolbench-left-out", left_out(height - rows, "row") * (height > rows)
     if width > _COLUMNS:
@@ -212,7 +212,7 @@ def _left(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
 
 def _head(name: Any, side: _Side, kind: str = "") -> str:
     style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_shown(name))
-    if not label:  # screen readers stumble over a head without words
+    if not label:  # an empty head confuses screen readers
         return f'<td style="{style}"></td>'
     type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(
         kind

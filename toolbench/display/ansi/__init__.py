@@ -1,1 +1,1 @@
-"""What programs write to a terminal, on a page: escape sequences, styles, readable colours."""
+"""Show terminal output on a page: escape sequences, styles, readable colours."""

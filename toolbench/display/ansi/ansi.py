@@ -1,4 +1,4 @@
-"""Read what a program wrote to a terminal: untrusted text in, Rich text out."""
+"""Turn untrusted terminal output of a program into Rich text."""
 
 import re
 
@@ -14,14 +14,14 @@ _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
 
 
 def from_ansi(text: str, *, limit: int | None = None) -> Text:
-    """Return *text* with its colours, and nothing else a terminal would have obeyed.
+    """Return *text* with its colours, but without all other control sequences.
 
     Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
-    drawn over itself (progress bars, spinners) shows its last state. Other control
-    characters, and those that reorder text, are spelled out.
+    overwritten (progress bars, spinners) shows its last state. Other control characters,
+    and those that reorder text, are spelled out.
 
     Args:
-        text: What the program wrote.
+        text: The output of the program.
         limit: Show the head and the tail of a text with more characters than this.
     """
     if limit is None:

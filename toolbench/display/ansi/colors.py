@@ -1,8 +1,8 @@
-"""Turn any colour into one that can be read, on a light page, on a dark one and on a background.
+"""Turn any colour into one that is readable on a light page, a dark page and a background.
 
-No fixed colour reaches a contrast of 4.5 on both #fff and #111. So text on the page is a
-mixture of its colour with `currentColor`, which is dark where the page is light and light
-where it is dark; text on a background of its own is moved until it stands out.
+No fixed colour has a contrast of 4.5 on both #fff and #111. So the colour of text on the page is
+mixed with `currentColor`, which is dark on a light page and light on a dark one; on its own
+background the colour of text is changed until the contrast is enough.
 """
 
 from bisect import bisect_left
@@ -14,18 +14,18 @@ from toolbench.display.ansi.palette import ON_PAGE
 Rgb = tuple[int, int, int]
 
 MUTED = "color-mix(in srgb,currentColor 72%,transparent)"
-"""The colour of remarks: the page's own, fainter."""
+"""The colour of remarks: the page's text colour, but fainter."""
 
 CONTRAST = 4.5
 """The least contrast between text and background (WCAG 2, level AA)."""
 
-_SHARE = 0.75  # of the colour; the rest is the page's own text colour
-_MARGIN = 0.2  # of contrast: browsers mix and round in their own ways
+_SHARE = 0.75  # the part of the colour; the rest is the page's text colour
+_MARGIN = 0.2  # of contrast: browsers mix and round differently
 _STEPS = 32
 _BLACK: Rgb = (0, 0, 0)
 _WHITE: Rgb = (255, 255, 255)
-# background and text colour of JupyterLab's themes, where text is hardest to read: the
-# striped rows of the light one, the page and the panels of the dark one
+# background and text colour of JupyterLab's themes where text is hardest to read: the
+# striped rows of the light theme, the page and the panels of the dark theme
 _LIGHT = (((245, 245, 245), (33, 33, 33)),)
 _DARK = (((17, 17, 17), _WHITE), ((33, 33, 33), (226, 226, 226)))
 
@@ -48,7 +48,7 @@ _LINEAR = [
 
 
 def mix(one: Rgb, other: Rgb, share: float) -> Rgb:
-    """Return *share* of *one* mixed with the rest of *other*."""
+    """Mix two colours: the part *share* of *one*, the rest of *other*."""
     rest = 1 - share
     return (
         round(share * one[0] + rest * other[0]),
@@ -64,14 +64,14 @@ def to_hex(color: Rgb) -> str:
 
 @lru_cache(maxsize=4096)
 def on_page(color: Rgb) -> str:
-    """Return the CSS colour nearest to *color* that reads on light and dark pages."""
+    """Return the CSS colour nearest to *color* that is readable on light and dark pages."""
     name = to_hex(color)
     near = ON_PAGE.get(name) or to_hex(nearest_on_page(color))
     return f"color-mix(in srgb,{near} {_SHARE:.0%},currentColor)"
 
 
 def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that reads on both, mixed with the page's own."""
+    """Return the colour nearest to *color* that is readable on both, after the mixture."""
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
     return _nearest(color, goal, lambda c: not _faint_on(c, papers))
@@ -86,16 +86,16 @@ def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def on_color(color: Rgb | None, background: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that reads on *background*.
+    """Return the colour nearest to *color* that is readable on *background*.
 
-    Without a colour, black or white: whichever stands out more.
+    Without a colour, it is black or white, the one with more contrast.
     """
     goal = max(_BLACK, _WHITE, key=lambda end: contrast(end, background))
     return _nearest(color or goal, goal, lambda c: contrast(c, background) >= CONTRAST)
 
 
 def _nearest(color: Rgb, goal: Rgb, reads: Callable[[Rgb], bool]) -> Rgb:
-    """Return the first colour on the way from *color* to *goal* that *reads*."""
+    """Return the first colour between *color* and *goal* for which *reads* is true."""
 
     def at(step: int) -> Rgb:
         return mix(goal, color, step / _STEPS)

@@ -1,8 +1,8 @@
-"""The grammar of terminal control sequences, as far as it takes to find and skip them.
+"""Regular expressions that find terminal control sequences, so that they can be skipped.
 
 Every expression is linear: no two neighbouring parts can match the same character. The
-one-character introducers (U+0080 to U+009F) are not honoured: most text that holds one is
-merely badly decoded, and skipping what follows would hide it.
+one-character introducers (U+0080 to U+009F) are ignored: most text with one of them is only badly
+decoded, and to skip the text after it would hide that text.
 """
 
 import re
@@ -14,13 +14,13 @@ _STRING = (  # titles, hyperlinks, images: ended by BEL or ST, or cut off at the
 _SHORT = r"\x1b[ -/]*[0-~]?"  # everything else that begins with ESC
 
 SEQUENCE = re.compile(f"{_CSI}|{_STRING}|{_SHORT}")
-"""One control sequence, complete or broken off."""
+"""One control sequence, complete or cut off."""
 
 STYLE = re.compile(r"\x1b\[[0-9;]{0,64}m")
-"""A sequence that only changes how text looks: the one kind that is kept."""
+"""A sequence that only changes the look of text: the only kind that is kept."""
 
 OTHER = re.compile(rf"(?!{STYLE.pattern})(?:{SEQUENCE.pattern})")
 """Any control sequence but `STYLE`."""
 
 RETURN = re.compile(r"\x1b\[[01]?G")
-"""The cursor goes to the first column: a carriage return by another name."""
+"""A sequence that moves the cursor to the first column, like a carriage return."""

@@ -1,4 +1,4 @@
-"""What the colours of a terminal become on a page; written by scripts/palette.py."""
+"""The colours on a page for the colours of a terminal; written by scripts/palette.py."""
 
 ON_PAGE = {  # the colour a program asked for: the nearest that reads on light and dark
     "#000000": "#707070", "#00005f": "#7070a5", "#000087": "#6868b8",

@@ -62,7 +62,7 @@ def _colors(style: Style) -> list[str]:
 
 
 def plain_ink(style: Style) -> Rgb | None:
-    """Return the colour that the text of *style* asks for where it has no background."""
+    """Return the text colour of *style*, for text without a background."""
     ink = _rgb(style.color)
     return _dimmed(ink) if ink and style.dim else ink
 

@@ -1,1 +1,1 @@
-"""HTML that is safe to show: markdown, images, and what is kept of HTML from elsewhere."""
+"""HTML that is safe to show: markdown, images, and the harmless part of foreign HTML."""

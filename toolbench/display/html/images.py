@@ -1,4 +1,4 @@
-"""Show an image a tool returned: inline when its data is here, as a link when it is elsewhere."""
+"""Show an image that a tool returned: inline if its data is here, as a link if it is on the web."""
 
 import re
 from base64 import b64decode, b64encode
@@ -11,9 +11,9 @@ from toolbench.display.sizes import human_size
 from toolbench.plain import clip
 
 LARGEST = 5_000_000
-"""Bytes of the largest image put into a page, and so into a saved notebook."""
+"""The bytes of the largest image in a page, and so in a saved notebook."""
 
-_LONGEST = 3 * LARGEST + 1_000  # characters of its URL, every byte of it as %XX
+_LONGEST = 3 * LARGEST + 1_000  # characters of its URL, with every byte as %XX
 _DATA = re.compile(
     r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
     r"(?:;[\w.-]+=[\w.-]*|;utf-?8)*(;base64)?,(.*)",
@@ -23,7 +23,7 @@ _DATA = re.compile(
 
 @dataclass(frozen=True)
 class Image:
-    """An image as `data:` or `https:` URL, taken apart: `data` is here, or `problem` says why not."""
+    """A parsed `data:` or `https:` URL of an image: its `data`, or a `problem` that says why not."""
 
     url: str
     kind: str = "image"
@@ -32,21 +32,21 @@ class Image:
 
     @property
     def label(self) -> str:
-        """What is known about the image, in words: `image/png, 12.3 kB`."""
+        """The image in words: `image/png, 12.3 kB`."""
         size = human_size(len(self.data)) if self.data else ""
         return ", ".join(part for part in (self.kind, size, self.problem) if part)
 
     @property
     def text(self) -> str:
-        """The line that stands for the image where no image can be shown."""
+        """The line in place of the image where images cannot be shown."""
         where = f" {safe_address(self.url)}" if safe_address(self.url) else ""
         return visible(f"[{self.label}]{where}")
 
     @property
     def html(self) -> Html:
-        """The image itself, or what is known about it. Nothing is ever fetched.
+        """The image itself, or its label. Nothing is ever fetched.
 
-        An SVG is shown through `<img>`, where it can run no script and load nothing.
+        An SVG is shown with `<img>`, in which it cannot run a script or load anything.
         """
         if self.problem:
             remark = link(self.url, escape(self.text))
@@ -59,7 +59,7 @@ class Image:
 
 
 def read_image(url: str) -> Image:
-    """Take *url* apart; whatever is wrong with it is in the result's `problem`."""
+    """Parse *url*; if it is not an image, the `problem` of the result says why."""
     if len(url) > _LONGEST:
         return Image("", problem=f"more than {human_size(LARGEST)}, not shown")
     match = _DATA.fullmatch(url)
@@ -70,7 +70,7 @@ def read_image(url: str) -> Image:
     kind = match[1].lower().replace("jpg", "jpeg")
     try:
         data = _decode(match[3], base64=bool(match[2]))
-    except ValueError:  # of base64, or of a character no URL holds
+    except ValueError:  # wrong base64, or a character not allowed in a URL
         return Image("", kind, problem="not valid base64")
     problem = "" if data else "empty"
     if len(data) > LARGEST:

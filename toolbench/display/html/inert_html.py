@@ -1,12 +1,12 @@
-"""Take from HTML what only formats text, and leave the rest behind: scripts, styles, addresses.
+"""Keep only the formatting of HTML, and drop the rest: scripts, styles, addresses.
 
-Nothing of the input is passed through. What comes out is written anew: known tags without
-attributes, properly nested and closed, with escaped text between them. So a mistake in reading
-changes what is shown, never what it can do; the tests let a browser's parser (html5ever) judge.
+No markup of the input is copied. The output is written anew: known tags without attributes,
+properly nested and closed, with escaped text between them. So a mistake in reading changes the
+look, but is never dangerous; the tests check the output with a browser's parser (html5ever).
 
-No library reads it here, because none is bounded: 480 kB of nested `<div>` take html5ever (nh3)
-50 s, 180 kB of `<b>` with attributes 58 s, 180 kB of open quotes Python's html.parser 80 s, and
-this module 0.2 s or less.
+No library reads the input, because all are too slow for hostile HTML: html5ever (nh3) takes 50 s
+for 480 kB of nested `<div>` and 58 s for 180 kB of `<b>` with attributes, Python's html.parser 80 s
+for 180 kB of open quotes; this module takes 0.2 s or less.
 """
 
 import re
@@ -17,9 +17,9 @@ from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE
 from toolbench.display.html.images import read_image
 
 LIMIT = 100_000
-"""Characters of text taken, unless a caller says otherwise."""
+"""The characters of text to keep, by default."""
 
-_LARGEST = 500_000  # characters of HTML that are looked at
+_LARGEST = 500_000  # characters of HTML to read at most
 _DEEPEST = 50
 _BLOCK = "margin:0 0 .6em 0"
 _BOLD = f"{_BLOCK};font-weight:600"
@@ -40,14 +40,14 @@ _TAGS = {
     "th": ("th", f"{CELL};font-weight:600"),
     "td": ("td", CELL),
 }
-"""How a tag is written: as which, and in what style. Headings are the notebook's own."""
+"""The tag and style written for each tag. Headings belong to the notebook: here they are bold."""
 
 _EMPTY = ("br", "hr")
 _SILENT = {
     *("script", "style", "template", "iframe", "object", "noscript", "svg", "math"),
     *("head", "title", "select", "textarea", "canvas", "audio", "video"),
 }
-# Whatever begins also ends, at the latest with the text: no piece is looked at twice.
+# Each piece ends at the latest with the text, so that no part is read twice.
 _PIECE = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<[!?][^>]*+(?:>|\Z)"
@@ -60,18 +60,18 @@ _ATTRIBUTE = re.compile(
     r"""(?:"(?P<quoted>[^"]*+)"?|'(?P<single>[^']*+)'?|(?P<bare>[^\s"'>]++)))?+"""
 )
 
-_UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in what is written here
+_UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in the output
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
-    """Return what *source*, HTML from anywhere, formats; empty if it holds no text or image.
+    """Return the harmless part of *source*, any HTML; empty if it has no text or image.
 
-    Tables, lists, emphasis, code, links to http, https and mailto, and images whose data is
-    in the page are kept.
+    Tables, lists, emphasis, code, links to http, https and mailto are kept, and images whose
+    data is in the page.
 
     Args:
         source: The HTML.
-        limit: Characters of text to take; what comes after is left out.
+        limit: Characters of text to keep; the rest is left out.
     """
     if len(source) > _LARGEST:
         return Html("")
@@ -81,7 +81,7 @@ def inert_html(source: str, *, limit: int = LIMIT) -> Html:
 
 
 class _Writer:
-    """Writes the harmless part of what it is fed."""
+    """A writer of the harmless part of HTML."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -94,7 +94,7 @@ class _Writer:
             return Html("")
         closing = (end for _, end in reversed(self._open))
         body = "".join((*self._parts, *closing))
-        body = _UNNAMED.sub(r"<td\1>\2</td>", body)  # a head without words is none
+        body = _UNNAMED.sub(r"<td\1>\2</td>", body)  # an empty head becomes a cell
         return Html(f'<div {NO_MATHS} style="overflow:auto">{body}</div>')
 
     def feed(self, source: str) -> None:
@@ -104,7 +104,7 @@ class _Writer:
             place = piece.end()
             tag = (piece["tag"] or "").lower()
             if not tag:
-                continue  # a comment, or what looks like one
+                continue  # a comment or similar
             if piece["end"]:
                 self._leave(tag)
             elif tag in _SILENT:
@@ -142,14 +142,14 @@ class _Writer:
 
     def _enter(self, tag: str, begin: str, end: str) -> None:
         if len(self._open) < _DEEPEST and self._room > 0:
-            self._room -= len(tag)  # markup alone must come to an end too
+            self._room -= len(tag)  # limits markup without text too
             self._open.append((tag, end))
             self._parts.append(begin)
 
     def _link(self, address: str) -> None:
         opened = link(address, Html("")).removesuffix("</a>")
         inside = any(tag == "a" for tag, _ in self._open)
-        if opened and not inside:  # a link in a link is no HTML
+        if opened and not inside:  # HTML allows no link in a link
             self._enter("a", opened, "</a>")
 
     def _image(self, address: str) -> None:
@@ -160,7 +160,7 @@ class _Writer:
 
 
 def _after(source: str, tag: str, place: int) -> int:
-    """Return where the element *tag* that began before *place* is over."""
+    """Return the place after the element *tag*, which began before *place*."""
     end = re.compile(rf"</{tag}\b[^>]*>?", re.IGNORECASE).search(source, place)
     return end.end() if end else len(source)
 
@@ -173,7 +173,7 @@ def _attribute(rest: str, name: str) -> str:
 
 
 def _spans(rest: str) -> str:
-    """Keep how far a cell reaches, if that is a number."""
+    """Return the `colspan` and `rowspan` of a cell, if they are numbers."""
     styles = ""
     for name in ("colspan", "rowspan"):
         reach = _attribute(rest, name)

@@ -1,4 +1,4 @@
-"""Tables of a few columns of text, as magics list things: they keep their shape on narrow pages."""
+"""Tables with a few columns of text, for the lists of magics; they also fit narrow pages."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _LONGEST = 2_000  # characters of one cell
 def listing_html(
     columns: Sequence[str], rows: Sequence[Sequence[object]], notes: Sequence[str] = ()
 ) -> Html:
-    """Return *rows* as a table: names stay whole, long texts are wrapped, numbers stand right.
+    """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
 
     Args:
         columns: The heads.
@@ -56,7 +56,7 @@ def _text(cell: object) -> Html:
 
 
 def _flow(index: int) -> str:
-    """The first column names a thing: it is broken only where it is longer than half a page."""
+    """Return the CSS of a column; names in the first one are broken only if they are very long."""
     if index == 0:
         return "min-width:8em;max-width:24em;overflow-wrap:anywhere;"
     return "min-width:4em;overflow-wrap:break-word;word-break:normal;"

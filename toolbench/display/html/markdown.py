@@ -1,4 +1,4 @@
-"""Show a description from any author as Markdown: formatted, and inert."""
+"""Show a description from any author as Markdown: formatted, but harmless."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,7 @@ from toolbench.display.escape import (
 from toolbench.display.html.css import CELL, CODE_FONT, LINE, PRE, TEXT_FONT
 
 LIMIT = 20_000
-"""Characters of Markdown shown, unless a caller says otherwise."""
+"""The characters of Markdown to show, by default."""
 
 _LARGEST = 10  # times the limit
 _BLOCK = "margin:0 0 .6em 0"
@@ -41,15 +41,15 @@ _STYLES = {
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
-    """Return Markdown as one `<div>`: no HTML of its own, no maths, nothing loaded.
+    """Return Markdown as one `<div>`, without its own HTML, without maths; nothing is loaded.
 
-    Links are kept where they go to http, https or mailto. An image becomes a link with its
+    Links to http, https or mailto are kept. An image becomes a link with its
     description. Headings are bold paragraphs, so that a notebook's table of contents stays
     the reader's own.
 
     Args:
         text: CommonMark with tables and ~~strikethrough~~.
-        limit: Show the head and the tail of what has more characters than this.
+        limit: Show the head and the tail of a text with more characters than this.
     """
     capped = cap(text, limit)
     body = "".join(_render(part) for part in (capped.head, capped.notice, capped.tail))
@@ -62,7 +62,7 @@ def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
 def _render(text: str) -> str:
     tokens = _PARSER.parse(text)
     _restyle(tokens)
-    # the parser decodes &#x202e;, so what hides is looked for in the result
+    # the parser decodes &#x202e;, so hidden characters are replaced in the result
     return visible(_PARSER.renderer.render(tokens, _PARSER.options, {}))
 
 
@@ -77,23 +77,23 @@ def _restyle(tokens: Iterable[Token]) -> None:
             token.tag = "p"
         elif token.type in ("link_open", "link_close"):
             links += token.nesting
-        elif token.type == "image" and links:  # a link in a link is no HTML
+        elif token.type == "image" and links:  # HTML allows no link in a link
             token.attrSet("src", "")
         if style := _STYLES.get(token.type):
-            own = token.attrGet("style")  # how a table's column is aligned
+            own = token.attrGet("style")  # the alignment of a table's column
             token.attrSet("style", f"{style};{own}" if own else style)
         _restyle(token.children or ())
 
 
 class _Parser(MarkdownIt):
-    """CommonMark that takes no link a person should not follow for one."""
+    """A CommonMark parser that accepts only safe links."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802 - markdown-it's name
         return safe_address(url) is not None
 
 
 class _Renderer(RendererHTML):
-    """Writes links, images and code our way, and the rest as markdown-it does."""
+    """A renderer with our own links, images and code; the rest is as in markdown-it."""
 
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType

@@ -13,14 +13,14 @@ from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.render import to_html, to_text
 
 LIMIT = 50_000
-"""Characters of text shown of one bundle."""
+"""The characters of text to show of one bundle."""
 
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def bundle_html(data: Mapping[str, Any]) -> Html:
-    """Return the richest part of *data* that can be shown safely; empty if that is its text."""
+    """Return the richest part of *data* that is safe to show; empty if that is plain text."""
     for kind, show in _RENDERERS.items():
         if kind in data and (html := show(data[kind])):
             return html
@@ -28,7 +28,7 @@ def bundle_html(data: Mapping[str, Any]) -> Html:
 
 
 def bundle_text(data: Mapping[str, Any]) -> str:
-    """Return *data* as text, for a terminal and for a log."""
+    """Return *data* as text, for a terminal or a log."""
     if _WIDGET in data:
         return "[a widget: a run can show none]"
     if "text/plain" in data:
