@@ -1,7 +1,7 @@
-"""The one home of secrets: their names, where they stand, and how they are hidden."""
+"""Secrets: their names, their places in values and text, and how they are hidden."""
 
 MARK = "<secret-hidden>"
-"""Stands where a secret stood. Source: OpenHands SDK, the output of its terminal tool.
+"""The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
-It is plain ASCII, so it survives every encoding, can be searched for, and is no value that people type.
+It is plain ASCII, so it survives every encoding and can be searched for; people do not type it.
 """

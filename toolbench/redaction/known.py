@@ -1,4 +1,4 @@
-"""The secrets that one run knows: its own, and those of the runs and servers before it."""
+"""The secrets that one run has to hide: its own, and those of earlier runs and servers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from toolbench.redaction.secrets import Secrets
 
 
 class KnownSecrets:
-    """Hides the secrets of one run in whatever people, logs and files see of it."""
+    """The secrets of one run, to hide them from people, in logs and in files."""
 
     def __init__(
         self,
@@ -18,12 +18,12 @@ class KnownSecrets:
         secrecy: Secrecy,
         secrets: Secrets | None = None,
     ) -> None:
-        """Know what *secrecy* calls secret in *arguments*, and the *secrets* of a conversation."""
+        """Find the secrets in *arguments* with *secrecy*; add the *secrets* of a conversation."""
         self._secrecy = secrecy
         self._begin: Callable[[], None] | None = None
         self._arguments = dict(arguments)
         self.own = NO_SECRETS if secrets is None else secrets.redactor
-        """Replaces the secrets of the run itself: those that it may hand on."""
+        """The redactor of the run's own secrets, which other runs may inherit."""
         if not secrecy.is_harmless(arguments):
             self._arguments, known = secrecy.hide(arguments)
             self.own = self.own.including(known)
@@ -35,9 +35,9 @@ class KnownSecrets:
 
     @property
     def redactor(self) -> Redactor:
-        """Replaces all that is known so far, in whatever is shown and kept of the run.
+        """The redactor of all secrets known so far, for everything that is shown and kept of the run.
 
-        A tool or a server may say what an earlier run gave it.
+        It includes earlier runs, since a tool or a server may repeat a secret that it got from them.
         """
         own, earlier, joined = self._joined
         if own is not self.own or earlier is not remembered.redactor:
@@ -47,22 +47,22 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Know the secrets of *action* too: it also holds the defaults of what was left out.
+        """Add the secrets of *action*, which also has the defaults of arguments left out.
 
         Args:
-            action: The action, or something else that has secrets.
-            secrecy: What they are, if it is no action of this run.
+            action: The action, or another object with secrets.
+            secrecy: The rules for it, if it is not an action of this run.
         """
         secrecy = secrecy or self._secrecy
         if not secrecy.is_harmless(action):
             self._add(secrecy.secrets_in(action))
 
     def inherit(self, parent: "KnownSecrets") -> None:
-        """Know the secrets of *parent* too, the run that asked for this one and may hand them on."""
+        """Add the secrets of *parent*, the run that started this one and may pass them on."""
         self.include(parent.own)
 
     def include(self, redactor: Redactor) -> None:
-        """Know what *redactor* knows too."""
+        """Add the secrets of *redactor*."""
         if redactor.secrets:
             self._add(redactor.secrets)
 
@@ -75,7 +75,7 @@ class KnownSecrets:
                 begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
-        """Have *begin* called once there is a secret: at once if there is one."""
+        """Call *begin* when there is the first secret; at once if there is one already."""
         if self.redactor:
             begin()
         else:
@@ -83,7 +83,7 @@ class KnownSecrets:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments as they may be shown."""
+        """The arguments with their secrets hidden."""
         if not (redactor := self.redactor):
             return self._arguments
         masked: dict[str, Any] = redactor.value(self._arguments)

@@ -1,4 +1,4 @@
-"""Hide secrets in what libraries log by themselves: the address of a server, a message to it."""
+"""Hide secrets in the logs of libraries: addresses of servers, messages to them."""
 
 import logging
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from toolbench.redaction.remembered import remembered
 
 
 class _Hiding(logging.Filter):
-    """Lets every record through, without the secrets that this process knows."""
+    """A filter that hides all remembered secrets in every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         redactor = remembered.redactor
@@ -25,10 +25,10 @@ _hiding = _Hiding()
 
 
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
-    """Hide what is remembered in the logs of *libraries*, by the first word of a logger's name.
+    """Hide remembered secrets in the logs of *libraries*, the first words of loggers' names.
 
-    A filter sees the records of its own logger only, so those that a library makes later are
-    found by the next call.
+    A filter gets only the records of its own logger, so loggers that a library makes later
+    need another call.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

@@ -1,4 +1,4 @@
-"""Numbered marks: where several secrets are hidden in one file, each has a mark of its own."""
+"""Numbered marks: if several secrets are hidden in one file, each has its own mark."""
 
 import re
 from typing import Any
@@ -9,12 +9,12 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark of the secret *number* of a file: it tells nothing else about it."""
+    """Return the mark of the secret *number* of a file; it shows nothing else about the secret."""
     return f"<secret-hidden:{number}>"
 
 
 def has_mark(text: str) -> bool:
-    """Tell whether a numbered mark stands in *text*."""
+    """Tell whether *text* has a numbered mark."""
     return _NUMBERED.search(text) is not None
 
 
@@ -24,7 +24,7 @@ def split_at_marks(text: str) -> list[str]:
 
 
 def without_numbers(value: Any) -> Any:
-    """Return *value*, JSON, with `MARK` in place of each numbered mark; itself without one."""
+    """Return *value*, JSON, with `MARK` in place of each numbered mark."""
     match value:
         case str():
             return _NUMBERED.sub(MARK, value) if has_mark(value) else value

@@ -1,4 +1,4 @@
-"""Replace known secrets by a mark: in text, bytes, HTML, sentences, streams, values, errors."""
+"""Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,23 +16,23 @@ from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
 SHORTEST_SETTING = 6
-"""The same among the settings of a server, whose names say less surely what is a secret."""
+"""The same for settings of a server, whose names are a less sure sign of a secret."""
 
 
 class Redactor:
-    """Knows some secrets, and replaces them wherever they stand, however they are encoded."""
+    """A set of secrets, and functions that replace them in any object and in any encoding."""
 
     def __init__(
         self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST
     ) -> None:
-        """Know *secrets*; those of fewer than *shortest* characters only count in quotes."""
+        """Hide *secrets*; those of fewer than *shortest* characters are replaced only in quotes."""
         texts = frozenset(secrets) - {""}
         texts |= {form for text in texts for form in line_forms(text)}
         # programs cut off the end of a line that a file, or a paste, has
         cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
         known = texts | cut
         self.secrets = frozenset(s for s in known if len(s) >= shortest)
-        """The secrets it replaces; where there are none, it need not be asked."""
+        """The secrets it replaces; if there are none, no call is needed."""
         self._short = known - self.secrets
 
     def __bool__(self) -> bool:
@@ -46,11 +46,11 @@ class Redactor:
         return _redactor, (self.secrets, self._short)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
-        """Return a redactor that knows *secrets* too; this one if it knows them all."""
+        """Return a redactor that also hides *secrets*; this one if it already has them all."""
         return self.joined(Redactor(secrets))
 
     def joined(self, other: "Redactor") -> "Redactor":
-        """Return a redactor that also knows what *other* knows; one of the two if it knows all."""
+        """Return a redactor of the secrets of both; one of the two if it already has them all."""
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
                 return one
@@ -62,7 +62,7 @@ class Redactor:
 
     @property
     def longest(self) -> int:
-        """The most bytes that a secret has as it may be written; 0 if there is none."""
+        """The most bytes of a secret in any encoding; 0 if there are no secrets."""
         return 0 if self._search is None else self._search.longest
 
     # --- text -----------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Redactor:
         return self._text(text, _MARK)
 
     def html(self, html: str) -> str:
-        """Return *html* with every secret replaced by a mark that shows as such."""
+        """Return *html* with every secret replaced by a mark that is escaped for HTML."""
         return self._text(html, _HTML_MARK)
 
     def _text(self, text: str, mark: bytes) -> str:
@@ -90,18 +90,18 @@ class Redactor:
         return _replaced(data, spans, _MARK) if spans else data
 
     def occurs_in(self, text: str | bytes) -> bool:
-        """Tell whether a secret stands in *text*."""
+        """Tell whether *text* has a secret."""
         if self._search is None:
             return False
         data = text.encode(errors=_ANY) if isinstance(text, str) else text
         return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence* without secrets, also where it quotes a short one or cuts one off."""
+        """Return *sentence* without secrets, even short ones in quotes and secrets that are cut off."""
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return where in *data* secrets stand, or beside one of *cuts* the beginning or end of one."""
+        """Return the spans of secrets in *data*, and of their beginnings and ends beside *cuts*."""
         if self._search is None:
             return []
         spans = self._search.spans(data)
@@ -111,7 +111,7 @@ class Redactor:
         return merged(spans)
 
     def cut_text(self, text: str) -> str:
-        """Return *text*, an error's, in which a library may have cut long values in the middle."""
+        """Return *text* of an error without secrets, even if a library has cut out their middle."""
         data = text.encode(errors=_ANY)
         spans = self.spans(data, cuts=CUTS)
         return _replaced(data, spans, _MARK).decode(errors=_ANY) if spans else text
@@ -122,7 +122,7 @@ class Redactor:
 
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
-        """The secrets that are too short to be looked for, in quotes."""
+        """The pattern of the short secrets in quotes, which are not searched otherwise."""
         short = sorted(map(re.escape, self._short))
         either = "|".join(f"\"{text}\"|'{text}'" for text in short)
         return re.compile(either or r"(?!)")  # which matches nowhere
@@ -132,7 +132,7 @@ class Redactor:
         return [Problem(p.path, self.sentence(p.message)) for p in problems]
 
     def stream(self) -> "Stream":
-        """Return what replaces secrets in a text that comes in pieces."""
+        """Return a stream that replaces secrets in a text that comes in pieces."""
         return Stream(self)
 
     # --- anything else ----------------------------------------------------------------
@@ -140,15 +140,15 @@ class Redactor:
     def value(self, value: Any) -> Any:
         """Return *value*, or a copy of it with every secret replaced.
 
-        Lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses and the
-        attributes of any other object are looked into, also where they go in circles. What
-        holds no secret is returned as it is, not as a copy; an object that cannot be copied
-        without them becomes its text.
+        It searches lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses
+        and the attributes of any other object, even if they contain themselves. A value without
+        a secret is returned itself, not as a copy; an object that cannot be copied without its
+        secrets becomes its text.
         """
         return value if self._search is None else masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a mime bundle with every secret replaced, by a mark that shows in each kind."""
+        """Return a mime bundle with every secret replaced by a mark that is visible in each type."""
         return {
             kind: self.html(content)
             if kind in _MARKUP and isinstance(content, str)
@@ -157,45 +157,45 @@ class Redactor:
         }
 
     def error(self, error: _Error) -> _Error | Exception:
-        """Return *error*, its message and causes changed in place, or one that says the same.
+        """Return *error*, its message and causes changed in place, or another with the same message.
 
-        The latter is for an exception whose message cannot be changed; a cause like
-        that is left out. Also what a library has cut in the middle is hidden.
+        The other one replaces an exception whose message cannot be changed; such a cause is
+        left out. Secrets whose middle a library has cut out are hidden too.
         """
         return error if self._search is None else masked_error(CutSecrets(self), error)
 
 
 class Stream:
-    """Replaces secrets in a text that comes in pieces.
+    """A stream that replaces secrets in a text that comes in pieces.
 
-    The pieces it returns, joined, are what the redactor makes of the whole text. It holds back
-    only an end that may be the beginning of a secret. The first letters of one in base64 or hex
-    at the end of a line, three at most, are shown and kept in mind.
+    Its joined pieces equal the result of the redactor for the whole text. It holds back only an
+    end that may be the beginning of a secret. At most three first letters of a secret in base64
+    or hex at the end of a line are shown and remembered.
     """
 
     def __init__(self, redactor: Redactor) -> None:
-        """Replace what *redactor* knows."""
+        """Replace the secrets of *redactor*."""
         self.redactor = redactor
-        """May be exchanged for one that knows more."""
+        """The redactor; it may be replaced by one with more secrets."""
         self._end = b""  # of what came: what may belong to a secret that has begun
         self._done = 0  # bytes at its start that are shown, or that a mark stands for
         self._is_marked = False  # whether a mark stands for the last of these
 
     @property
     def held(self) -> int:
-        """How many bytes are held back."""
+        """The number of bytes held back."""
         return len(self._end) - self._done
 
     def feed(self, text: str) -> str:
-        """Return what can be shown of *text* and of what was held back before."""
+        """Return the text that can be shown now, of *text* and of text held back before."""
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
 
     def flush(self) -> str:
-        """Return what was held back: nothing follows it."""
+        """Return the text held back, at the end of the stream."""
         return self.flush_data().decode(errors=_ANY)
 
     def feed_data(self, data: bytes) -> bytes:
-        """Do what `feed` does, for bytes."""
+        """Do the same as `feed`, for bytes."""
         search = self.redactor._search
         if search is None and not self._end:
             return data
@@ -207,11 +207,11 @@ class Stream:
         return self._passed(data, len(data) - begun, len(data) - recent)
 
     def flush_data(self) -> bytes:
-        """Do what `flush` does, for bytes."""
+        """Do the same as `flush`, for bytes."""
         return self._passed(self._end, len(self._end), len(self._end))
 
     def _passed(self, data: bytes, end: int, start: int) -> bytes:
-        """Return what is shown of *data* up to *end*, and keep what comes after *start*."""
+        """Return the safe form of *data* up to *end*, and keep the bytes after *start*."""
         end = max(end, self._done)  # what is shown stays shown
         pieces, at, is_marked = list[bytes](), self._done, self._is_marked
         for first, last in self.redactor.spans(data):
@@ -242,7 +242,7 @@ def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
 
 
 NO_SECRETS = Redactor()
-"""Replaces nothing."""
+"""The redactor without secrets."""
 _ANY = "surrogatepass"  # half of a pair is text too
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()

@@ -1,4 +1,4 @@
-"""The secrets of the runs and servers so far, for what is told outside of a run."""
+"""The secrets of all runs and servers so far, to hide them outside runs too."""
 
 from collections.abc import Iterable
 from threading import Lock
@@ -11,21 +11,21 @@ ROOM = 500_000  # characters
 
 
 class RememberedSecrets:
-    """Knows the secrets of all runs and servers; the newest of very many. Any thread may ask.
+    """The secrets of all runs and servers, but only the newest of very many; for any thread.
 
-    Very short ones are left out: they stand in too much that has nothing to do with a run.
+    Very short secrets are left out: they are in too many other texts.
     """
 
     def __init__(self) -> None:
-        """Know none yet."""
+        """Start without secrets."""
         self._lock = Lock()
         self.forget()
 
     def forget(self) -> None:
-        """Know none any more."""
+        """Forget all secrets."""
         self._newest: list[str] = []
         self.redactor = NO_SECRETS
-        """Replaces them."""
+        """The redactor of all remembered secrets."""
 
     def add(self, secrets: Iterable[str]) -> None:
         """Remember *secrets*."""

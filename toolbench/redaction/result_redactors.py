@@ -1,4 +1,4 @@
-"""What to hide of results that a caller has as they are, where they are shown."""
+"""The redactors for views of results: the caller has the real result, its views hide secrets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,28 +8,28 @@ from toolbench.redaction.redactor import Redactor
 
 
 class Results:
-    """Knows by which redactor a result is shown, for as long as there is that object."""
+    """A table of the redactor for each result, for as long as the result exists."""
 
     def __init__(self) -> None:
-        """Know none yet."""
+        """Start without results."""
         self._known: dict[int, tuple[ref[Any], Redactor]] = {}  # by the ids of results
 
     def __len__(self) -> int:
-        """How many results are known."""
+        """Return the number of results."""
         return len(self._known)
 
     def show(self, result: Any, redactor: Redactor) -> None:
-        """Have *result* shown without what *redactor* knows."""
+        """Hide the secrets of *redactor* wherever *result* is shown."""
         if redactor:
             more = redactor.including(self.redactor_of(result).secrets)
             self._known[id(result)] = ref(result, self._forgetting(id(result))), more
 
     def forget(self, result: Any) -> None:
-        """Have *result* shown as it is: it holds nothing that is to be hidden."""
+        """Show *result* unchanged: it has no secrets."""
         self._known.pop(id(result), None)
 
     def redactor_of(self, result: Any) -> Redactor:
-        """Return what hides secrets where *result* is shown."""
+        """Return the redactor for the views of *result*."""
         there, redactor = self._known.get(id(result), (None, _NOTHING))
         return redactor if there is not None and there() is result else _NOTHING
 

@@ -1,4 +1,4 @@
-"""What an object of a tool's own class shows of itself in a notebook, without secrets."""
+"""Hide secrets in the notebook views that a tool's own result class defines."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -16,14 +16,14 @@ KIND_OF_REPR = {
     "_repr_json_": "application/json",
     "_repr_javascript_": "application/javascript",
 }
-"""The methods by which IPython shows an object, and what each returns; None for a bundle."""
+"""IPython's methods to show an object, with the mime type that each returns; None for a bundle."""
 
 
 def hiding_repr(kind: str | None, show: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *show*, one of these methods, without what is to be hidden of the object.
+    """Return *show*, one of these methods, so that it hides the secrets of the object.
 
     Args:
-        kind: Of what it returns; None if that is a mime bundle.
+        kind: The mime type it returns; None for a mime bundle.
         show: The method of a class.
     """
 

@@ -1,4 +1,4 @@
-"""Hide the secrets of a run in what it prints and displays, while it does."""
+"""Hide the secrets of a run in its printed and displayed output while it runs."""
 
 from collections.abc import Mapping
 from threading import Event, RLock
@@ -9,12 +9,12 @@ from toolbench.redaction.redactor import Stream
 
 
 class OutputFilter:
-    """Hides secrets in streams of text, each by itself, and in mime bundles."""
+    """A filter of secrets in streams of text, each on its own, and in mime bundles."""
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
-        """Hide *secrets*, also those that become known later.
+        """Hide *secrets*, also those that are added later.
 
-        Once *is_over* is set nothing is held back any more: who knows whether more follows?
+        Once *is_over* is set, no text is held back, since no more text may follow.
         """
         self._secrets = secrets
         self._is_over = is_over
@@ -23,7 +23,7 @@ class OutputFilter:
         self._lock = RLock()
 
     def text(self, stream: str, text: str) -> str:
-        """Return what can be shown now of *text*, written to *stream*."""
+        """Return the safe part of *text*, written to *stream*, that can be shown now."""
         redactor = self._secrets.redactor
         if not redactor:
             return text
@@ -34,16 +34,16 @@ class OutputFilter:
             return safe_text + known.flush() if self._is_over.is_set() else safe_text
 
     def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the mime bundle *data* as it may be shown."""
+        """Return the mime bundle *data* with secrets hidden."""
         redactor = self._secrets.redactor
         return redactor.bundle(data) if redactor else data
 
     def value(self, value: Any) -> Any:
-        """Return *value*, which goes with what is displayed, as it may be shown."""
+        """Return *value*, metadata of a display, with secrets hidden."""
         return self._secrets.redactor.value(value)
 
     def rest(self, stream: str) -> str:
-        """Return what was held back of *stream*: nothing follows."""
+        """Return the text held back of *stream*, at its end."""
         with self._lock:
             known = self._streams.get(stream)
             return "" if known is None else known.flush()

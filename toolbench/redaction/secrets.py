@@ -12,7 +12,7 @@ SecretValue = str | bytes | int | float | SecretStr | SecretBytes
 
 
 class Secrets(Mapping[str, SecretStr]):
-    """Secrets by name; their values never show unless asked for one by one."""
+    """Secrets by name; a repr hides their values, which only `get_secret_value` returns."""
 
     def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
         """Keep *values*; plain strings, bytes and numbers are wrapped.
@@ -26,7 +26,7 @@ class Secrets(Mapping[str, SecretStr]):
         plain = (value.get_secret_value() for value in self._values.values())
         # a declared secret is one, however short
         self.redactor = Redactor(plain, shortest=1)
-        """Replaces the values wherever they stand."""
+        """The redactor of the values."""
 
     def __getitem__(self, name: str) -> SecretStr:
         return self._values[name]

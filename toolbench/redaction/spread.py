@@ -1,4 +1,4 @@
-"""Find secrets that are spread over texts which come one after another: lines, log messages."""
+"""Find secrets that are spread over several texts in succession: lines, log messages."""
 
 from collections import deque
 from typing import NamedTuple
@@ -15,13 +15,13 @@ class Piece(NamedTuple):
     """A part of a secret, in one of the last texts."""
 
     back: int
-    """Which text: 0 is the newest, 1 the one before it."""
+    """The number of the text: 0 is the newest, 1 the one before it."""
     text: str
     is_at_end: bool
-    """Whether the text ends with it; otherwise it begins with it."""
+    """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return that text, as it is *text* so far, without the piece."""
+        """Return *text*, the present form of that text, with the piece hidden."""
         if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)
@@ -31,11 +31,11 @@ class Succession:
     """The ends of the last texts of one source, in which a secret may have begun."""
 
     def __init__(self) -> None:
-        """Nothing came yet."""
+        """Start without texts."""
         self._ends: deque[bytes] = deque()
 
     def add(self, redactor: Redactor, text: str) -> list[Piece]:
-        """Take the next *text*; return the pieces of secrets that end in it and began before it."""
+        """Add the next *text*; return the pieces of a secret that began before it and ends in it."""
         if not redactor:
             self._ends.clear()
             return []
@@ -50,9 +50,9 @@ class Succession:
         return pieces
 
     def begun(self, redactor: Redactor) -> list[Piece]:
-        """Return the pieces of the beginning of a secret that the last text may end with.
+        """Return the pieces of a secret that may have begun at the end of the last text.
 
-        So few bytes that they stand in many words are none.
+        A few bytes, which are in many words, do not count.
         """
         texts = list(self._ends)
         whole = b"".join(texts)
@@ -63,7 +63,7 @@ class Succession:
 
 
 def _pieces(texts: list[bytes], start: int, end: int) -> list[Piece]:
-    """Return what of each of *texts*, the newest last, stands between *start* and *end*."""
+    """Return the parts of *texts*, the newest last, between *start* and *end*."""
     pieces, at = list[Piece](), 0
     for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         part = text[max(start - at, 0) : max(end - at, 0)]

@@ -1,4 +1,4 @@
-"""Hide secrets in a traceback as IPython writes it: coloured, and long values cut short."""
+"""Hide secrets in a traceback of IPython, which has colours and cuts long values."""
 
 import re
 
@@ -10,10 +10,10 @@ _COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
 
 
 def hidden_in_traceback(redactor: Redactor, text: str) -> str:
-    """Return *text*, a part of a traceback, with every secret replaced; its colours stay.
+    """Return *text*, a part of a traceback, with every secret replaced; colours stay.
 
-    A secret counts also where colours change inside of it, and so does the beginning or the
-    end of one beside an ellipsis.
+    A secret is found even if colours change inside it, and so is its beginning or end beside an
+    ellipsis.
     """
     pieces = _COLOUR.split(text.encode(errors="surrogatepass"))
     spans = redactor.spans(b"".join(pieces[::2]), cuts=CUTS)

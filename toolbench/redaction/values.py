@@ -1,4 +1,4 @@
-"""Copy what a tool returned, or change what it raised, so that no secret stands in it."""
+"""Remove secrets from a value that a tool returned, by a copy, and from an error it raised."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from toolbench.redaction import MARK
 _TEXT = str | bytes | bytearray | memoryview | PurePath
 _ITEMS = (list, tuple, set, frozenset, deque)
 _OF_ERRORS = ("args", "code", "filename", "filename2", "msg", "strerror", "text")
-"""Where exceptions of Python itself keep what they show."""
+"""The attributes in which Python's own exceptions keep their message."""
 _Error = TypeVar("_Error", bound=BaseException)
 _MUTE = int | float | complex | type | ModuleType | SecretStr | SecretBytes | None
 
@@ -37,7 +37,7 @@ def masked_value(redactor: _Redactor, value: Any) -> Any:
 
 
 def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
-    """Return *error*, or one that says the same, without secrets; see `Redactor.error`."""
+    """Return *error*, or another with the same message, without secrets; see `Redactor.error`."""
     try:
         return _masked_error(redactor, error)
     except Exception:  # noqa: BLE001 - what it holds, or holds it, may be of anybody's making
@@ -65,7 +65,7 @@ def _masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
 
 
 def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether a secret stands in *value*, or may: it is too deep to know."""
+    """Tell whether *value* has a secret, or is too deep to know."""
     try:
         return _shows_in(redactor, value)
     except RecursionError:
@@ -73,10 +73,10 @@ def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
 
 
 def _shows_in(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether a secret stands somewhere in *value*, or something that cannot be looked into.
+    """Tell whether *value* has a secret, or a part that cannot be searched.
 
     Raises:
-        RecursionError: If *value* is deeper than anything that could be written down.
+        RecursionError: If *value* is deeper than any value that can be written.
     """
     levels, visited = [iter([value])], {id(value): value}
     while levels:
@@ -103,7 +103,7 @@ _AGAIN = 200  # characters: a text that is shorter is read again rather than rem
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Note *part*, and tell whether it is to be read: the first time, or it takes no time."""
+    """Note *part*, and tell whether to read it: the first time, or if it is a short text."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -113,7 +113,7 @@ def _is_new(part: Any, visited: dict[int, Any]) -> bool:
 
 
 def _read(redactor: _Redactor, part: Any) -> list[Any] | None:
-    """Return what is inside of *part*; None if it is a text in which a secret stands."""
+    """Return the parts of *part*; None if it is a text with a secret."""
     if isinstance(part, _TEXT):
         return None if redactor.occurs_in(_plain(part)) else []
     return [] if isinstance(part, _MUTE) else list(_inside(part))
@@ -126,7 +126,7 @@ def _plain(text: Any) -> str | bytes:
 
 
 class _Copy:
-    """One copy of something, without the secrets."""
+    """One copy of a value, without the secrets."""
 
     def __init__(self, redactor: _Redactor) -> None:
         self._redactor = redactor
@@ -213,7 +213,7 @@ _FIELDS = ("__pydantic_extra__", "__pydantic_private__")
 
 
 def _built_in(value: Any) -> frozenset[str]:
-    """Return the attributes of a model that say what it is: no secret, though one may read so."""
+    """Return the attributes that name the kind of a model: never secret, though equal to one."""
     if not isinstance(value, BaseModel):
         return frozenset()
     fields = type(value).model_fields.items()
@@ -222,7 +222,7 @@ def _built_in(value: Any) -> frozenset[str]:
 
 
 def _shows_its_fields(value: Any) -> bool:
-    """Tell whether *value* is a model that shows nothing but its fields, and their names."""
+    """Tell whether *value* is a model whose repr shows only the names and values of its fields."""
     if not isinstance(value, BaseModel) or type(value).model_computed_fields:
         return False
     shows = (type(value).__repr__, type(value).__repr_args__)
@@ -231,7 +231,7 @@ def _shows_its_fields(value: Any) -> bool:
 
 
 def _alike(value: Any, masked: Any) -> Any:
-    """Return *masked* as the kind of thing *value* is, if that kind takes it."""
+    """Return *masked* with the class of *value*, if that class accepts it."""
     kind = type(value)
     try:
         return kind(*masked) if hasattr(value, "_fields") else kind(masked)
@@ -253,7 +253,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes that *value* keeps, in its `__dict__`, in slots or as exceptions do."""
+    """Yield the attributes of *value*: in its `__dict__`, in slots, or of an exception."""
     yield from dict(getattr(value, "__dict__", {})).items()
     slots = (getattr(cls, "__slots__", ()) for cls in type(value).__mro__)
     names = [n for slot in slots for n in ([slot] if isinstance(slot, str) else slot)]
@@ -276,7 +276,7 @@ def _words(value: Any) -> str:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error* and the ones it came from, each once."""
+    """Yield *error* and its causes, each once."""
     todo, visited = [error], set[int]()
     while todo:
         link = todo.pop()

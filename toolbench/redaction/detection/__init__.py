@@ -1,1 +1,1 @@
-"""Where secrets stand: found by names, by schemas and by types, in arguments and in settings."""
+"""Find secrets by names, schemas and types, in arguments and in settings."""

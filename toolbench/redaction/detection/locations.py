@@ -1,4 +1,4 @@
-"""What a JSON Schema says of each location in a value: found once for each, when first asked for."""
+"""`Location`: the schemas for one place in a value, which tell if a secret is there."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -36,10 +36,10 @@ _HOLDERS = frozenset({*_OBJECTS, *_ARRAYS, "contentSchema"})
 
 
 def is_secret(name: str, schema: Any) -> bool:
-    """Tell whether the property *name* with *schema* holds a secret, by what either says.
+    """Tell whether the property *name* with *schema* holds a secret, by its name or schema.
 
-    `format: password` and `writeOnly` say so, and names such as `api_key` or `githubToken`
-    do when they hold text that is not one of a fixed choice.
+    `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken`
+    mean one if the value is text that is not chosen from a list.
     """
     if _says_so(schema) or (_may_be_text(schema) and is_secret_argument(name)):
         return True
@@ -48,7 +48,7 @@ def is_secret(name: str, schema: Any) -> bool:
 
 
 class Locations:
-    """The locations that one schema describes."""
+    """The locations that one schema describes, each read once, when it is first needed."""
 
     def __init__(self, root: Any) -> None:
         """Follow references through *root*."""
@@ -56,7 +56,7 @@ class Locations:
         self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
 
     def of(self, schemas: Iterable[Any]) -> "Location":
-        """Return the location that all *schemas*, parts of the root, describe together."""
+        """Return the one location that all *schemas*, parts of the root, describe."""
         parts = [schema for schema in schemas if isinstance(schema, Mapping)]
         key = tuple(map(id, parts))
         if key not in self._known:
@@ -69,14 +69,14 @@ class Locations:
 
 
 class Location:
-    """What the schemas of one location say together: a union, or a reference, has several."""
+    """One place in a value, and all its schemas: a union or a reference has several."""
 
     def __init__(
         self, locations: Locations, schemas: list[Schema], always: list[Schema]
     ) -> None:
-        """Read the flat *schemas*, which hold no other alternatives than these.
+        """Read *schemas*, a flat list that already includes all alternatives.
 
-        Those that hold *always*, and not only in some cases, say whether it may be text.
+        The schemas in *always* count in every case; they decide whether the value may be text.
         """
         # those that only lead to others do not say what they are
         plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
@@ -90,7 +90,7 @@ class Location:
 
     @cached_property
     def choices(self) -> frozenset[str]:
-        """The texts it may be chosen from; none of them is a secret."""
+        """The texts of a fixed choice; none of them is a secret."""
         return frozenset(text for s in self._schemas for text in _choices(s))
 
     @cached_property
@@ -100,19 +100,19 @@ class Location:
 
     @cached_property
     def _first(self) -> int:
-        """How many first items have a schema of their own."""
+        """The number of first items that have their own schema."""
         return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether what stands here, under *name*, is a secret."""
+        """Tell whether the value here is a secret, if it is called *name*."""
         if self._says_so or (self._may_be_text and is_secret_argument(name)):
             return True
         return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)
 
     def name_of(self, key: str, above: str) -> str:
-        """Return the name by which to judge what stands under *key*; *above* is that of this.
+        """Return the name that decides if *key* is secret; *above* is this location's name.
 
-        An argument that the schema does not know may be one of its secrets, misspelt.
+        A key that the schema does not declare may be a misspelt name of one of its secrets.
         """
         if key in self._declared:
             return key
@@ -142,13 +142,13 @@ class Location:
 
     @cached_property
     def content(self) -> "Location | None":
-        """The location of what text that stands here is as JSON; None if no schema says it."""
+        """The location of the JSON that a text here holds; None if no schema describes it."""
         contents = [s["contentSchema"] for s in self._schemas if "contentSchema" in s]
         return self._locations.of(contents) if contents else None
 
     @cached_property
     def has_secrets(self) -> bool:
-        """Whether a part of what stands here, at any depth, is a secret."""
+        """Whether a part of the value here, at any depth, is a secret."""
         return any(part.is_secret(name) for name, part in self.every_part())
 
     def every_part(self) -> Iterator[tuple[str, "Location"]]:
@@ -164,11 +164,11 @@ class Location:
                     yield name, part
 
     def defaults(self) -> Iterator[Any]:
-        """Yield what the schemas say stands here if nothing else is said."""
+        """Yield the defaults in the schemas of this location."""
         return (s["default"] for s in self._schemas if "default" in s)
 
     def harmless_names(self) -> Iterator[str]:
-        """Yield the declared names under which a text, a number or a bool can be no secret."""
+        """Yield the declared names whose text, number or bool is never a secret."""
         if self._says_so or "object" not in self.types:
             return
         for name in self._declared:
@@ -178,7 +178,7 @@ class Location:
                 yield name
 
     def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
-        """Yield all locations right in this one, called *above*, with their names."""
+        """Yield all locations directly in this one, called *above*, with their names."""
         for schema in self._schemas:
             if _HOLDERS.isdisjoint(schema):
                 continue
@@ -192,14 +192,14 @@ class Location:
 
 
 def _says_so(schema: Any) -> bool:
-    """Tell whether *schema* itself calls what it describes a secret."""
+    """Tell whether *schema* itself marks its value as a secret."""
     return isinstance(schema, Mapping) and (
         schema.get("format") == "password" or schema.get("writeOnly") is True
     )
 
 
 def _may_be_text(schema: Any) -> bool:
-    """Tell whether *schema* names the type of text, or none, and leaves open which text."""
+    """Tell whether the value may be any text: type string or no type, and no fixed choice."""
     if not isinstance(schema, Mapping):
         return True
     names = types_of(schema)
@@ -236,9 +236,9 @@ def _of_any_key(schema: Schema) -> Iterator[Any]:
 
 
 def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
-    """Yield the schemas for the value of *key*, None for one that is declared nowhere.
+    """Yield the schemas for the value of *key*; None means a key that is not declared anywhere.
 
-    Of patterns it yields all, so that none is overlooked.
+    It yields the schemas of all patterns, so that no secret is missed.
     """
     for schema in schemas:
         declared = mapping(schema, "properties")
@@ -251,7 +251,7 @@ def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
 
 
 def _first_items(schema: Schema) -> list[Any]:
-    """Return the schemas of the first items, one for each; before 2020-12 `items` lists them."""
+    """Return the schemas of the first items, one each; before 2020-12 they are in `items`."""
     return sequence(schema, "prefixItems") or sequence(schema, "items")
 
 
@@ -261,7 +261,7 @@ def _of_any_item(schema: Schema) -> Iterator[Any]:
 
 
 def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
-    """Yield the schemas for an item; one too many may be any of them, misplaced."""
+    """Yield the schemas for the item at *index*; beyond the list, those of all first items."""
     for schema in schemas:
         first = _first_items(schema)
         rest = [schema[key] for key in ("items", *_REST) if key in schema]

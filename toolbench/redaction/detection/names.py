@@ -1,4 +1,4 @@
-"""The names of secrets: one table, for arguments of a call and for the settings of a server."""
+"""The one table of the names of secrets, for arguments of calls and for settings of servers."""
 
 import re
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """How surely a word says that what it names is a secret."""
+    """How surely a word in a name means that the value is a secret."""
 
     SETTING = 1
-    """Among the settings of a server: its environment, its headers, the options of its command."""
+    """Only in the settings of a server: its environment, headers, command-line options."""
     ARGUMENT = 2
-    """Anywhere, also as an argument of a tool."""
+    """Everywhere, also in the arguments of a tool."""
 
 
 class _Row(NamedTuple):
@@ -77,7 +77,7 @@ _PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")  # of `PATs`, which is one word
 
 @lru_cache(maxsize=4096)
 def is_secret_argument(name: str) -> bool:
-    """Tell whether text called *name* is a secret among the arguments of a tool."""
+    """Tell whether a text called *name* is a secret in the arguments of a tool."""
     words = _snake(name)
     if not _ARGUMENTS.search(words):
         return False
@@ -86,12 +86,12 @@ def is_secret_argument(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_secret_number(name: str) -> bool:
-    """Tell whether even a number called *name* is a secret: of tokens, there may be a number."""
+    """Tell whether a number called *name* is a secret, as a `passcode`; `tokens` are just a count."""
     return bool(_NUMBERS.search(_snake(name)))
 
 
 def is_secret_setting(name: str, value: str) -> bool:
-    """Tell whether *value*, called *name*, is a secret among the settings of a server."""
+    """Tell whether *value*, called *name*, is a secret in the settings of a server."""
     words = _snake(name)
     if not _SETTINGS.search(words) or _PLACES.search(words):
         return False
@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* says of a secret where it is, or of what kind, and no more."""
+    """Tell whether *name* names only the place or the kind of a secret, not the secret."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is nearly one of the names *secrets*, or nearly a secret's: `passwrod`."""
+    """Tell whether *name* is a misspelt name of *secrets*, or a common one, as `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(
@@ -131,7 +131,7 @@ _NEAR = 0.85  # of its letters, as difflib counts: `taken` is no `token`
 
 
 def name_at(path: Iterable[Any]) -> str:
-    """Return the name of what stands at *path*; an item goes by the name of its list."""
+    """Return the name of the value at *path*; an item has the name of its list."""
     name = ""
     for step in path:
         name = step if isinstance(step, str) else name
@@ -139,14 +139,14 @@ def name_at(path: Iterable[Any]) -> str:
 
 
 def name_in_map(key: str, above: str) -> str:
-    """Return the name by which to judge what stands under *key* of the map called *above*.
+    """Return the name that decides if the value of *key*, in the map *above*, is secret.
 
-    The keys of a map of secrets are no names of their own: `api_keys={"work": ...}`.
+    In a map of secrets the keys do not count: `api_keys={"work": ...}`.
     """
     return above if is_secret_argument(above) and not says_where(key) else key
 
 
 def _snake(name: str) -> str:
-    """Return *name* in small letters with an underscore between words: `api_key` for `APIKey`."""
+    """Return *name* in lower case with an underscore between words: `api_key` for `APIKey`."""
     one_word = _PLURAL.sub("S", name.replace("OAuth", "Oauth"))
     return snake_case(one_word.replace("-", "_"))

@@ -1,4 +1,4 @@
-"""Find the secrets in a value: what its schema, a name or its type calls one, at any depth."""
+"""Find the secrets in a value, at any depth, by its schema, its names or its types."""
 
 import json
 import re
@@ -22,41 +22,41 @@ from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 WRAPPED = (SecretStr, SecretBytes, Secret)
 SecretsByPath = dict[tuple[Any, ...], Any]
-"""Secrets by the paths where they stood."""
+"""Secrets by their paths in the value."""
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* in which what *schema* calls secret is hidden."""
+    """Return a copy of *arguments* in which the secrets, according to *schema*, are hidden."""
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
 
 
 class Secrecy:
-    """What one schema calls secret, at any depth.
+    """The rules that tell which values of one schema are secret, at any depth.
 
     References, alternatives, items and the values of maps are followed, so that
-    `SecretStr | None` is as secret as `SecretStr`. What stands under a name that says so is
-    secret too, and every `SecretStr`. Where the schema has a secret inside but describes no
-    such value (an object sent as text), it is unknown which part of it is the secret: all
+    `SecretStr | None` is as secret as `SecretStr`. A value with the name of a secret is secret
+    too, and every `SecretStr`. If the schema has a secret inside but does not describe the
+    value (an object sent as text), it is unknown which part of the value is the secret: all
     of it is hidden.
     """
 
     def __init__(self, schema: Any, root: Any = None) -> None:
-        """Read *schema*; its references are those of *root*, if it is a part of that."""
+        """Read *schema*; if it is a part of *root*, its references are followed in *root*."""
         self._schema = schema  # kept: locations go by the ids of its parts
         self._location = Locations(schema if root is None else root).of([schema])
         self._harmless: frozenset[str] | None = None
 
     @property
     def has_secrets(self) -> bool:
-        """Whether something, at any depth, is a secret, whatever the arguments are."""
+        """Whether the schema has a secret at any depth, independent of the arguments."""
         return self._location.has_secrets
 
     @cached_property
     def defaults(self) -> list[str]:
-        """The secrets that the schema itself holds, as defaults: a server may put them in.
+        """The secrets in the defaults of the schema, which a server may put there.
 
-        What is just a word, as `none` or `changeme`, stands in too much that is no secret.
+        Plain words, as `none` or `changeme`, are left out: they are in too many other texts.
         """
         known = list[str]()
         for name, location in self._location.every_part():
@@ -68,10 +68,10 @@ class Secrecy:
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
-        """Tell at a glance that nothing in *arguments* can be a secret; else it takes a closer look.
+        """Tell quickly whether *arguments* surely have no secret; if false, `hide` has to check.
 
-        So it is where all are simple values under names that the schema has, and none of
-        those is a secret's. Most calls of most tools are such.
+        It is true if all are simple values whose names the schema declares, and none is the name
+        of a secret, as in most calls of most tools.
         """
         values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
         if not isinstance(values, dict):
@@ -84,12 +84,12 @@ class Secrecy:
         )
 
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
-        """Return a copy of *arguments* to be shown, and the texts of the secrets hidden in it.
+        """Return a copy of *arguments* that is safe to show, and the texts of its hidden secrets.
 
-        They are those of `mask`, and those that stand in a text: one which is JSON, an
-        address, or a setting as in `NAME=value`.
-        Names always show; nothing else does of arguments that are too deep, go in circles,
-        or that the schema describes as something else than an object.
+        These are the secrets of `mask`, and those inside texts: JSON, an address, or a setting
+        as `NAME=value`.
+        Names always show. Nothing else is shown of arguments that are too deep, contain
+        themselves, or are no object in the schema.
         """
         value = dict(arguments) if isinstance(arguments, Mapping) else arguments
         if self.is_harmless(value):
@@ -106,13 +106,13 @@ class Secrecy:
         return masked, [*_known(secrets), *inner]
 
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
-        """Return a copy of *value*, called *name*, with its secrets hidden, and those.
+        """Return a copy of *value*, called *name*, with its secrets hidden, and the secrets.
 
-        Dicts and lists are copied. Models, dataclasses, tuples and sets are looked into: one
-        with a secret becomes the dict or list that JSON would make of it.
+        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched: one with a
+        secret becomes the dict or list that JSON would make of it.
 
         Raises:
-            RecursionError: If *value* is too deep, or goes in circles.
+            RecursionError: If *value* is too deep, or contains itself.
         """
         secrets: SecretsByPath = {}
         return _masked(value, name, self._location, (), secrets), secrets
@@ -122,7 +122,7 @@ class Secrecy:
         return self.hide(arguments)[1]
 
     def redactor(self, arguments: Any) -> Redactor:
-        """Return what replaces the secrets in *arguments* wherever they turn up again."""
+        """Return a redactor of the secrets in *arguments*, to hide them in other texts."""
         return Redactor(self.secrets_in(arguments))
 
 
@@ -182,14 +182,14 @@ def _masked(
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield the texts of the secrets in *secrets*, and the parts of them that are used alone."""
+    """Yield the texts of *secrets*, and the parts of them that are used alone."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
 
 
 def _in_content(text: str, location: Location) -> Iterator[str]:
-    """Yield the secrets in *text*, which is JSON that *location* describes."""
+    """Yield the secrets in *text*, JSON that *location* describes."""
     if not location.has_secrets or len(text) > _LONGEST:
         return
     with suppress(ValueError, RecursionError):
@@ -199,7 +199,7 @@ def _in_content(text: str, location: Location) -> Iterator[str]:
 
 
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets in the texts of *value*: in JSON, addresses and settings, by the names there."""
+    """Yield the secrets inside the texts of *value*, by the names in JSON, addresses and settings."""
     for text in texts(value):
         if len(text) > _LONGEST:
             continue
@@ -215,7 +215,7 @@ def _may_hold(text: str) -> bool:
 
 
 def _name_beside(pair: dict[Any, Any]) -> str:
-    """Return the secret's name that *pair* has beside a value: `{"name": "token", "value": ...}`."""
+    """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; else empty."""
     if "value" not in pair or len(pair) > _PAIR:
         return ""
     names = (pair.get(key) for key in ("name", "key", "header"))
@@ -235,7 +235,7 @@ def _is_secret_text(value: Any, name: str, location: Location) -> bool:
 
 
 def _types_of(value: Any) -> frozenset[str]:
-    """Return the types of JSON that *value* is of; text is what JSON has no word for."""
+    """Return the JSON types of *value*; other objects count as text."""
     return types_of_value(value) or frozenset({"string"})
 
 
@@ -243,7 +243,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def opened(value: Any) -> Any:
-    """Return *value* as the dict or list that JSON would make of it, or as it is."""
+    """Return *value* as the dict or list that JSON would make of it, or else unchanged."""
     if isinstance(value, dict | list | str | int | float | bytes):
         return value
     match value:
@@ -280,7 +280,7 @@ def argument_name(model: BaseModel, field: str) -> str:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield the texts and the numbers in *value*, as they might be found elsewhere."""
+    """Yield the texts in *value*, and the numbers as text, at any depth."""
     todo, visited = [value], set[int]()
     while todo:
         part = todo.pop()
@@ -294,7 +294,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def _text_or_parts(value: Any) -> str | list[Any]:
-    """Return the text that *value* is, or what is inside of it."""
+    """Return *value* as text, or the list of its parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes | bytearray):
@@ -315,7 +315,7 @@ def _text_or_parts(value: Any) -> str | list[Any]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value* with the secrets that were *secrets* back in their places."""
+    """Return *value* with each mark replaced by the secret from *secrets*."""
     if not secrets:
         return value
     if isinstance(value, str):
@@ -328,7 +328,7 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Return the secrets that *masked* hides of *value*, by their paths."""
+    """Return the secrets of *value* that *masked* hides, by their paths."""
     if isinstance(masked, str):
         return {path: value} if masked == MARK != value else {}
     pairs: Iterable[tuple[Any, Any, Any]] = ()

@@ -1,4 +1,4 @@
-"""The samples in a schema, its defaults and examples: those that hold a secret are left out."""
+"""Remove samples (defaults and examples) that hold a secret from a schema."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +16,8 @@ _SIGNS = frozenset(":={[")  # of an address, a setting, JSON: what a secret may 
 def without_secret_samples(schema: Json) -> Json:
     """Return *schema* without the defaults and examples that hold a secret.
 
-    A model is told of a tool, and its provider with it, without them. A call without such an
-    argument takes the default all the same: the tool, or its server, puts it in.
+    So a model and its provider do not get them. A call without such an argument still uses the
+    default: the tool or its server adds it.
     """
     if not any(_secret_samples(part, schema) for _, part in every(schema)):
         return schema
@@ -39,7 +39,7 @@ def without_secret_samples(schema: Json) -> Json:
 
 
 def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
-    """List the properties of *schema*, and the keyword of each whose samples hold a secret."""
+    """List the properties of *schema* whose samples hold a secret, each with the keyword."""
     return [
         (name, keyword)
         for name, field in mapping(schema, "properties").items()

@@ -1,4 +1,4 @@
-"""Find the secrets in settings of a server, and in texts like them: by their names, wherever."""
+"""Find secrets by their names, in the settings of a server and in similar texts."""
 
 import json
 import re
@@ -20,11 +20,11 @@ _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 
 
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
-    """Yield the secrets in *value*, JSON-like, that is called *name*.
+    """Yield the secrets in *value*, JSON-like data that is called *name*.
 
-    Text under a name that says so is a secret, and of `Bearer x` also the `x`. In any text, a
-    URL's password or token, and what stands beside such a name: `name=value`, `Name: value`, a
-    parameter of a URL, a member of a JSON object.
+    A text with the name of a secret is one, and of `Bearer x` also the `x`. In any text, these
+    are secrets: the password or token of a URL, and a value beside such a name: `name=value`,
+    `Name: value`, a parameter of a URL, a member of a JSON object.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -39,7 +39,7 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
 
 
 def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the *words* of a command line, each with the secrets in it: `--api-key VALUE`."""
+    """Yield the *words* of a command line, each with its secrets, as in `--api-key VALUE`."""
     option = ""
     for word in words:
         text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word
@@ -48,16 +48,16 @@ def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Tell at a glance whether `secrets_in_argument` may find something in *text*."""
+    """Tell quickly whether `secrets_in_argument` may find something in *text*."""
     return "://" in text or bool(_BEGINNING.match(text))
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
-    """Yield the secrets in *text*, an argument whose own name says nothing.
+    """Yield the secrets in *text*, an argument that does not have the name of a secret.
 
-    They are the password and the tokens of a URL, and what stands beside a secret's name in
-    `NAME=value` or `Name: value`, if that is all of the text. Sentences and program code have
-    such names too, so this looks less closely than `secrets_in` does.
+    They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
+    that is the whole text and the name is a secret's. Sentences and program code have such names
+    too, so this is less strict than `secrets_in`.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)

@@ -1,1 +1,1 @@
-"""Known secrets found in text and bytes, however a program has written them."""
+"""Find known secrets in text and bytes, also if a program has encoded them."""

@@ -1,4 +1,4 @@
-"""The parts of a secret that programs really use: a token without `Bearer`, a password of a URL."""
+"""The parts of a secret that programs use alone: a token without `Bearer`, a password of `Basic`."""
 
 import re
 from base64 import b64decode
@@ -13,16 +13,16 @@ SCHEMES = frozenset(
         *("negotiate", "oauth", "ssws", "token"),
     }
 )
-"""What may stand before the credentials of a request, in small letters."""
+"""The schemes before the credentials of a request, in lower case."""
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
 _SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is no secret
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, which is called *name*, and the parts of it that are secrets by themselves.
+    """Yield *secret*, called *name*, and the parts of it that are also secrets alone.
 
-    These are what follows `Bearer`, the password in `Basic`, the values of a cookie, and all
-    without the blanks around them.
+    The parts are the token after `Bearer`, the password in `Basic`, the values of a cookie, and
+    each without the blanks around it.
     """
     yield secret
     if secret != secret.strip():
@@ -41,7 +41,7 @@ def parts(secret: str, name: str = "") -> Iterator[str]:
 
 
 def _of_basic(credentials: str) -> Iterator[str]:
-    """Yield the user with the password, and the password, of HTTP's basic authentication."""
+    """Yield `user:password` and the password alone of HTTP's basic authentication."""
     try:
         decoded = b64decode(credentials, validate=True).decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The ways a secret may be written: as it is, and as programs encode it."""
+"""The ways in which programs may write a secret: as it is, and encoded."""
 
 import json
 import re
@@ -8,12 +8,12 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 LINE = 8
-"""Characters: a line of a secret that is shorter stands in too much that is no secret."""
+"""The least characters of a line of a secret; shorter lines are in too many other texts."""
 LONGEST = 20_000
-"""Characters: a secret that is longer is only looked for as it is, whole and line by line."""
+"""The most characters of a secret to search in encodings; longer ones are searched as they are."""
 
 IN_EACH_OTHER = 500
-"""Characters: no longer line is looked for in one encoding inside of another."""
+"""The most characters of a line to search in one encoding inside another."""
 _KEY = 5_000  # characters: nor is any line of a secret that is longer than a key
 
 _TOKEN = 32  # characters: what is shorter, and has blanks in it, may be words
@@ -27,12 +27,12 @@ _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 
 
 def encodings(secret: str) -> Iterator[str]:
-    """Yield the ways *secret*, and each line of it, may be written, but for base64, base32 and hex.
+    """Yield the encodings of *secret* and of each line of it, except base64, base32 and hex.
 
-    JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr and quotes of
-    a shell. They also one in another: two of them, not three, and only of lines of at most
-    `IN_EACH_OTHER` characters. Many coincide for a secret of letters and digits. Of one that is
-    longer than `LONGEST` it yields only itself and its lines.
+    They are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr and
+    quotes of a shell; also two of them, one inside another, for lines of at most `IN_EACH_OTHER`
+    characters. Many are equal for a secret of letters and digits. For a secret longer than
+    `LONGEST` it yields only the secret and its lines.
     """
     for text in _texts(secret):
         yield text
@@ -51,11 +51,11 @@ def encodings(secret: str) -> Iterator[str]:
 
 
 def in_letters(secret: str) -> Iterator[str]:
-    """Yield *secret*, and each line of it, as base64 and base32 write them.
+    """Yield *secret* and each line of it in base64 and base32.
 
-    In both alphabets of base64, also of UTF-16, and at any offset in what was encoded together
-    with it; of lines of at most `IN_EACH_OTHER` characters also what JSON, URLs, HTML, a repr or
-    base64 made of it before. A long token, and the lines of a key as one, are letters already.
+    In both alphabets of base64, also of UTF-16, and at any offset in the encoded data; for lines
+    of at most `IN_EACH_OTHER` characters also after JSON, URL, HTML, repr or base64. A long token
+    and the joined lines of a key are letters already.
     """
     if len(secret) > LONGEST:
         return
@@ -78,7 +78,7 @@ def in_letters(secret: str) -> Iterator[str]:
 
 
 def in_digits(secret: str) -> Iterator[str]:
-    """Yield *secret*, and each line of it, in hexadecimal, in small and capital letters."""
+    """Yield *secret* and each line of it in hexadecimal, in lower and upper case."""
     if len(secret) > LONGEST:
         return
     lines = list(_lines(secret))
@@ -91,7 +91,7 @@ def in_digits(secret: str) -> Iterator[str]:
 def in_spaced_digits(secret: str) -> Iterator[str]:
     """Yield the *secret* in hexadecimal, with the usual separators.
 
-    For a secret so short that its digits may stand in a table of numbers.
+    For a secret so short that its digits may be in a table of numbers by chance.
     """
     data = as_bytes(secret)
     words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
@@ -103,10 +103,10 @@ def in_spaced_digits(secret: str) -> Iterator[str]:
 
 
 def line_forms(secret: str) -> Iterator[str]:
-    """Yield *secret* with the other ends of line that files and programs give it.
+    """Yield *secret* with the other line ends that files and programs use.
 
-    In a `.env` file or a service account's JSON a key stands in one line, with a backslash and
-    an n between its lines.
+    In a `.env` file or a service account's JSON a key is one line, with a backslash and an n
+    between its parts.
     """
     in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n")
     if "\n" in in_lines.strip():
@@ -114,7 +114,7 @@ def line_forms(secret: str) -> Iterator[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8; what stands for bytes that were none, as those bytes."""
+    """Return *text* as UTF-8; surrogates that stand for other bytes become those bytes."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # half of a pair is text too
@@ -122,13 +122,13 @@ def as_bytes(text: str) -> bytes:
 
 
 def _covers(lines: list[str], secret: str) -> bool:
-    """Tell whether *lines* leave nothing of *secret* to be found: long keys would take long."""
+    """Tell whether *lines* cover the whole *secret*, so that it need not be searched as a whole."""
     rest = (line.strip() for line in secret.splitlines() if line.strip() not in lines)
     return bool(lines) and not any(line for line in rest if not _is_frame(line))
 
 
 def _is_frame(line: str) -> bool:
-    """Tell whether *line* is the first or last of a PEM file."""
+    """Tell whether *line* is the first or last line of a PEM file."""
     return line.startswith("-----")
 
 
@@ -146,13 +146,13 @@ def _texts(secret: str) -> Iterator[str]:
 
 
 def _texts_for_two(secret: str) -> Iterator[str]:
-    """Yield what of *secret* and its lines is looked for in two encodings at once."""
+    """Yield the texts among *secret* and its lines to search in one encoding inside another."""
     if len(secret) <= _KEY:
         yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
 
 def _usual(text: str) -> Iterator[str]:
-    """Yield *text* in JSON, in a URL, in HTML and in a repr, as it is written most often."""
+    """Yield *text* in the most usual forms of JSON, URL, HTML and repr."""
     data = as_bytes(text)
     yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     yield from (quote(data, ""), quote(data), quote_plus(data))
@@ -194,7 +194,7 @@ def _in_url(text: str) -> Iterator[str]:
 
 
 def _small(encoded: str) -> str:
-    """Return *encoded* with small letters in its escapes: `%2f`."""
+    """Return *encoded* with lower case in its escapes: `%2f`."""
     first, *rest = encoded.split("%")
     return "%".join([first, *(part[:2].lower() + part[2:] for part in rest)])
 
@@ -210,7 +210,7 @@ def _in_html(text: str) -> Iterator[str]:
 
 
 def _in_base(base: int, data: bytes) -> Iterator[str]:
-    """Yield what of *data* tells of nothing else in base 64 or 32, wherever it stands in a group."""
+    """Yield the base64 or base32 letters that depend on *data* alone, for each offset in a group."""
     bytes_in_group, bits, encode = _BASES[base]
     for offset in range(bytes_in_group):  # bytes before it
         encoded = encode(bytes(offset) + data).decode()

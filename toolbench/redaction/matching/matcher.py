@@ -1,4 +1,4 @@
-"""Find many texts in one pass, also where they overlap and where one has only begun."""
+"""Find many texts in one pass, also if they overlap or only their beginning is there."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import Any
 
 Span = tuple[int, int]
-"""Where something begins, and where what follows it begins."""
+"""The start and the end of a match, the end exclusive."""
 
 
 class Matcher:
-    """Finds patterns in bytes, in a time that hardly depends on how many there are."""
+    """A search for patterns in bytes, whose time hardly depends on the number of patterns."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
-        """Look for *patterns*; there must be one, and none may be empty."""
+        """Search for *patterns*: at least one, and none may be empty."""
         self._patterns = sorted(set(patterns))
         self.longest = max(map(len, self._patterns))
-        """Bytes of the longest pattern."""
+        """The bytes of the longest pattern."""
 
     @cached_property
     def _automaton(self) -> Any:
@@ -27,16 +27,16 @@ class Matcher:
         return _automaton({pattern[:_BEGINNING] for pattern in self._patterns})
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether a pattern stands in *data*."""
+        """Tell whether *data* has a pattern."""
         return bool(self._automaton.find_matches_as_indexes(data))
 
     def spans(self, data: bytes) -> list[Span]:
-        """Return where patterns stand in *data*; those that overlap make one span."""
+        """Return the spans of patterns in *data*; spans that overlap are merged."""
         matches = self._automaton.find_matches_as_indexes(data, overlapping=True)
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return where in *data* a pattern begins before *cut*, or ends behind it."""
+        """Return the spans in *data* of beginnings of patterns before *cut*, and of ends after it."""
         spans = list[Span]()
         at = data.find(cut)
         while at >= 0:
@@ -57,7 +57,7 @@ class Matcher:
         return next(self.beginnings(data), 0)
 
     def beginnings(self, data: bytes) -> Iterator[int]:
-        """Yield how many bytes at the end of *data* may be the beginning of a pattern, most first."""
+        """Yield the numbers of bytes at the end of *data* that may begin a pattern, largest first."""
         end = data[-self.longest + 1 :] if self.longest > 1 else b""
         matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
         starts = {start for _, start, _ in matches}
@@ -66,7 +66,7 @@ class Matcher:
         yield from (size for size in sizes if self._is_beginning(end[-size:]))
 
     def _is_beginning(self, text: bytes) -> bool:
-        """Tell whether a pattern begins with *text* and goes on."""
+        """Tell whether *text* is the beginning of a longer pattern."""
         index = bisect_left(self._patterns, text)
         if self._patterns[index : index + 1] == [text]:
             index += 1
@@ -74,7 +74,7 @@ class Matcher:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Return *spans* in order; those that overlap make one."""
+    """Return *spans* in order; spans that overlap are merged."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and start < whole[-1][1]:

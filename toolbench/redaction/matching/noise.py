@@ -1,4 +1,4 @@
-"""Secrets with noise between their characters: colours, control characters, what is not seen."""
+"""Find secrets with noise between their characters: colours, control and invisible characters."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,25 +14,25 @@ _MARK = MARK.encode()
 
 
 class Noise(NamedTuple):
-    """What may stand between the characters of a text and is not seen."""
+    """Invisible bytes that may be between the characters of a text."""
 
     whole: re.Pattern[bytes]
-    """A run of it, as the only group."""
+    """The pattern of a sequence of noise, as its only group."""
     begun: re.Pattern[bytes]
-    """A piece at the end of a text that may go on in the next one."""
+    """The pattern of noise at the end of a text that may continue in the next text."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return where in *data* a piece begins that may go on in what follows."""
+        """Return the start of noise at the end of *data* that may continue in the next data."""
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
 
 def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
-    """Return all *pieces*, with *spans* of their text replaced.
+    """Return all *pieces* joined, with *spans* of their text replaced.
 
     Args:
-        pieces: Text and noise by turns, as `re.split` gives them: text first.
-        spans: Where in the text alone secrets stand, in order.
+        pieces: Text and noise by turns, as `re.split` returns them: text first.
+        spans: The spans of secrets in the text without noise, in order.
     """
     safe, at, first = [], 0, 0
     for index, piece in enumerate(pieces):
@@ -53,7 +53,7 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
 
 
 def _shown(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
-    """Yield what is shown of *text*, which begins at *offset* of the text that *spans* are in."""
+    """Yield the safe parts of *text*, which begins at *offset* in the text of *spans*."""
     at, last = offset, offset + len(text)
     for start, end in spans:
         if start >= last:
@@ -82,13 +82,13 @@ class _Redactor(Protocol):
 
 
 class NoisyStream:
-    """Replaces secrets in bytes that come in pieces, also past noise; the noise stays.
+    """A stream that replaces secrets in bytes that come in pieces, also across noise, which stays.
 
     It holds back an end that may be the beginning of a secret, or of noise.
     """
 
     def __init__(self, redactor: _Redactor, noise: Noise) -> None:
-        """Replace what *redactor* knows."""
+        """Replace the secrets of *redactor*."""
         self._redactor = redactor
         self._noise = noise
         self._as_it_is = redactor.stream()  # a secret may stand in noise, and hold some
@@ -96,19 +96,19 @@ class NoisyStream:
         self._hidden = 0  # bytes of text in it that a mark stands for already
 
     def feed_data(self, data: bytes) -> bytes:
-        """Return what can be shown of *data* and of what was held back before."""
+        """Return the bytes that can be shown now, of *data* and of bytes held back before."""
         if not self._redactor:
             return data
         data = self._rest + data
         return self._as_it_is.feed_data(self._passed(data, self._noise.begins_in(data)))
 
     def flush_data(self) -> bytes:
-        """Return what was held back: nothing follows it."""
+        """Return the bytes held back, at the end of the stream."""
         data = self._passed(self._rest, len(self._rest), is_last=True)
         return self._as_it_is.feed_data(data) + self._as_it_is.flush_data()
 
     def _passed(self, data: bytes, end: int, *, is_last: bool = False) -> bytes:
-        """Return what is shown of *data* up to *end*, and hold back the rest."""
+        """Return the safe form of *data* up to *end*, and hold back the rest."""
         pieces = self._noise.whole.split(data[:end])
         text = b"".join(pieces[::2])
         at = len(text) if is_last else len(text) - self._redactor.begun(text)
@@ -123,7 +123,7 @@ class NoisyStream:
 
 
 def _before(pieces: Iterable[bytes], end: int) -> Iterator[bytes]:
-    """Yield what of *pieces* stands before byte *end* of their text."""
+    """Yield the *pieces* before byte *end* of their text."""
     at = 0
     for index, piece in enumerate(pieces):
         if index % 2:

@@ -1,4 +1,4 @@
-"""Find known secrets in bytes, however a program has written them."""
+"""Find known secrets in bytes, also if a program has encoded them."""
 
 from collections.abc import Iterable
 
@@ -19,15 +19,15 @@ from toolbench.redaction.matching.spaced import (
 )
 
 SHORTEST = 4
-"""Characters: a secret that is shorter stands in too many words that are none."""
+"""The least characters of a secret to search; shorter ones are in too many other words."""
 _FEWEST_DIGITS = 12  # of hex: fewer may stand in a table of numbers
 
 
 class SecretSearch:
-    """Finds some secrets as they are, in escapes, and in base64 and hex in whatever lines."""
+    """A search for secrets as they are, in escapes, and in base64 and hex with any line breaks."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Look for *secrets*; there must be one."""
+        """Search for *secrets*, at least one."""
         plain, letters, digits = set[bytes](), set[bytes](), set[bytes]()
         for secret in secrets:
             plain.update(_plain(secret))
@@ -42,22 +42,22 @@ class SecretSearch:
             if patterns
         ]
         self.longest = max([self._plain.longest, *(m.longest for m in self._spaced)])
-        """The most bytes that a secret has as it may be written."""
+        """The most bytes of a secret in any encoding."""
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether a secret stands in *data*."""
+        """Tell whether *data* has a secret."""
         return self._plain.occurs_in(data) or any(
             one.occurs_in(data) for one in self._spaced
         )
 
     def spans(self, data: bytes) -> list[Span]:
-        """Return where secrets stand in *data*; those that overlap make one span."""
+        """Return the spans of secrets in *data*; spans that overlap are merged."""
         spans = self._plain.spans(data)
         spaced = [span for one in self._spaced for span in one.spans(data)]
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return where in *data* a secret begins before *cut*, or ends behind it."""
+        """Return the spans in *data* of beginnings of secrets before *cut*, and of ends after it."""
         spans = self._plain.spans_beside(cut, data)
         for one in self._spaced:
             spans += one.spans_beside(cut, data)
@@ -66,20 +66,20 @@ class SecretSearch:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a secret.
 
-        A few letters of base64 or hex at the end of a line are none: see `barely_begun`.
+        A few letters of base64 or hex at the end of a line do not count: see `barely_begun`.
         """
         return max(
             self._plain.begun(data), *(one.begun(data) for one in self._spaced), 0
         )
 
     def barely_begun(self, data: bytes) -> int:
-        """Return the same with what is too little to be held back, but not to be remembered."""
+        """Like `begun`, and count beginnings too short to hold back but worth remembering."""
         sizes = (one.begun(data, fewest=1) for one in self._spaced)
         return max(self._plain.begun(data), *sizes, 0)
 
 
 def _plain(secret: str) -> set[bytes]:
-    """Return how *secret* may be written, but for what is found in whatever lines it stands."""
+    """Return the encodings of *secret* to search without spaces or line breaks inside."""
     short = {
         *(text for text in in_letters(secret) if len(text) < LINE),
         *(text for text in in_digits(secret) if len(text) < _FEWEST_DIGITS),

@@ -1,4 +1,4 @@
-"""Find encoded secrets in whatever lines and groups a program has written them."""
+"""Find encoded secrets with any line breaks and separators between their letters."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from itertools import accumulate
 from toolbench.redaction.matching.matcher import Matcher, Span
 
 FEWEST = 4
-"""Letters: fewer before the end of a line are in too many lines to be held back."""
+"""The least letters to hold back at the end of a line; too many lines end with fewer."""
 _BLOCK = (
     1 << 12
 )  # bytes: only where something was found is it looked up where it stands
@@ -17,19 +17,19 @@ _MORE = 1_000  # bytes that may stand between letters besides
 
 
 class Spacing:
-    """What programs put between the letters of an encoding."""
+    """The separators that programs put between the letters of an encoding."""
 
     def __init__(self, blanks: bytes, marks: Iterable[bytes]) -> None:
-        """Know single *blanks*, and *marks* of several bytes."""
+        """Use *blanks* of one byte, and *marks* of several bytes."""
         self.blanks = blanks
-        """Single bytes that are no letters."""
+        """The single bytes that are separators."""
         self._marks = tuple(marks)
         self._firsts = {mark[:1] for mark in self._marks}
         begun = {mark[:n] for mark in self._marks for n in range(1, len(mark))}
         self._begun = tuple(begun - set(self._marks))
 
     def without_marks(self, data: bytes) -> bytes:
-        """Return *data* with blanks in place of the marks; all else stays where it is."""
+        """Return *data* with blanks in place of the marks; positions do not change."""
         firsts = {first for first in self._firsts if first in data}
         for mark in self._marks if firsts else ():
             if mark[:1] in firsts:
@@ -37,39 +37,39 @@ class Spacing:
         return data
 
     def cut_marks(self, data: bytes) -> Iterator[int]:
-        """Yield how many bytes at the end of *data* may be the beginning of a mark."""
+        """Yield the numbers of bytes at the end of *data* that may be the beginning of a mark."""
         return (len(begun) for begun in self._begun if data.endswith(begun))
 
 
 _ENDS = (b"\\n", b"\\r", b"\\t", b"%0A", b"%0D", b"%0a", b"%0d")
 LETTERS = Spacing(b" \t\r\n\v\f\\\"',", _ENDS)
-"""In base64 and base32: line ends and blanks, also in a list or a text of JSON."""
+"""The separators in base64 and base32: line ends and blanks, also in a list or a text of JSON."""
 _PREFIXES = (b"\\x", b"\\u00", b"0x", b"0X", b"&#x", b"&#X")
 DIGITS = Spacing(LETTERS.blanks + b":;-%", (*_ENDS, *_PREFIXES))
-"""In hex: the same, and what stands between bytes or before each."""
+"""The separators in hex: the same, and those between bytes or before each byte."""
 
 
 class SpacedMatcher:
-    """Finds patterns of letters in bytes, past what a program puts between them."""
+    """A search for patterns of letters in bytes, also across separators."""
 
     def __init__(self, patterns: Iterable[bytes], spacing: Spacing) -> None:
-        """Look for *patterns*; there must be one, and none holds anything of *spacing*."""
+        """Search for *patterns*: at least one, and none has separators of *spacing*."""
         self._matcher = Matcher(patterns)
         self._spacing = spacing
         self.longest = _ROOM * self._matcher.longest + _MORE
-        """Bytes in which a pattern is found whose text comes in pieces."""
+        """The most bytes of a pattern with its separators, for text that comes in pieces."""
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether a pattern stands in *data*."""
+        """Tell whether *data* has a pattern."""
         return self._matcher.occurs_in(Letters(data, self._spacing).text)
 
     def spans(self, data: bytes) -> list[Span]:
-        """Return where patterns stand in *data*; those that overlap make one span."""
+        """Return the spans of patterns in *data*; spans that overlap are merged."""
         letters = Letters(data, self._spacing)
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return where in *data* a pattern begins before *cut*, or ends behind it."""
+        """Return the spans in *data* of beginnings of patterns before *cut*, and of ends after it."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]
@@ -77,14 +77,14 @@ class SpacedMatcher:
     def begun(self, data: bytes, *, fewest: int = FEWEST) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern.
 
-        A beginning of less than *fewest* letters counts only with nothing between them.
+        A beginning of less than *fewest* letters counts only without separators between them.
         """
         end = data[-self.longest :]
         sizes = (0, *self._spacing.cut_marks(end))
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return the same where *behind* more bytes may be a part of the spacing."""
+        """Return the same if *behind* more bytes at the end may be a part of a separator."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)
@@ -94,10 +94,10 @@ class SpacedMatcher:
 
 
 class Letters:
-    """The letters of some bytes, and where they stand."""
+    """The letters in some bytes without separators, and their positions."""
 
     def __init__(self, data: bytes, spacing: Spacing) -> None:
-        """Leave *spacing* out of *data*."""
+        """Remove the separators of *spacing* from *data*."""
         self._data = data = spacing.without_marks(data)
         self._blanks = frozenset(spacing.blanks)
         starts = range(0, len(data), _BLOCK)
@@ -115,18 +115,18 @@ class Letters:
         return [0, *accumulate(self._sizes[:-1])]
 
     def place(self, start: int, end: int) -> Span:
-        """Return where the letters from *start* to *end* stand."""
+        """Return the span in the data of the letters from *start* to *end*."""
         return self.position(start), self.position(end - 1) + 1
 
     def position(self, index: int) -> int:
-        """Return where the letter number *index* stands."""
+        """Return the position in the data of the letter number *index*."""
         block = bisect_right(self._starts, index) - 1
         if block not in self._places:
             self._places[block] = self.places_in(block)
         return self._places[block][index - self._starts[block]]
 
     def places_in(self, block: int) -> list[int]:
-        """Return where the letters of *block* stand."""
+        """Return the positions in the data of the letters of *block*."""
         start = block * _BLOCK
         part = enumerate(self._data[start : start + _BLOCK], start)
         return [place for place, byte in part if byte not in self._blanks]
