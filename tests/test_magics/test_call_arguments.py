@@ -49,5 +49,5 @@ class TestPython:
     @pytest.mark.parametrize("body", ["n", "[1]", "print(n)", "_a = 1\n3"])
     def test_that_gives_nothing_is_a_mistake(self, body):
         """An expression that is no dict would be lost."""
-        with pytest.raises(BodyError, match="The body assigns nothing: it takes"):
+        with pytest.raises(BodyError, match="The body assigns nothing: write"):
             from_text(body, "py", {"n": 4}, {})

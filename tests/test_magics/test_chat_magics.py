@@ -138,7 +138,7 @@ class TestModel:
 
     def test_of_no_name_says_what_is_missing(self, shell):
         """A name that stands for nothing yet is a line of help."""
-        with pytest.raises(UsageError, match="What is mine"):
+        with pytest.raises(UsageError, match="There is no model mine yet"):
             model(shell, "mine")
         assert "No models yet" in repr(model(shell, ""))
 
@@ -189,7 +189,7 @@ class TestChat:
         [
             ("", "Hello.", "With which model"),
             ("--model nobody", "Hello.", "no model called 'nobody'"),
-            ("add", "Hello.", "holds something else"),
+            ("add", "Hello.", "is not a chat"),
             ("--tools", "Hello.", "expected one argument"),
             ("", " \n", "What do you want to say"),
         ],

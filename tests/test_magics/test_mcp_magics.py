@@ -171,7 +171,7 @@ class TestLooks:
         """Who lists servers, or looks at one, learns that tools of it are missing."""
         mcp(connecting(misbehaving("missing-schema")))
         (row,) = mcp("list").rows
-        assert row[-1] == "1 tool cannot be called: %mcp tools one says why"
+        assert row[-1] == "1 tool cannot be called: %mcp tools one shows why"
 
     def test_tools_with_what_went_wrong(self, mcp):
         """A list that breaks off says so."""
@@ -246,8 +246,8 @@ class TestMistakes:
             ("tools nope", ToolNotFoundError, "%mcp connect starts one"),
             ("explore nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect nope", ToolNotFoundError, "No server 'nope'"),
-            ("disconnect", UsageError, "Say which server, or --all"),
-            ("disconnect x --all", UsageError, "Which: x, or --all?"),
+            ("disconnect", UsageError, "Name a server, or add --all"),
+            ("disconnect x --all", UsageError, "Give NAME or --all, not both"),
             ("list -- python", UsageError, "Only %mcp connect takes a command"),
             ("connect x --config f.json", UsageError, "from the file: no name."),
             ("connect --config f --mode auto", UsageError, "from the file: no --mode."),
@@ -256,7 +256,7 @@ class TestMistakes:
             (
                 "connect x http://x --env A=1",
                 UsageError,
-                "a URL or an object takes none",
+                "not for a URL or an object",
             ),
         ],
     )

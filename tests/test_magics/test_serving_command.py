@@ -45,7 +45,7 @@ class TestServe:
         served = mcp("serve")
         mcp("serve --stop")
         assert served.is_closed
-        assert "'notebook' is served no longer" in capsys.readouterr().out
+        assert "'notebook' is not served any more" in capsys.readouterr().out
         with pytest.raises(UsageError, match="Nothing is served"):
             mcp("serve --stop")
 

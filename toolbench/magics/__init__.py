@@ -1,1 +1,1 @@
-"""The magics: each parses a line, calls a plain object, and returns what it gave."""
+"""The magics: each parses a line, calls a plain object, and returns its result."""

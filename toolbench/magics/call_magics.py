@@ -1,4 +1,4 @@
-"""%%tool_call: a model's message, its calls ready to run."""
+"""%%tool_call: show the calls in a model's message, ready to run."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def _parser() -> LineParser:
         "tool_call",
         mark="%%",
         description="Paste what a model sent: each of its calls is shown as a filled "
-        "panel, with what was repaired, what is wrong, and what goes back to the model. "
+        "panel, with what was repaired, what is wrong, and the answer for the model. "
         "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
         examples=(
             '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
@@ -28,7 +28,7 @@ def _parser() -> LineParser:
         "-p",
         "--provider",
         choices=tuple(FORMATS),
-        help="whose message it is, where its shape does not tell",
+        help="the provider of the message, if its form does not show it",
     )
     parser.add_argument(
         "-o", "--out", metavar="VAR", type=variable, help="keep the calls in VAR"
@@ -41,7 +41,7 @@ TOOL_CALL = _parser()
 
 @magics_class
 class CallMagics(Magics):
-    """The magic of a model's calls."""
+    """The magic `%%tool_call`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
         """Find the called tools in *catalog*, for *shell*."""
@@ -52,7 +52,7 @@ class CallMagics(Magics):
     @no_var_expand
     @cell_magic
     def tool_call(self, line: str, cell: str) -> CallsView | None:
-        """Show the calls."""
+        """Show the calls of a message."""
         options = parsed(TOOL_CALL, line)
         if options is None:
             return None

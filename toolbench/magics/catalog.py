@@ -1,4 +1,4 @@
-"""Every tool a notebook knows: made in its cells, served over MCP, or registered."""
+"""Find the tools of a notebook: made in its cells, served over MCP, or registered."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 AnyTool = ToolDefinition[Any, Any]
 _RUNTIME = {*STEMS, "execute_ipython_cell"}
 
-# Two letters before the stop: neither `e.g.` nor an initial ends a sentence.
+# A full stop after two letters ends a sentence, but not the one of `e.g.` or of an initial.
 _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A tool by name; one that is only registered is made when first asked for."""
+    """A tool by name; `make` returns the tool, and makes a registered one at the first call."""
 
     name: str
     source: str
-    """`notebook`, `registry`, or `mcp:` and the name of a server."""
+    """Where it is from: `notebook`, `registry`, or `mcp:` and the name of a server."""
     description: str
     make: Callable[[], AnyTool]
 
     @property
     def summary(self) -> str:
-        """The first sentence of the description, of its first line at most."""
+        """The first sentence of the description, or its first line if that is shorter."""
         line = self.description.strip().partition("\n")[0]
         return _SENTENCE_END.split(line, maxsplit=1)[0]
 
@@ -48,7 +48,7 @@ class _MadeTools(NamedTuple):
 
 
 class Catalog:
-    """Looks in the user's namespace, then at the connected servers, then in the registry."""
+    """All tools of the user's namespace, the connected servers and the registry, in this order."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Catalog:
         client: "Callable[[], MCPClient | None]",
         registry: ToolRegistry = default_registry,
     ) -> None:
-        """Look for tools in these three places; *client* is asked each time."""
+        """Look for tools in these three places; *client* is called at each look."""
         self._namespace = namespace
         self._client = client
         self._registry = registry
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return the tools whose name or source contains, or matches, what is given."""
+        """Return the tools whose name matches *pattern* and whose source matches *source*."""
         entries: dict[str, Entry] = {}
         for entry in self._all():
             entries.setdefault(entry.name, entry)
@@ -78,30 +78,30 @@ class Catalog:
         return [entry.name for entry in self.entries()]
 
     def sources(self) -> list[str]:
-        """Return where tools can be from, those with no tools too."""
+        """Return all sources of tools, also those without a tool."""
         kinds = ("notebook", "registry", "mcp")
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
     def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
-        """Return the tools of `entries`; one that cannot be made is left out, with a warning.
+        """Return the tools of `entries`; warn of a tool that cannot be made, and leave it out.
 
-        Where *pattern* is the name of one of them, it means that one alone.
+        If *pattern* is the whole name of a tool, return only this tool.
         """
         tools: dict[str, AnyTool] = {}
         entries = self.entries(pattern, source)
         for entry in [e for e in entries if e.name == pattern] or entries:
             try:
                 tools[entry.name] = entry.make()
-            except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
+            except Exception as error:  # noqa: BLE001 - a create() may raise anything; the others stay
                 reason = f"{type(error).__name__}: {error}"
                 warn(f"{entry.name} is left out: {reason}", stacklevel=3)
         return tools
 
     def find(self, name: str) -> AnyTool:
-        """Return the tool called *name*; an older name of a runtime tool will do.
+        """Return the tool called *name*, which can be an older name of a runtime tool.
 
         Raises:
-            ToolNotFoundError: If there is none; names the nearest.
+            ToolNotFoundError: If there is none; the message suggests a similar name.
         """
         entry = (
             self._entry(name)
@@ -114,12 +114,12 @@ class Catalog:
         raise ToolNotFoundError(msg)
 
     def close(self) -> None:
-        """Close the tools that were made here from the registry."""
+        """Close the tools that the catalog made from the registry."""
         for name in list(self._tools_by_name):
             self._forget(name)
 
     def _by_full_name(self, name: str) -> Entry | None:
-        """The tool of a server by `server_tool`, which it has whatever the others are called."""
+        """Return the tool of a server by its full name, `server_tool`, which always works."""
         for tool in self._client() or ():
             if name == f"{tool.server}_{tool.remote_name}":
                 return _entry(tool, tool.source)
@@ -147,7 +147,7 @@ class Catalog:
         return getattr(recipe, "description", "") or recipe.__doc__ or ""
 
     def _make(self, name: str) -> AnyTool:
-        """Make a registered tool once: a terminal keeps its shell between two cells."""
+        """Make a registered tool once, so that a terminal keeps its shell between two cells."""
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return recipe.latest()
@@ -171,14 +171,14 @@ class Catalog:
 
 
 def _way_to(name: str, known: list[str]) -> str:
-    """What to do about a tool *name* that is not among the *known*."""
+    """Return advice for *name*, which is not among the *known* names."""
     shared = [repr(other) for other in known if other.endswith(f"_{name}")]
     if len(shared) > 1:  # servers with a tool of one name
         return f" There are {' and '.join(shared)}."
     if name in _RUNTIME:
         return (
-            " It is a runtime tool: register_default_tools() of toolbench.tools brings "
-            "those."
+            " It is a runtime tool: register_default_tools() of toolbench.tools adds "
+            "these tools."
         )
     return did_you_mean(name, known) or " %tools lists them all."
 
@@ -188,7 +188,7 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """The tools that variables hold, themselves or in a list; those of new variables first."""
+    """Yield the tools in variables and in lists of variables; newest variables first."""
     for name, value in reversed(variables):
         if name.startswith("_"):
             continue  # IPython's own: _, __, _12
@@ -199,7 +199,7 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
-    """Of each name the tool made last: a variable that is assigned anew keeps its place."""
+    """Return the newest tool of each name: a variable that is assigned again keeps its place."""
     newest: dict[str, AnyTool] = {}
     for tool in tools:
         known = newest.get(tool.name)
@@ -209,14 +209,14 @@ def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
 
 
 def _holds_tools(value: Any) -> bool:
-    """Whether *value* is a list of tools, or a client with some; a long list is not searched."""
+    """Tell whether *value* is a client or a list that begins with a tool."""
     if isinstance(value, list | tuple):
         return bool(value) and isinstance(value[0], ToolDefinition)
     return type(value).__name__ == "MCPClient"
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether *text* contains *pattern*; where that has `*`, `?` or `[`, whether it matches."""
+    """Tell whether *text* contains *pattern*, or matches it if it has `*`, `?` or `[`."""
     if any(c in pattern for c in "*?["):
         return fnmatchcase(text, pattern)
     return pattern.lower() in text.lower()

@@ -1,4 +1,4 @@
-"""%model and %%chat: name models, and let one use the tools of the notebook."""
+"""%model and %%chat: name models, and let a model use the tools of the notebook."""
 
 import ast
 from argparse import Namespace
@@ -45,10 +45,8 @@ def _model_parser() -> LineParser:
             "%model",
         ),
     )
-    parser.add_argument("name", nargs="?", help="what the model is called here")
-    parser.add_argument(
-        "what", nargs="?", metavar="EXPR-or-URL", help="what answers for it"
-    )
+    parser.add_argument("name", nargs="?", help="the model's name here")
+    parser.add_argument("what", nargs="?", metavar="EXPR-or-URL", help="the model")
     return parser
 
 
@@ -57,7 +55,7 @@ def _chat_parser() -> LineParser:
         "chat",
         mark="%%",
         description="Say something to a model, which may use the tools of this notebook. The "
-        "body is your message; the cell shows what follows, each call as a row that opens. The "
+        "body is your message; the cell shows the answer, each call as a row that opens. The "
         "conversation is kept in the variable NAME, and the next cell goes on with it.",
         examples=(
             "%%chat --model small\n  What is 2 + 3?",
@@ -80,7 +78,7 @@ def _chat_parser() -> LineParser:
         metavar="A,B",
         help="the tools it may use; those that the notebook defines if left out",
     )
-    parser.add_argument("--new", action="store_true", help="begin anew")
+    parser.add_argument("--new", action="store_true", help="begin a new conversation")
     parser.add_argument(
         "--step",
         action="store_true",
@@ -93,7 +91,7 @@ MODEL, CHAT = _model_parser(), _chat_parser()
 
 
 def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
-    """Return *error*, for which IPython shows a line that says how to go on, and no traceback."""
+    """Let IPython show *error* as a line that says how to go on, without a traceback."""
     line = (
         f"Interrupted. The conversation is kept in {name}: go on with %%chat {name}, or with "
         f"{name}.run()."
@@ -103,7 +101,7 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
-    """Check that no call waits for a person: it would run before the model reads the message."""
+    """Refuse a message while calls wait for a person: they would run before the model reads it."""
     if waiting := len(conversation.pending):
         msg = (
             f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "
@@ -123,11 +121,11 @@ def _why(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model under its name."""
+    """A model that `%model` gave a name."""
 
     model: "Model"
     expression: str
-    """What it was made of, as it was typed."""
+    """The text of the line that made it."""
 
 
 @magics_class
@@ -135,7 +133,7 @@ class ChatMagics(Magics):
     """The magics of models and conversations."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Offer the tools of *catalog*, for *shell*."""
+        """Offer the tools of *catalog* in *shell*."""
         super().__init__(shell)
         self.catalog = catalog
         self.models: dict[str, NamedModel] = {}
@@ -155,7 +153,7 @@ class ChatMagics(Magics):
             return self._listing()
         if not expression.strip():
             if name not in self.models:
-                msg = f"What is {name}? %model {name} URL, or an expression of Python."
+                msg = f"There is no model {name} yet: write %model {name} URL, or a Python expression."
                 raise UsageError(msg)
             return self.models[name].model
         model = NamedModel(self._model_of(expression.strip()), expression.strip())
@@ -230,7 +228,7 @@ class ChatMagics(Magics):
             raise _with_one_line(error, options.name) from None
 
     def _begin_stepping(self, conversation: Conversation, message: str) -> None:
-        """Ask the model once, and show the panel in which its calls wait."""
+        """Ask the model once, and show the panel where its calls wait for a decision."""
         from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
             ConversationPanel,
         )
@@ -238,7 +236,7 @@ class ChatMagics(Magics):
         conversation.send_message(message)
         publish = self._shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not somebody_there():
-            conversation.ask()  # nobody could press a button
+            conversation.ask()  # no person can press a button
             publish({**conversation.loop.bundle()})
             return
         panel = ConversationPanel(conversation, Variables(self._namespace))
@@ -249,12 +247,12 @@ class ChatMagics(Magics):
         known = self._namespace.get(options.name)
         is_ours = isinstance(known, Conversation) and known.agent is not None
         if known is not None and not is_ours:
-            msg = f"{options.name} holds something else: %%chat another_name"
+            msg = f"{options.name} is not a chat: use another name, as in %%chat another_name"
             raise UsageError(msg)
         if is_ours and not options.new:
             if options.model or options.tools:
                 msg = (
-                    f"{options.name} goes on with its model and its tools: add --new to begin "
+                    f"{options.name} keeps its model and its tools: add --new to begin "
                     "with others."
                 )
                 raise UsageError(msg)
@@ -268,7 +266,7 @@ class ChatMagics(Magics):
         return new
 
     def _new(self, options: Namespace) -> Conversation:
-        from toolbench.agent import Agent  # noqa: PLC0415 - only for who talks
+        from toolbench.agent import Agent  # noqa: PLC0415 - only for a chat
 
         return Conversation(
             agent=Agent(self._chosen(options.model), self._tools(options.tools))
@@ -298,7 +296,7 @@ class ChatMagics(Magics):
         return [self.catalog.find(name) for name in chosen if name]
 
     def close(self) -> None:
-        """Close the tools of the conversations that were begun here."""
+        """Close the tools of the conversations that began here."""
         begun, self._begun = self._begun, []
         for conversation in begun:
             conversation.close()

@@ -1,4 +1,4 @@
-"""`%tools --lint`: what a model will stumble over in the tools, and what they cost."""
+"""`%tools --lint`: what may confuse a model in the tools, and their cost in tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,15 +21,15 @@ _LOOKS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "hint":
 
 
 class LintReport:
-    """The findings of a set of tools, the worst first; a sequence of them."""
+    """A sequence of the findings of several tools, the worst first."""
 
     def __init__(self, tools: Iterable[ToolDefinition[Any, Any]]) -> None:
-        """Look at *tools*, each alone and all together."""
+        """Lint *tools*, each alone and all together."""
         looked_at = list(tools)
         findings = lint_tools(looked_at)
         self.findings = sorted(findings, key=lambda f: _ORDER.index(f.severity))
         self.cost = cost_of(looked_at)
-        """What it costs to offer the tools once, in every request."""
+        """The cost, in each request, of offering the tools to a model."""
         self._count = len(looked_at)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What %mcp lists of servers: tables, and below them what could not be listed."""
+"""The tables of %mcp: servers, tools, resources, prompts, logs."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ _NO_SERVERS = (
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers: the state of each, why it is in it, and if tools of it cannot be called."""
+    """List servers, each with its state, the reason, and a note on tools that cannot be called."""
     return Listing(
         ("server", "status", "protocol", "tools", "note"),
         [
@@ -44,7 +44,7 @@ def tools(session: "MCPServerSession") -> Listing:
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Return the tools of a server in numbers: how many, undeclared ones, what offering them costs."""
+    """Count the tools of a server, those of undeclared effect, and their cost in tokens."""
     offered = list(session.tools)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
     parts = [counted(len(offered), "tool")]
@@ -90,8 +90,8 @@ def prompts(session: "MCPServerSession") -> Listing:
     )
 
 
-def found(discovered: "Iterable[DiscoveredServer]") -> Listing:
-    """List the servers other programs are configured with, and how each is connected here."""
+def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
+    """List the servers in the configurations of other programs, and how to reach each."""
     return Listing(
         ("server", "from", "how", "in"),
         [(s.name, s.source, s.summary, s.path) for s in discovered],
@@ -116,7 +116,7 @@ LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
     "stderr": ("what it wrote to stderr", _lines("stderr")),
     "traffic": ("the messages that went back and forth", _lines("traffic")),
 }
-"""The sub-commands that look at one server: what each shows, in words, and how."""
+"""The sub-commands that show one server: the help text and the function of each."""
 
 
 def _note(session: "MCPServerSession") -> str:
@@ -124,7 +124,7 @@ def _note(session: "MCPServerSession") -> str:
     if session.error or not disabled:
         return session.error or ""
     what = counted(len(disabled), "tool")
-    return f"{what} cannot be called: %mcp tools {session.name} says why"
+    return f"{what} cannot be called: %mcp tools {session.name} shows why"
 
 
 def _first_line(text: str) -> str:

@@ -65,17 +65,19 @@ def _parser() -> LineParser:
     connect.add_argument(
         "target", nargs="?", help="a URL, an object of the notebook, or module:name"
     )
-    connect.add_argument("--config", metavar="FILE", help="a file of mcpServers")
-    connect.add_argument("--only", default="", help="names out of the file, by commas")
-    connect.add_argument("--mode", choices=MODES, help="the protocol's era")
+    connect.add_argument("--config", metavar="FILE", help="a file with mcpServers")
+    connect.add_argument(
+        "--only", default="", help="names from the file, with commas between them"
+    )
+    connect.add_argument("--mode", choices=MODES, help="which protocol")
     connect.add_argument(
         "--env",
         action="append",
         metavar="NAME[=VALUE]",
-        help="an environment variable for the command; without a value, as it is here",
+        help="an environment variable for the command; without a value: its value here",
     )
     connect.add_argument(
-        "--record", metavar="FILE", help="write down all that goes back and forth"
+        "--record", metavar="FILE", help="write all messages to a file"
     )
     connect.add_argument(
         "--replay", metavar="FILE", help="answer from a recording; nothing is started"
@@ -90,17 +92,24 @@ def _parser() -> LineParser:
     disconnect.add_argument("name", nargs="?")
     disconnect.add_argument("--all", action="store_true")
     review = commands.add_parser(
-        "review", help="should I use it? its tools, tokens, risks, and what lint says"
+        "review", help="show its tools, tokens, risks and lint findings"
     )
     review.add_argument("name")
-    save = commands.add_parser("save", help="write how the servers are reached")
+    save = commands.add_parser("save", help="write the configuration of the servers")
     save.add_argument("file", nargs="?", default="mcp.json")
     save.add_argument("--yes", action="store_true", help="overwrite the file")
     over_time.add_parsers(commands)
     serve = commands.add_parser("serve", help="tools of this notebook, to agents")
-    serve.add_argument("names", nargs="*", metavar="NAME", help="which; else all of it")
-    serve.add_argument("--stop", action="store_true", help="serve no longer")
-    commands.add_parser("discover", help="servers other programs are configured with")
+    serve.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="which tools; without names, all of this notebook",
+    )
+    serve.add_argument("--stop", action="store_true", help="stop serving")
+    commands.add_parser(
+        "discover", help="servers in the configurations of other programs"
+    )
     return parser
 
 
@@ -119,7 +128,7 @@ class MCPMagics(Magics):
     def __init__(
         self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog
     ) -> None:
-        """Work on the servers of what *client* returns, and serve tools of *catalog*."""
+        """Work on the servers of *client()*, and serve tools of *catalog*."""
         super().__init__(shell)
         self._serve = ServingCommand(catalog)
         self._names: dict[str, Any] = shell.user_ns
@@ -157,7 +166,7 @@ class MCPMagics(Magics):
         return view
 
     def _warm(self) -> None:
-        """Load FastMCP, from the first command on, while the person goes on typing."""
+        """Load FastMCP in a thread, at the first command: the person can go on typing."""
         if self._warming is None:
             from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
 
@@ -212,7 +221,7 @@ class MCPMagics(Magics):
         return self._listing(session)
 
     def _listing(self, session: "MCPServerSession") -> Listing:
-        """The tools of a server that was connected just now, and what to know of them."""
+        """List the tools of a server that was just connected, with notes about them."""
         notes = [*self._trust_notes(session), mcp_listing.summary(session)]
         return mcp_listing.tools(session).noted(notes)
 
@@ -233,7 +242,7 @@ class MCPMagics(Magics):
     def _disconnect(self, options: Any) -> None:
         client = self._client()
         if not options.all and not options.name:
-            msg = "Say which server, or --all."
+            msg = "Name a server, or add --all."
             raise UsageError(msg)
         for name in list(client.servers) if options.all else [options.name]:
             self._server(name)
@@ -252,11 +261,11 @@ class MCPMagics(Magics):
     def _discover(self, options: Any) -> Listing:
         from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - as above
 
-        return mcp_listing.found(discover())
+        return mcp_listing.discovered_servers(discover())
 
 
 def apart(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the options of `connect` and the other words: argparse wants the options first."""
+    """Split the words of `connect` into options and the rest: argparse needs options first."""
     if words[:1] != ["connect"]:
         return [], words
     options: list[str] = []
@@ -271,10 +280,10 @@ def apart(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _check_target(words: list[str], names: dict[str, Any]) -> None:
-    """Explain what is wrong with `connect NAME FOO`, where FOO is nothing to connect to.
+    """Check that FOO in `connect NAME FOO` is a URL or an object to connect to.
 
     Raises:
-        UsageError: It says how a command is given, if FOO looks like one.
+        UsageError: If it is neither; for a command, the message shows how to write it.
     """
     if words[:1] != ["connect"] or any(word.startswith("-") for word in words[1:3]):
         return
@@ -292,17 +301,17 @@ def _check_target(words: list[str], names: dict[str, Any]) -> None:
     elif len(target) > 1 or _is_program(target[0]):
         msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
     else:
-        msg += f"No program on the PATH is called so either. {line}COMMAND starts one."
+        msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
     raise UsageError(msg)
 
 
 def _bare(word: str) -> str:
-    """The name of a variable, which may be written as elsewhere: `${name}`."""
+    """Return the name of a variable, which may be written `name` or `${name}`."""
     return word.removeprefix("${").removesuffix("}")
 
 
 def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
-    """What `connect` connects to: a command, a URL, or an object that serves."""
+    """Return the target of `connect`: a command, a URL, or a server object."""
     if not options.name:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
         raise UsageError(msg)
@@ -322,7 +331,7 @@ def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
 
 
 def _own_program(name: str) -> str:
-    """The program of the kernel's own environment, as if that were activated; else *name*."""
+    """Return the path of *name* in the kernel's own environment, else *name* itself."""
     beside = Path(sys.executable).parent / name
     return str(beside) if Path(name).name == name and beside.is_file() else name
 
@@ -332,7 +341,7 @@ def _is_program(name: str) -> bool:
 
 
 def targets(names: dict[str, Any]) -> list[str]:
-    """Return which *names* stand for something a server is: a FastMCP object, or an entry."""
+    """Return the *names* of variables that hold a FastMCP object or a configuration entry."""
     return [
         name
         for name, value in list(names.items())  # threads may add some
@@ -354,7 +363,7 @@ def _is_server(value: Any) -> bool:
 
 
 def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
-    """Return the configuration of *sessions* as a text, and what is to be sentence of it."""
+    """Return the configuration of *sessions* as a text, and sentences about it."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - as above
 
     written = write_config(sessions)
@@ -362,15 +371,17 @@ def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]
     notes = [f"It has {servers}. %mcp connect --config FILE connects them again."]
     if written.variables:
         names = ", ".join(written.variables)
-        notes.append(f"Secrets are not in it. Set before you use it: {names}.")
+        notes.append(
+            f"Secrets are not in the file. Set these variables before you use it: {names}."
+        )
     if written.left_out:
         names = ", ".join(written.left_out)
-        notes.append(f"Left out, as it exists in this session only: {names}.")
+        notes.append(f"Left out, because they exist in this session only: {names}.")
     return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 
 def refresh_explorers() -> None:
-    """Have the explorers that are open show which servers there are now."""
+    """Update the list of servers in the open explorers."""
     module = sys.modules.get("toolbench.widgets.explorer.explorer")
     for explorer in list(module.open_explorers) if module is not None else ():
         explorer.look()

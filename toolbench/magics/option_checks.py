@@ -1,4 +1,4 @@
-"""Options that say nothing together: what a line asks for in vain is an error, never ignored."""
+"""Check that the options of a line go together; an option without effect is an error."""
 
 from argparse import Namespace
 
@@ -11,7 +11,7 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
     """Check the line of `%tool`, its JSON object *literal* and the body of `%%tool`.
 
     Raises:
-        UsageError: It names what would be ignored.
+        UsageError: If an option or argument would have no effect.
     """
     if options.schema:
         rest = [*options.arguments, *([literal] if literal else []), *_options(options)]
@@ -20,7 +20,7 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
         rest += ["the body of the cell"] if cell is not None else []
         if rest:
             msg = (
-                f"--schema shows what a model is given and runs nothing: {' '.join(rest)!r} "
+                f"--schema shows the tool as a model gets it and runs nothing: {' '.join(rest)!r} "
                 "has no meaning there. -o FILE writes it to a file."
             )
             raise UsageError(msg)
@@ -28,7 +28,7 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
     if options.out:
         variable(options.out)
     if options.format and cell is None:
-        msg = "-f is the format of the body of %%tool: %tool has none."
+        msg = "-f is the format of the body of %%tool, but %tool has no body."
         raise UsageError(msg)
     if options.sweep:
         body = ["the body of the cell"] if cell is not None else []
@@ -36,14 +36,14 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
         rest = [word for word in rest if word != "--yes"]
         if rest or not options.arguments:
             why = (
-                f"{' '.join(rest)!r} has no meaning there" if rest else "none is there"
+                f"{' '.join(rest)!r} has no meaning there" if rest else "there are none"
             )
             msg = f"--sweep takes values on its line, as in x=1..5 y=[a,b]: {why}."
             raise UsageError(msg)
     if options.dry_run:
         _check_dry_run(options)
     if options.bg and options.out:
-        msg = "-o keeps what a run returned, --bg does not wait for it: leave one out."
+        msg = "-o keeps the result of a run, --bg does not wait for it: give only one of them."
         raise UsageError(msg)
 
 
@@ -60,7 +60,7 @@ def _check_dry_run(options: Namespace) -> None:
 
 
 def _options(options: Namespace) -> list[str]:
-    """The options of a run that stand on the line, as they are written."""
+    """Return the options of the line that belong to a run, as text."""
     written = {
         "-f": options.format,
         "--dry-run": options.dry_run,
@@ -80,7 +80,7 @@ def check_history(options: Namespace) -> None:
     """Check the line of `%tool_history`.
 
     Raises:
-        UsageError: As above.
+        UsageError: If a count or --json is there with --rerun.
     """
     if options.rerun is not None and (options.json or options.count is not None):
         msg = "--rerun N repeats one run: a count or --json has no meaning there."
@@ -108,13 +108,13 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     """Check the line of `%mcp`; *command* is what stands behind ` -- `.
 
     Raises:
-        UsageError: As above.
+        UsageError: If an option would have no effect.
     """
     if command is not None and options.command != "connect":
         msg = f"Only %mcp connect takes a command after --, not %mcp {options.command}."
         raise UsageError(msg)
     if options.command == "disconnect" and options.all and options.name:
-        msg = f"Which: {options.name}, or --all? Leave one out."
+        msg = "Give NAME or --all, not both."
         raise UsageError(msg)
     if options.command != "connect":
         return
@@ -127,13 +127,13 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
         if ignored:
             msg = (
                 f"--config takes its servers from the file: no {' and no '.join(ignored)}. "
-                "--only NAME,... takes some of them."
+                "--only NAME,... selects some of them."
             )
             raise UsageError(msg)
         return
     if options.only:
-        msg = "--only takes names out of a file: add --config FILE."
+        msg = "--only selects servers of a file: add --config FILE."
         raise UsageError(msg)
     if options.env and options.target:
-        msg = "--env is for a command that is started: a URL or an object takes none."
+        msg = "--env is for a server that a command starts, not for a URL or an object."
         raise UsageError(msg)

@@ -1,4 +1,4 @@
-"""argparse for magics: a mistake is one line in the notebook, never the end of the kernel."""
+"""argparse for magics: a mistake is an error of one line; the kernel goes on."""
 
 import argparse
 import keyword
@@ -11,11 +11,11 @@ from IPython.core.error import UsageError
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
-    """Raised by `--help`, in place of what argparse does: print, and exit."""
+    """Raised by `--help`; argparse itself would print and exit."""
 
 
 class _Option(argparse.Action):
-    """An option with a value. A second one would take the place of the first in silence."""
+    """An option with a value. Given twice it is an error: argparse would drop the first."""
 
     def __call__(
         self,
@@ -24,23 +24,23 @@ class _Option(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Keep *values*, if they are the first.
+        """Keep *values*, the value of the option.
 
         Raises:
-            UsageError: If they are not, or if they are empty.
+            UsageError: If the option was given before, or if its value is empty.
         """
         if option_string is not None:
             if getattr(namespace, self.dest, self.default) != self.default:
                 parser.error(f"{option_string} stands there twice: leave one out")
             if values == "":
                 parser.error(
-                    f"{option_string} has no value: give it one or leave it out"
+                    f"{option_string} has no value: add a value, or leave the option out"
                 )
         setattr(namespace, self.dest, values)
 
 
 class LineParser(argparse.ArgumentParser):
-    """Parses the line of a magic; what it raises is a UsageError.
+    """A parser for the line of a magic; it raises a UsageError.
 
     Its `prog` has no percent sign: argparse formats with those.
     """
@@ -48,7 +48,7 @@ class LineParser(argparse.ArgumentParser):
     def __init__(
         self, *args: Any, mark: str = "%", examples: Sequence[str] = (), **kwargs: Any
     ) -> None:
-        """Parse for a magic that is called with *mark*, as in *examples*; the rest is argparse's."""
+        """Parse for a magic that begins with *mark*; its help ends with *examples*."""
         super().__init__(*args, **kwargs)
         self.register("action", None, _Option)
         self.mark = mark
@@ -64,13 +64,13 @@ class LineParser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise *message* and how the magic is used."""
+        """Raise a UsageError with *message* and the usage of the magic."""
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
         msg = f"{message}. Usage: {self.mark}{usage}"
         raise UsageError(msg)
 
     def print_help(self, file: Any = None) -> NoReturn:
-        """Stop parsing: `--help` was asked for."""
+        """Stop parsing and raise the help: the line has `--help`."""
         raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:
@@ -82,7 +82,7 @@ class LineParser(argparse.ArgumentParser):
 
 
 def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
-    """Return what *line* says; None after help was asked for and printed."""
+    """Return the options of *line*; print the help and return None if it has `--help`."""
     try:
         return parser.parse_line(line)
     except HelpWanted as help_text:
@@ -94,10 +94,10 @@ def variable(text: str) -> str:
     """Read the name of a variable.
 
     Raises:
-        UsageError: If Python has no variables of that name.
+        UsageError: If *text* cannot be the name of a variable.
     """
     if not text.isidentifier() or keyword.iskeyword(text):
-        msg = f"{text!r} cannot be the name of a variable: take another."
+        msg = f"{text!r} cannot be the name of a variable: choose another name."
         raise UsageError(msg)
     return text
 
@@ -106,7 +106,7 @@ def seconds(text: str) -> float:
     """Read a time limit.
 
     Raises:
-        UsageError: If it is no number above 0.
+        UsageError: If *text* is not a number above 0.
     """
     try:
         value = float(text)

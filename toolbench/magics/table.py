@@ -1,4 +1,4 @@
-"""Tables that read well in a notebook, in a terminal and in a saved file."""
+"""A table for a notebook, a terminal and a saved file."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from toolbench.plain import str_of
 
 
 class Listing:
-    """Rows under a head; the cell of a magic ends in one."""
+    """A table with column names and notes; many magics return it."""
 
     def __init__(
         self,
@@ -24,14 +24,14 @@ class Listing:
         *,
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, or the sentence *empty* where there are none; *notes* go below."""
+        """Show *rows*, or the sentence *empty* if there are no rows; *notes* stand below."""
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self._empty = empty
         self.notes = tuple(notes)
 
     def noted(self, notes: Sequence[str]) -> "Listing":
-        """Return the listing with more *notes* below."""
+        """Return a copy of the listing with more *notes* below."""
         return Listing(
             self.columns, self.rows, self._empty, notes=[*self.notes, *notes]
         )

@@ -1,4 +1,4 @@
-"""%tools, %tool, %%tool and %tool_history."""
+"""%tools, %tool, %%tool and %tool_history: list, open, run and repeat tools."""
 
 import json
 from argparse import Namespace
@@ -55,10 +55,10 @@ def _tools_parser() -> LineParser:
         "pattern", nargs="?", default="", help="part of a name, or a * pattern"
     )
     parser.add_argument(
-        "--source", default="", help="only from here: notebook, registry, mcp"
+        "--source", default="", help="only tools from notebook, registry or mcp"
     )
     parser.add_argument(
-        "--lint", action="store_true", help="say what a model will stumble over"
+        "--lint", action="store_true", help="show what may confuse a model"
     )
     return parser
 
@@ -85,23 +85,23 @@ def _tool_parser() -> LineParser:
         "arguments",
         nargs="*",
         metavar="key=value",
-        help="the value is JSON where it can be, else text",
+        help="the value is read as JSON if it can be, else as text",
     )
     parser.add_argument(
-        "--schema", choices=tuple(FORMATS), help="show what a model is given"
+        "--schema", choices=tuple(FORMATS), help="show the tool as a model gets it"
     )
     parser.add_argument(
         "-f",
         "--format",
         choices=FORMS,
-        help="of the body; py: assignments, or a dict at the end",
+        help="format of the body; py: assignments, or a dict on the last line",
     )
     parser.add_argument(
         "-o",
         "--out",
         metavar="VAR",
-        help="keep the observation in VAR; with --schema, write JSON text to the file VAR; one "
-        "that holds something else stays as it is",
+        help="keep the observation in VAR; with --schema, write JSON text to the file VAR; a "
+        "file with other content is not overwritten",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="only check the arguments"
@@ -123,7 +123,7 @@ def _tool_parser() -> LineParser:
         "--timeout",
         type=seconds,
         metavar="SECONDS",
-        help="cancel the run after so long",
+        help="cancel the run after this time",
     )
     return parser
 
@@ -140,16 +140,16 @@ def _history_parser() -> LineParser:
     return parser
 
 
-_LAST = 20  # runs that are shown unless a line says how many
+_LAST = 20  # runs that a line without a count shows
 TOOLS, TOOL, HISTORY = _tools_parser(), _tool_parser(), _history_parser()
 
 
 @magics_class
 class ToolMagics(Magics):
-    """The magics of tools."""
+    """The magics `%tools`, `%tool`, `%%tool` and `%tool_history`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Serve the tools of *catalog* in *shell*."""
+        """Offer the tools of *catalog* in *shell*."""
         super().__init__(shell)
         self.catalog = catalog
         self._namespace = shell.user_ns
@@ -245,7 +245,7 @@ class ToolMagics(Magics):
         literal: str | None,
         cell: str | None,
     ) -> dict[str, Any] | None:
-        """The arguments of the call; None where the line asks for the panel."""
+        """Return the arguments of the call; None if the line asks for the panel."""
         namespace: Mapping[str, Any] = self._namespace
         arguments = from_words(options.arguments, tool.input_node)
         if cell is not None:
@@ -296,7 +296,7 @@ class ToolMagics(Magics):
         observation = perform(run, confirm=not options.yes, timeout=options.timeout)
         if options.out:
             self._namespace[options.out] = observation
-        redactor = run.secrets.redactor  # for what is saved with the notebook
+        redactor = run.secrets.redactor  # the output is saved with the notebook
         masked = redactor.value(observation) if redactor.secrets else observation
         if observation.is_error:
             kind = ToolFailedError if run.state == "error" else ToolStoppedError
@@ -305,15 +305,15 @@ class ToolMagics(Magics):
 
 
 def _takes_nothing(options: Namespace) -> bool:
-    """Whether the line asks for a run although it gives no arguments."""
+    """Tell whether the line asks for a run without arguments."""
     return bool(options.out or options.yes)
 
 
 def _add(values: dict[str, Any], others: dict[str, Any]) -> None:
-    """Put *others* to those *values* on the line.
+    """Add *others*, the arguments of the body, to *values*, the arguments of the line.
 
     Raises:
-        BodyError: If one is given twice.
+        BodyError: If an argument is given twice.
     """
     for name in others:
         if name in values:

@@ -1,4 +1,4 @@
-"""Files that lines of a notebook write: a file with other content is not overwritten."""
+"""Write files from magics, without overwriting files of other origin."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -7,33 +7,33 @@ from IPython.core.error import UsageError
 
 
 class WrittenFiles:
-    """The files that lines wrote in this session; a cell that is run again renews its own."""
+    """The files that magics wrote in this session: a cell that runs again may overwrite its own."""
 
     def __init__(self) -> None:
-        """None is written yet."""
+        """Start without files."""
         self._digests: dict[Path, bytes] = {}
 
     def write(self, path: str, text: str, *, overwrite: bool) -> str:
-        """Write *text* to *path*, and return a sentence that says so.
+        """Write *text* to *path*, and return a sentence about it.
 
         Args:
             path: The file; `~` is the home directory.
-            text: What it shall hold.
-            overwrite: Do so whatever it holds now.
+            text: Its new content.
+            overwrite: Also replace a file that was not written here.
 
         Raises:
-            UsageError: If it holds something else that was not written here, or cannot be written.
+            UsageError: If the file has other content that was not written here, or writing fails.
         """
         data = text.encode("utf-8", "replace")
         try:
             file = Path(path).expanduser().resolve()
             before = file.read_bytes() if file.exists() else None
             if before == data:
-                return f"{path} holds it already."
+                return f"{path} has this content already."
             is_ours = before is None or self._digests.get(file) == _digest(before)
             if not (is_ours or overwrite):
                 msg = (
-                    f"{path!r} is there and holds something else: nothing was written. "
+                    f"{path!r} exists and has other content: nothing was written. "
                     "Name another file, or add --yes to overwrite this one."
                 )
                 raise UsageError(msg)

@@ -1,1 +1,1 @@
-"""The arguments of a call, as they are typed: words, JSON in a line, YAML."""
+"""Read the arguments of a call as a person types them: words, JSON, YAML, Python."""

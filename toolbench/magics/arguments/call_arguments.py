@@ -1,4 +1,4 @@
-"""The arguments of a call, from the line or the body of a magic."""
+"""Read the arguments of a call from the line or the body of a magic."""
 
 import ast
 import json
@@ -22,16 +22,16 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Read `key=value` words: a value is JSON where it can be, but text where that is *accepted*.
+    """Read `key=value` words: a value is read as JSON if it can be, but as text if *accepted* takes text.
 
     Raises:
-        UsageError: If a word has no `=`, or names an argument once more.
+        UsageError: If a word has no `=`, or an argument is given twice.
     """
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
-            msg = f"Expected key=value, not {word!r}. Text with blanks goes in quotes."
+            msg = f"Expected key=value, not {word!r}. Put text with blanks in quotes."
             raise UsageError(msg)
         if name in arguments:
             msg = f"{name!r} is given twice."
@@ -57,10 +57,10 @@ def from_text(
 ) -> dict[str, Any]:
     """Read the body of a cell. Without *form*, text that starts with `{` is JSON, else YAML.
 
-    YAML has no quotes to tell text by: there it is what *schema* says is text.
+    In YAML text needs no quotes: *schema* decides which values are text.
 
     Raises:
-        BodyError: If the text cannot be read, or is no object.
+        BodyError: If the text cannot be read, or is not an object.
     """
     if form is None:
         form = "json" if looks_like_json(text) else "yaml"
@@ -74,13 +74,13 @@ def from_text(
         return {}
     if not isinstance(arguments, dict):
         kind = type(arguments).__name__
-        msg = f"The arguments are an object, with a name for each; this is a {kind}."
+        msg = f"The arguments must be an object with named values; this is a {kind}."
         raise BodyError(msg)
     return arguments
 
 
 def looks_like_json(text: str) -> bool:
-    """Whether a body without a form is JSON, or begins as such."""
+    """Tell whether a body whose form is not named is JSON or the beginning of it."""
     return text.lstrip()[:1] == "{"
 
 
@@ -94,14 +94,14 @@ def _json(text: str) -> Any:
 
 
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
-    """The dict the text ends in, else what the names it assigns stand for.
+    """Run *text*; return the dict on its last line, else the variables it assigns.
 
-    What it imports or defines is no argument.
+    Names that it imports, defines or begins with `_` are not arguments.
     """
     scope = dict(namespace)
     try:
         last = _run(text, scope)
-    except Exception as error:  # noqa: BLE001 - it may raise anything
+    except Exception as error:  # noqa: BLE001 - the code may raise anything
         reason = f"{type(error).__name__}: {error}"
         msg = f"The body is not Python that runs: {reason}."
         raise BodyError(msg) from None
@@ -109,7 +109,9 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
         return last
     assigned = [name for name in _assigned(text) if not name.startswith("_")]
     if not assigned and last is not _NOTHING:
-        msg = "The body assigns nothing: it takes `total = 84`, or a dict as its last line."
+        msg = (
+            "The body assigns nothing: write `total = 84`, or a dict as its last line."
+        )
         raise BodyError(msg)
     return {name: scope[name] for name in assigned if name in scope}
 
@@ -135,10 +137,10 @@ def _assigned(text: str) -> list[str]:
 
 
 def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:
-    """Return *value* with each string that is just `${name}` replaced by that object.
+    """Replace each string in *value* that is only `${name}` by the variable's value.
 
     Raises:
-        BodyError: If there is no such variable.
+        BodyError: If there is no variable *name*.
     """
     if isinstance(value, str) and (match := _VARIABLE.fullmatch(value)):
         name = match[1]

@@ -1,4 +1,4 @@
-"""JSON in the line of a magic, where quotes are JSON's and not the shell's."""
+"""Find JSON in the line of a magic, whose other words are quoted as in a shell."""
 
 import re
 import shlex
@@ -9,11 +9,13 @@ from IPython.core.error import UsageError
 from toolbench.magics.parsers import split
 
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
-_GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")  # with what is no word of a line
+_GOES_ON = re.compile(
+    r"\S+\s+(?!-|\{|[\w.\-]+=)\S"
+)  # with text that is not a word of a line
 
 
 def quote_json(line: str) -> str:
-    """Return *line* with each `key=[...]` and `key={...}` that is JSON quoted as one word."""
+    """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word."""
     done, rest = [], 0
     for match in _VALUE.finditer(line):
         start, value = match.span()
@@ -40,19 +42,19 @@ def _what_is_wrong(name: str, text: str) -> str:
 
 
 def cut_json(line: str) -> tuple[str, str | None]:
-    """Return *line* without the JSON object that stands in it alone, and that object's text."""
+    """Cut the JSON object that is not a `key=` value from *line*; return both texts."""
     start = _start_of_json(line)
     if start is None:
         return line, None
     end = _end_of_json(line, start)
-    if end is None:  # its reader says what is wrong with it
+    if end is None:  # broken JSON: the caller reads it and raises
         closing = line.rfind("}")
         end = closing + 1 if closing > start else len(line)
     return f"{line[:start]} {line[end:]}", line[start:end]
 
 
 def open_json(line: str) -> str | None:
-    """Return the JSON object that *line* begins and does not end; None without one."""
+    """Return the JSON object that begins in *line* but does not end; None if there is none."""
     start = _start_of_json(line)
     if start is None or _end_of_json(line, start) is not None:
         return None
@@ -60,7 +62,7 @@ def open_json(line: str) -> str | None:
 
 
 def _start_of_json(line: str) -> int | None:
-    """Where an object stands alone in *line*."""
+    """Return the index of the object in *line* that is not a `key=` value."""
     start = line.find(" {")
     while start >= 0 and _is_quoted(line[:start]):
         start = line.find(" {", start + 2)
@@ -76,7 +78,7 @@ def _end_of_json(line: str, start: int) -> int | None:
 
 
 def _is_quoted(head: str) -> bool:
-    """Whether *head* leaves a quotation open."""
+    """Tell whether a quotation is still open after *head*."""
     try:
         split(head)
     except UsageError:

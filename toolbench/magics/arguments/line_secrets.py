@@ -1,4 +1,4 @@
-"""What is wrong with a line is told without the secrets that stand on it."""
+"""Hide the secrets of a line in the error about it."""
 
 import re
 import shlex
@@ -19,10 +19,10 @@ _MEMBER = re.compile(
 
 
 def hides_secrets(magic: _Magic) -> _Magic:
-    """Have the usage errors of *magic* quote its line, and its cell, without secrets.
+    """Hide the secrets of line and cell in the usage errors of *magic*.
 
-    A token on a command line, the password of a URL, an argument called `password`: the error
-    is saved with the notebook, also where the line is not.
+    Examples: a token in a command, the password of a URL, an argument called `password`.
+    The error is saved with the notebook, even if the line is not.
     """
 
     @wraps(magic)
@@ -33,7 +33,7 @@ def hides_secrets(magic: _Magic) -> _Magic:
             known = [*_secrets_in(line), *(s for c in cell if c for s in _members(c))]
             raise UsageError(Redactor(known).sentence(str(error))) from None
 
-    return safe  # type: ignore[return-value]  # of the same arguments
+    return safe  # type: ignore[return-value]  # it takes the same arguments
 
 
 def _secrets_in(line: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _secrets_in(line: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Yield the secrets in *text*, which need be no JSON: what is wrong with it is told."""
+    """Yield the secrets in *text*, which may be broken JSON."""
     for match in _MEMBER.finditer(text):
         if is_secret_argument(match["name"]):
             yield match["value"]

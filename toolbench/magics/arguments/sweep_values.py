@@ -1,4 +1,4 @@
-"""The values of a sweep on a line: `x=1..5 y=[a,b] z=3`."""
+"""Read the values of a sweep from a line: `x=1..5 y=[a,b] z=3`."""
 
 import json
 import re
@@ -19,11 +19,11 @@ _MOST = 1_000_000  # values of one range
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
 
-    Both ends of a range belong to it. Items of a list are JSON where they can be, but text where
+    A range includes both ends. Items of a list are read as JSON if they can be, but as text if
     *node* takes text.
 
     Raises:
-        UsageError: If a word has no `=`, names an argument once more, or is an endless range.
+        UsageError: If a word has no `=`, repeats an argument, or is an endless range.
     """
     grid: dict[str, Any] = {}
     for word in words:
@@ -53,7 +53,7 @@ def _values(name: str, text: str) -> list[Any] | None:
 
 
 def _item(name: str, item: Any, node: Node) -> Any:
-    """Return an item of a list as its argument takes it."""
+    """Return *item* as the value that the argument *name* takes."""
     if not isinstance(item, str):
         return str(item) if node.at(name).is_text and item is not None else item
     return from_words([f"{name}={item}"], node)[name]

@@ -1,4 +1,4 @@
-"""YAML as its version 1.2 reads it, and text where a schema says so."""
+"""Read a body as YAML 1.2; a schema decides which values are text."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _RULES = (
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads plain scalars by the rules above."""
+    """A loader that reads plain scalars by the rules above."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
 
@@ -49,7 +49,7 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 
 
 def read_yaml(text: str, schema: Any) -> Any:
-    """Return the value *text* stands for; what *schema* wants as text stays as it is written.
+    """Return the value of *text*; a scalar stays text where *schema* takes text.
 
     Raises:
         BodyError: If *text* is not YAML.
@@ -67,7 +67,7 @@ def read_yaml(text: str, schema: Any) -> Any:
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Make those plain scalars text that *schema_node* wants as such, and every name."""
+    """Turn every name, and each plain scalar where *schema_node* takes text, into text."""
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
         node, schema_node = todo.pop()
@@ -102,7 +102,7 @@ def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong and where, without PyYAML's picture of the line."""
+    """Return the problem and its position, without PyYAML's picture of the line."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
     reason = " ".join(str(problem).split())
     mark = getattr(error, "problem_mark", None)

@@ -1,1 +1,1 @@
-"""Sub-commands of %mcp that are more than a line."""
+"""The longer sub-commands of %mcp."""

@@ -1,4 +1,4 @@
-"""%mcp snapshot, diff, record: what a server offers kept in files, compared, made a notebook."""
+"""%mcp snapshot, diff, approve, record: keep and compare what a server offers."""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -22,34 +22,35 @@ _SHOWN_CALLS = 10
 
 
 def add_parsers(commands: Any) -> None:
-    """Add the sub-commands to those of %mcp."""
+    """Add these sub-commands to %mcp."""
     snapshot = commands.add_parser(
         "snapshot", help="write what a server offers into a file, to compare it later"
     )
     snapshot.add_argument("name")
-    snapshot.add_argument("file", nargs="?", help="NAME.snapshot.json without one")
+    snapshot.add_argument("file", nargs="?", help="NAME.snapshot.json if left out")
     diff = commands.add_parser(
-        "diff", help="what a server offers otherwise than before, and what that breaks"
+        "diff", help="show what changed in a server, and which calls fail now"
     )
     diff.add_argument("name")
     diff.add_argument(
-        "other", help="what it is compared with: a snapshot, a recording or a server"
+        "other", help="the older side: a snapshot, a recording or a server"
     )
     diff.add_argument("--lint", action="store_true", help="lint both sides too")
     diff.add_argument(
         "--eval",
         metavar="CASES",
-        help="have --model answer a file of cases on both sides",
+        help="let --model answer a file of cases on both sides",
     )
     diff.add_argument("--model", help="a variable of the notebook, or URL#MODEL")
     diff.add_argument(
-        "--html", metavar="FILE", help="write it as a page, old and new side by side"
+        "--html", metavar="FILE", help="write a page with old and new side by side"
     )
     approve = commands.add_parser(
-        "approve", help="call a server again whose tools changed since it was approved"
+        "approve",
+        help="accept the changed tools of a server, so that they can be called",
     )
     approve.add_argument("name")
-    record = commands.add_parser("record", help="what was recorded of a server's calls")
+    record = commands.add_parser("record", help="list the recorded calls of a server")
     record.add_argument("name")
     record.add_argument(
         "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
@@ -70,7 +71,7 @@ def _diff(options: Namespace, server: Server) -> Listing:
     from toolbench.runs.history.history import history  # noqa: PLC0415 - the same
 
     if bool(options.eval) != bool(options.model):
-        msg = "Give both: --eval with a file of cases, and --model with what answers them."
+        msg = "Give both: --eval with a file of cases, and --model with the model to test."
         raise UsageError(msg)
     session = server(options.name)
     before = _other(options.other, session.name, server)
@@ -88,7 +89,7 @@ def _diff(options: Namespace, server: Server) -> Listing:
     return Listing(
         ("meaning", "where", "what changed"),
         [(c.severity, c.where, c.text) for c in changes],
-        f"{options.name} offers what {options.other} says.",
+        f"{options.name} offers the same as {options.other}.",
         notes=[_total(changes), *notes] if changes else notes,
     )
 
@@ -101,10 +102,10 @@ def _total(changes: "list[Change]") -> str:
 
 
 def _other(other: str, name: str, server: Server) -> "Snapshot":
-    """Return what a file, of several servers the one called *name*, or a connected server offers.
+    """Return the snapshot of *other*, a connected server or a file (of its server *name*).
 
     Raises:
-        ServerError: If it is neither.
+        ServerError: If *other* is neither.
     """
     from toolbench.mcp.recording.recording import offer_in  # noqa: PLC0415 - heavy
 
@@ -119,7 +120,7 @@ def _other(other: str, name: str, server: Server) -> "Snapshot":
 
 
 def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:
-    """Say what lint finds now and did not before, and the other way round."""
+    """Return sentences about new and gone findings of lint."""
     old, new = _findings(before), _findings(after)
     return [
         *(f"Lint, new: {text}" for text in new if text not in old),
@@ -138,7 +139,7 @@ def _findings(snapshot: "Snapshot") -> list[str]:
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> list[str]:
-    """Say how a model answers *cases* with the tools of both sides; no tool is called."""
+    """Return sentences on how a model answers *cases* with both sides; no tool is called."""
     from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
     from toolbench.llm.models import as_model  # noqa: PLC0415 - the same
 
@@ -155,7 +156,7 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> lis
 
 
 def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
-    """Return the tools of a side, to be looked at: they call no server."""
+    """Return the tools of a side, for reading only: they call no server."""
     from toolbench.mcp.definition import MCPToolDefinition  # noqa: PLC0415 - heavy
     from toolbench.mcp.results import MCPToolObservation  # noqa: PLC0415 - the same
 
@@ -209,19 +210,19 @@ def _has_failed(result: Mapping[str, Any] | None) -> bool:
 def _approve(options: Namespace, server: Server) -> None:
     session = server(options.name)
     if session.trust is None:
-        msg = f"Server {options.name!r} needs no approval: it is no program and no URL."
+        msg = f"Server {options.name!r} needs no approval: only programs and URLs do."
         raise ServerError(msg)
     session.trust.approve()
     if session.trust.changes:
         notes = "\n".join(trust_notes(session, []))
-        msg = f"Server {options.name!r} changed again meanwhile.\n{notes}"
+        msg = f"Server {options.name!r} changed again since then.\n{notes}"
         raise ServerError(msg)
     tools = counted(len(session.tools), "tool")
     print(f"{options.name}: {tools} approved as they are now.")  # noqa: T201 - as above
 
 
 def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
-    """Say what a person should know before the first call to *session*.
+    """Return notes that a person should read before the first call to *session*.
 
     Args:
         session: The server that was just connected.
@@ -234,9 +235,9 @@ def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
     if trust.changes:
         changes = [f"- {c.severity}: {c.text}" for c in trust.changes]
         notes += [
-            "It says other things than when it was approved here, so its tools are not called:",
+            "Its tools or instructions changed since it was approved here, so its tools are not called:",
             *changes,
-            f"If that is well: %mcp approve {session.name}",
+            f"To accept this: %mcp approve {session.name}",
         ]
     return notes
 
@@ -247,4 +248,4 @@ COMMANDS: Mapping[str, Callable[[Namespace, Server], Any]] = {
     "record": _record,
     "approve": _approve,
 }
-"""The sub-commands, and what each does."""
+"""The function of each sub-command."""

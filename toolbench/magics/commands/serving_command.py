@@ -15,7 +15,7 @@ OPTIONS = ("--stop",)
 
 
 class ServingCommand:
-    """What `%mcp serve` of one notebook serves: one server, the newest."""
+    """The server of `%mcp serve`; a notebook has one, and a new one replaces it."""
 
     def __init__(self, catalog: Catalog) -> None:
         """Serve tools that *catalog* finds."""
@@ -23,7 +23,7 @@ class ServingCommand:
         self._served: Served | None = None
 
     def __call__(self, options: Any) -> "Served | None":
-        """Do what the line says; return what is served.
+        """Start or stop serving, as the line asks; return the new server.
 
         Raises:
             UsageError: If there is nothing to serve, or to stop.
@@ -36,7 +36,7 @@ class ServingCommand:
             self._catalog.find(name)
         if not names and not self._own_tools():
             msg = (
-                "This notebook defines no tool yet. Define one with @tool, or name those to "
+                "This notebook defines no tool yet. Define one with @tool, or name tools to "
                 "serve: %mcp serve NAME ..."
             )
             raise UsageError(msg)
@@ -49,16 +49,16 @@ class ServingCommand:
 
     def _stop(self, names: list[str]) -> None:
         if names:
-            msg = f"--stop ends all that is served: leave out {' '.join(names)}."
+            msg = f"--stop stops the whole server: leave out {' '.join(names)}."
             raise UsageError(msg)
         if self._served is None or self._served.is_closed:
             msg = "Nothing is served by %mcp serve."
             raise UsageError(msg)
         self._served.close()
-        print(f"{self._served.name!r} is served no longer.")  # noqa: T201 - in the cell that asked
+        print(f"{self._served.name!r} is not served any more.")  # noqa: T201 - in the cell that asked
 
     def _own_tools(self) -> list[AnyTool]:
-        """The tools that this notebook defines: neither runtime tools nor those of servers."""
+        """Return the tools that this notebook defines, without runtime tools."""
         entries = self._catalog.entries(source="notebook")
         tools: Iterable[AnyTool] = (e.make() for e in entries if e.source == "notebook")
         return [tool for tool in tools if tool.executor is not None and _is_own(tool)]

@@ -1,1 +1,1 @@
-"""Tab in a line or a body: names of tools, arguments, their values, servers."""
+"""Complete names of tools, arguments, values and servers when Tab is pressed."""

@@ -1,4 +1,4 @@
-"""Tab in the arguments of a call that are written as JSON or YAML."""
+"""Complete the arguments of a call that are written as JSON or YAML."""
 
 from collections.abc import Callable
 from json import dumps
@@ -16,19 +16,19 @@ def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | No
     """Offer what can follow *text*, the beginning of a JSON object.
 
     Args:
-        schema: That of the arguments.
-        text: What stands before the cursor.
-        rest: What stands behind it.
+        schema: The schema of the arguments.
+        text: The text before the cursor.
+        rest: The text after the cursor.
 
     Returns:
-        None where nothing can be put in.
+        The completions; None if nothing can be inserted here.
     """
     place = place_in_json(text)
     return _offer(place, schema, rest, _json) if place else None
 
 
 def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
-    """Offer what can follow *text*, the beginning of a YAML block; else as `offer_in_json`."""
+    """Offer what can follow *text*, the beginning of a YAML block; see `offer_in_json`."""
     place = place_in_yaml(text)
     return _offer(place, schema, rest, _yaml) if place else None
 
@@ -38,7 +38,7 @@ def _offer(
 ) -> SimpleMatcherResult:
     here = read(schema).at(*place.path)
     quote = place.typed[:1] if place.typed[:1] in ('"', "'") else ""
-    is_closed = bool(quote) and rest.startswith(quote)  # by an editor, as it was begun
+    is_closed = bool(quote) and rest.startswith(quote)  # the editor closed it
     if place.kind == "name":
         words = [name for name in here.names if name not in place.present]
         kind, end = "param", "" if is_closed else ": "
@@ -54,7 +54,7 @@ def _offer(
 
 
 def offered(texts: list[str], typed: str, kind: str) -> SimpleMatcherResult:
-    """Return *texts*, each of a *kind*, in place of what was *typed*, as IPython takes them."""
+    """Return *texts* as IPython's completions of type *kind*, which replace *typed*."""
     return {
         "completions": [SimpleCompletion(text=text, type=kind) for text in texts],
         "suppress": bool(texts),

@@ -1,4 +1,4 @@
-"""Where a cursor stands in the body of a call: at a name or at a value, and of what."""
+"""Find which name or value of a call the cursor is at."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ _KEY_AT_START = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Place:
-    """A cursor at the end of *typed*, which is the beginning of a name or of a value."""
+    """A cursor after `typed`, the beginning of a name or a value."""
 
     kind: Literal["name", "value"]
     path: tuple[str | int, ...]
-    """Where in the arguments: of the object for a name, of the value itself for that."""
+    """The path in the arguments: to the object of a name, or to the value itself."""
     typed: str
-    """With the quote it begins with, if any."""
+    """The text before the cursor, with its opening quote if it has one."""
     present: frozenset[str] = frozenset()
     """The names this object has already."""
 
@@ -35,14 +35,14 @@ class _Open:
 
 
 class _JSON:
-    """Reads the beginning of a JSON text, mark by mark."""
+    """A reader of the beginning of a JSON text; it takes one mark or word at a time."""
 
     def __init__(self) -> None:
         self.open: list[_Open] = []
         self.wants: Literal["name", "value", "nothing"] = "value"
 
     def mark(self, mark: str) -> None:
-        """Take one of the marks between names and values."""
+        """Take one of the marks `{}[],:`."""
         if mark in "{[":
             self.open.append(_Open(mark == "{", "" if mark == "{" else 0))
             self.wants = "name" if mark == "{" else "value"
@@ -66,7 +66,7 @@ class _JSON:
         self.wants = "nothing"
 
     def place(self, typed: str) -> Place | None:
-        """Return where a cursor after *typed* stands; None where nothing can be put in."""
+        """Return the place of a cursor after *typed*; None if nothing can be inserted there."""
         if self.wants == "nothing" or not self.open:
             return None
         path = tuple(each.key for each in self.open)
@@ -76,7 +76,7 @@ class _JSON:
 
 
 def place_in_json(text: str) -> Place | None:
-    """Return where the cursor stands at the end of *text*, the beginning of a JSON object."""
+    """Return the place of the cursor after *text*, the beginning of a JSON object."""
     reader, at = _JSON(), 0
     while at < len(text):
         word = _STRING.match(text, at) or _BARE.match(text, at)
@@ -92,9 +92,9 @@ def place_in_json(text: str) -> Place | None:
 
 
 def place_in_yaml(text: str) -> Place | None:
-    """Return where the cursor stands at the end of *text*, in a block of `name: value` lines.
+    """Return the place of the cursor after *text*, a block of `name: value` lines.
 
-    Lines that are indented are left alone.
+    There are no completions in indented lines.
     """
     line = text.rpartition("\n")[2]
     names = frozenset(name for _, name in _KEY_AT_START.findall(text))

@@ -1,4 +1,4 @@
-"""Tab: names of tools, arguments, their values, servers and sub-commands."""
+"""IPython's matcher: complete tools, arguments, values, servers and sub-commands."""
 
 import re
 import shlex
@@ -72,11 +72,11 @@ def matcher_for(
     """Return IPython's matcher for our magics.
 
     Args:
-        catalog: Where the tools are.
-        servers: Gives the names of the connected servers.
+        catalog: The tools.
+        servers: Returns the names of the connected servers.
         commands: The sub-commands of %mcp.
-        targets: Gives the objects of the notebook that `%mcp connect` could connect to.
-        models: Gives the names of the models.
+        targets: Returns the names of the objects that `%mcp connect` can connect to.
+        models: Returns the names of the models.
     """
     subcommands = tuple(commands)
     server = re.compile(rf"%mcp\s+(?:{'|'.join(subcommands)})\s+(\S*)$")
@@ -139,16 +139,16 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line: quoted as it was begun, or where they have to be.
+    """Offer values as words of the line, with the typed quote or the quotes they need.
 
-    Where an editor has closed the quotation already, at the beginning of *rest*, it stays so.
+    If the editor has closed the quotation, at the beginning of *rest*, no quote is added.
     """
     tool, argument, quote, typed = match.groups()
     is_closed = bool(quote) and rest.startswith(quote)
     values = [
         text.removesuffix(quote) if is_closed else text
         for value in _values(catalog, tool, argument)
-        if value.startswith(typed) and "\n" not in value  # which would end the line
+        if value.startswith(typed) and "\n" not in value  # a newline would end the line
         if (text := _quoted(value, quote)).startswith(quote) or not is_closed
     ]
     return offered(values, quote + typed, "value")
@@ -183,7 +183,7 @@ def _serve(catalog: Catalog, word: str) -> SimpleMatcherResult:
 def _schema(catalog: Catalog, tool: str) -> dict[str, Any]:
     try:
         return catalog.find(tool).input_schema
-    except Exception:  # noqa: BLE001 - no such tool, or a create() that fails: Tab says nothing
+    except Exception:  # noqa: BLE001 - no such tool, or its create() fails: offer nothing
         return {}
 
 
