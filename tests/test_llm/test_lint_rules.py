@@ -282,7 +282,7 @@ def test_rule(rule, broken, kept):
 def test_what_is_misnamed_may_be_meant_for_another():
     """A typo in a docstring is told with the parameter it stands for."""
     found = {found.rule: found.message for found in lint_tool(tool(misnamed))}
-    said = "'pryce' is described and is no parameter. Did you mean 'price'?"
+    said = "'pryce' is described but is not a parameter. Did you mean 'price'?"
     assert found["argument-misnamed"] == said
 
 
@@ -293,6 +293,6 @@ def test_what_providers_refuse_is_named():
     found = {found.rule: found.message for found in lint_tool(wrong)}
     also = ", ".join(f"my arg {n}" for n in range(5))
     assert found["provider-refuses"] == (
-        "OpenAI, Anthropic and Gemini will not take it as it is: the name is too long, "
+        "OpenAI, Anthropic and Gemini will not take it unchanged: the name is too long, "
         f"or has characters that are not allowed (also {also}, …)."
     )

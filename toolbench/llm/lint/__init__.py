@@ -1,4 +1,4 @@
-"""Check tools against the principles of tool design: what a model will stumble over."""
+"""Check tools against the principles of tool design: find what confuses a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ __all__ = [
     "lint_tools",
 ]
 
-_MANY = 10  # tools with one and the same finding
+_MANY = 10  # tools with the same finding
 
 _OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     name_rules.verb,
@@ -61,19 +61,19 @@ _OF_ALL: tuple[Callable[[Sequence[Subject]], Iterator[Finding]], ...] = (
 
 
 def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
-    """Return what in *tool* a model will stumble over."""
+    """Return what in *tool* may confuse a model."""
     return list(_alone(Subject(tool)))
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
-    """Return what in *tools*, each alone and all offered together, a model will stumble over."""
+    """Return what may confuse a model in each of *tools*, and in all of them together."""
     subjects = [Subject(tool) for tool in tools]
     alone = [finding for subject in subjects for finding in _alone(subject)]
     return _folded(alone) + [finding for rule in _OF_ALL for finding in rule(subjects)]
 
 
 def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
-    """Return what it costs to offer *tools* once, in tokens of every request."""
+    """Return how many tokens *tools* cost in each request that offers them."""
     counts = [count_tokens(offer_of(Subject(tool))) for tool in tools]
     tokens = sum(count.tokens for count in counts)
     return TokenCount(tokens, exact=all(count.exact for count in counts))
@@ -85,7 +85,7 @@ def _alone(subject: Subject) -> Iterator[Finding]:
 
 
 def _folded(findings: list[Finding]) -> list[Finding]:
-    """Report once what is wrong with an argument that many tools share."""
+    """Merge equal findings about an argument that many tools share."""
     times = Counter(
         (finding.rule, finding.where, finding.message) for finding in findings
     )

@@ -1,4 +1,4 @@
-"""Rules for each argument: that it is described, and that its schema says what its text says."""
+"""Rules for each argument: it has a description, and its schema agrees with that text."""
 
 import re
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ _JSON = re.compile(
     r"\bas (?:a )?JSON\b|\bin JSON format\b|\bJSON-(?:encoded|stringified)\b",
     re.IGNORECASE,
 )
-_EARLY = 90  # characters: what an argument is, is said first
+_EARLY = 90  # characters at the start of a text, which say what the argument is
 _MAP = re.compile(r"\b(key|headers?|metadata|map|dict\w*|pairs|any)\b", re.IGNORECASE)
 _KNOB = re.compile(
     r"limit|per_?page|page_?size|max_?results|time_?out|retries|delay|depth|temperature|"
@@ -79,11 +79,11 @@ _UNSET = re.compile(
 
 
 def undescribed(subject: Subject) -> Iterator[Finding]:
-    """Every argument is described."""
+    """Check that every argument has a description."""
     bare = [
         argument.path
         for argument in subject.arguments
-        if not argument.text.strip() and not _is_told(argument, subject)
+        if not argument.text.strip() and not _is_clear(argument, subject)
     ]
     if bare:
         names = ", ".join(bare[:_MAX_NAMES]) + (", …" if len(bare) > _MAX_NAMES else "")
@@ -94,16 +94,16 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
 
 
 def misnamed(subject: Subject) -> Iterator[Finding]:
-    """What a docstring describes exists."""
+    """Check that every argument the docstring describes exists."""
     executor = subject.tool.executor
     for name in executor.misnamed() if isinstance(executor, FunctionCall) else ():
         near = did_you_mean(name, (argument.name for argument in subject.outer))
-        message = f"{name!r} is described and is no parameter.{near}"
+        message = f"{name!r} is described but is not a parameter.{near}"
         yield finding(subject.name, "argument-misnamed", "arguments", message)
 
 
-def _is_told(argument: Argument, subject: Subject) -> bool:
-    """Whether the tool's own description tells of the argument, or nothing is left to tell."""
+def _is_clear(argument: Argument, subject: Subject) -> bool:
+    """Whether the argument's name, or the tool's description, explains the argument."""
     if argument.name in _PLAIN or argument.name in subject.words:
         return True
     if argument.has("const", "properties"):
@@ -116,7 +116,7 @@ def _is_told(argument: Argument, subject: Subject) -> bool:
 
 
 def many(subject: Subject) -> Iterator[Finding]:
-    """A tool takes a dozen arguments at most."""
+    """Check that a tool has at most a dozen arguments."""
     count = len(subject.outer)
     if count > _MOST_ARGUMENTS:
         message = (
@@ -126,7 +126,7 @@ def many(subject: Subject) -> Iterator[Finding]:
 
 
 def enumeration(subject: Subject) -> Iterator[Finding]:
-    """Values that are listed in words are listed in the schema."""
+    """Check that values listed in the text are also listed in the schema."""
     for argument in _texts(subject):
         if argument.has("enum", "const", "pattern") or _JSON.search(argument.text):
             continue
@@ -149,12 +149,12 @@ def _listed_values(text: str) -> str | None:
 
 
 def form(subject: Subject) -> Iterator[Finding]:
-    """A format that the text names is in the schema."""
+    """Check that a format named in the text is also in the schema."""
     for argument in _texts(subject):
         match = _FORM.search(argument.text)
         if not match or argument.has("format", "pattern", "enum", "const"):
             continue
-        if len(set(_FORM.findall(argument.text))) > 1:  # one form of several
+        if len(set(_FORM.findall(argument.text))) > 1:  # several formats are allowed
             continue
         near = argument.text[max(0, match.start() - 20) : match.end() + 20]
         if not re.search(r"\bor\b|\bfor \w+s,", near, re.IGNORECASE):
@@ -163,7 +163,7 @@ def form(subject: Subject) -> Iterator[Finding]:
 
 
 def joined(subject: Subject) -> Iterator[Finding]:
-    """A list is a list."""
+    """Check that a list is sent as a list, not as text with separators."""
     for argument in _texts(subject):
         match = _JOINED.search(argument.text)
         if match and not argument.has("pattern"):
@@ -172,7 +172,7 @@ def joined(subject: Subject) -> Iterator[Finding]:
 
 
 def json_text(subject: Subject) -> Iterator[Finding]:
-    """An object is an object."""
+    """Check that an object is sent as an object, not as JSON text."""
     for argument in _texts(subject):
         match = _JSON.search(argument.text[:_EARLY])
         if match is None or "format" in argument.name.lower():
@@ -183,7 +183,7 @@ def json_text(subject: Subject) -> Iterator[Finding]:
 
 
 def bounds(subject: Subject) -> Iterator[Finding]:
-    """Limits that the text names are in the schema."""
+    """Check that limits named in the text are also in the schema."""
     for argument in subject.arguments:
         if "array" in argument.types and not argument.has("maxItems"):
             match = _ITEMS.search(argument.text)
@@ -218,7 +218,7 @@ _LIMITS = (
 
 
 def default(subject: Subject) -> Iterator[Finding]:
-    """What holds where an optional number is left out is said."""
+    """Check that the text says what happens without an optional number."""
     bare = [
         argument.path
         for argument in subject.outer
@@ -231,17 +231,17 @@ def default(subject: Subject) -> Iterator[Finding]:
     ]
     if bare:
         where = bare[0] if len(bare) == 1 else "arguments"
-        message = f"Nothing says what holds without {', '.join(bare)}."
+        message = f"The text does not say what happens without {', '.join(bare)}."
         yield finding(subject.name, "argument-default", where, message)
 
 
 def free(subject: Subject) -> Iterator[Finding]:
-    """An object says what is in it."""
+    """Check that an object names its properties, or describes its keys and values."""
     for argument in subject.arguments:
         if _is_free(argument.node) and len(argument.text) < 80:
             if _MAP.search(argument.text):
                 continue
-            message = "Any object fits, and little says what is meant."
+            message = "It takes any object, and its text hardly says which."
             yield finding(subject.name, "argument-free", argument.path, message)
 
 

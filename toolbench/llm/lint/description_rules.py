@@ -1,4 +1,4 @@
-"""Rules for what a tool says of itself."""
+"""Rules for the description of a tool."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _RESULT = re.compile(
     r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
     re.IGNORECASE | re.DOTALL,
 )
-_LONG = 160  # characters: who writes more has said it in words of his own
+_LONG = 160  # characters: a longer text may describe the result in other words
 _LIMITED = re.compile(
     r"\b(limit\w*|max\w*|up to|at most|first|top|latest|recent|pag\w+|cursor|all|every|"
     r"entire|each|default\w*|most|matching|filter\w*|\d+)\b",
@@ -38,14 +38,14 @@ _LIMITS = re.compile(
 
 
 def missing(subject: Subject) -> Iterator[Finding]:
-    """A tool has a description."""
+    """Check that a tool has a description."""
     if not subject.description.strip():
         message = "There is no description: the model has only the name."
         yield finding(subject.name, "description-missing", "description", message)
 
 
 def thin(subject: Subject) -> Iterator[Finding]:
-    """A description says more than the name."""
+    """Check that a description says more than the name."""
     words = set(words_of(subject.description)) - _EMPTY
     if not words or len(subject.description) > 120 or not subject.description.isascii():
         return
@@ -56,28 +56,26 @@ def thin(subject: Subject) -> Iterator[Finding]:
 
 
 def result(subject: Subject) -> Iterator[Finding]:
-    """A tool that reads says what comes back, in its description or its schema."""
+    """Check that a tool that reads describes its result, in its text or its schema."""
     text = subject.description.strip()
     if not text or len(text) > _LONG or subject.has_output_schema:
         return
-    if not text.isascii() or any(thin(subject)):  # the words it looks for are English
+    if not text.isascii() or any(thin(subject)):  # _RESULT has English words
         return
     if _first_verb(subject) in _READS and not _RESULT.search(text):
-        message = "It does not say what comes back."
+        message = "It does not say what it returns."
         yield finding(subject.name, "description-result", "description", message)
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """A tool that searches says how much comes back."""
+    """Check that a tool that searches says how much it returns."""
     text = subject.description.strip()
-    if not text.isascii() or _LIMITED.search(
-        text
-    ):  # the words it looks for are English
+    if not text.isascii() or _LIMITED.search(text):  # _LIMITED has English words
         return
     if not text or _first_verb(subject) not in _SEARCHES:
         return
     if not any(_LIMITS.search(argument.name) for argument in subject.outer):
-        message = "It does not say how much may come back, and takes no limit."
+        message = "It does not say how much it may return, and takes no limit."
         yield finding(subject.name, "description-limits", "description", message)
 
 
@@ -86,7 +84,7 @@ def _first_verb(subject: Subject) -> str:
 
 
 def gist(text: str) -> tuple[str, ...]:
-    """Return the stems of the words of *text*, sorted: the same for the same words."""
+    """Return the sorted stems of the words of *text*, to compare it with other texts."""
     words = re.findall(r"\w+", text.lower())
     return tuple(
         sorted(_stem(word) for word in words if word not in ("a", "an", "the"))

@@ -1,4 +1,4 @@
-"""What a rule says when it is broken."""
+"""The rules of tool design with their fixes, and a finding: one broken rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class Finding:
     """One place where a tool breaks a rule."""
 
     tool: str
-    """The name of the tool; of a whole set, how many there are."""
+    """The name of the tool; for a finding about a set, the number of tools."""
     rule: str
     severity: Severity
-    """`error`: calls fail. `warning`: models will go wrong. `hint`: they may."""
+    """`error`: calls fail. `warning`: models will make mistakes. `hint`: they may."""
     where: str
     """`name`, `description`, `annotations`, an argument's path, or `arguments` for all."""
     message: str
@@ -50,7 +50,7 @@ RULES: Mapping[str, Rule] = {
         "error", "Give each tool a name of its own.", f"{_ARTICLE}, 1.3.1"
     ),
     "name-near": Rule(
-        "warning", "Rename one so that they cannot be taken for each other.", _ANTHROPIC
+        "warning", "Rename one so that a model cannot confuse them.", _ANTHROPIC
     ),
     # --- the description
     "description-missing": Rule(
@@ -68,7 +68,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "description-limits": Rule(
         "hint",
-        "Say how much comes back at most, or take a limit.",
+        "Say how much it returns at most, or take a limit.",
         f"{_ARTICLE}, 1.5 (6)",
     ),
     "description-duplicate": Rule(
@@ -122,7 +122,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "arguments-many": Rule(
         "warning",
-        "Split the tool, or drop what is always the same.",
+        "Split the tool, or drop arguments that never change.",
         f"{_ARTICLE}, 3.2.3",
     ),
     # --- the schema
@@ -160,7 +160,7 @@ RULES: Mapping[str, Rule] = {
 
 
 def finding(tool: str, rule: str, where: str, message: str) -> Finding:
-    """Return the finding that *tool* breaks *rule* at *where*."""
+    """Make the finding that *tool* breaks *rule* at *where*."""
     broken = RULES[rule]
     return Finding(
         tool, rule, broken.severity, where, message, broken.fix, broken.source

@@ -1,4 +1,4 @@
-"""Rules for a tool's name and for what its hints say beside it."""
+"""Rules for a tool's name, and for hints (annotations) that contradict it."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _FOR_GOOD = re.compile(
 
 
 def verb(subject: Subject) -> Iterator[Finding]:
-    """A name says what the tool does."""
+    """Check that a name says what the tool does."""
     words = subject.words
     if not any(_is_verb(word) for word in words) and "to" not in words[1:-1]:
         message = f"No word of {subject.name!r} says what it does."
@@ -34,21 +34,21 @@ def _is_verb(word: str) -> bool:
 
 
 def hints(subject: Subject) -> Iterator[Finding]:
-    """A tool that deletes says so in its hints."""
+    """Check that a tool that deletes says so in its hints."""
     action = next((word for word in subject.words if word in VERBS), "")
-    if not _is_meant(action, subject):
+    if not _destroys(action, subject):
         return
     annotations = subject.tool.annotations
     if annotations is not None and annotations.readOnlyHint:
-        message = f"The name says {action!r}, the hints say read-only."
+        message = f"The name says {action!r}, but the hints say read-only."
         yield finding(subject.name, "hint-contradicts", "annotations", message)
     elif annotations is None or "destructiveHint" not in annotations.model_fields_set:
-        message = f"The name says {action!r}, no hint says that it destroys."
+        message = f"The name says {action!r}, but no hint says that it destroys data."
         yield finding(subject.name, "hint-destructive", "annotations", message)
 
 
-def _is_meant(action: str, subject: Subject) -> bool:
-    """Whether *action* destroys here: `remove` may only take apart, a glued name misleads."""
+def _destroys(action: str, subject: Subject) -> bool:
+    """Whether *action* destroys data here; the name alone does not prove it."""
     description = subject.description
     if action in _DELETES:
         first = subject.words[0] == action or not description.isascii()

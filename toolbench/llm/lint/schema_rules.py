@@ -1,4 +1,4 @@
-"""Rules for the schema itself: that it holds together, and that every provider takes it."""
+"""Rules for the schema: it does not contradict itself, and every provider takes it."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from toolbench.llm.providers import Provider
 from toolbench.plain import clip
 
 _MOST_TOKENS = 2_500
-_MAX_PLACES = 5  # more places where one thing is wrong
+_MAX_PLACES = 5  # further places listed in one message
 _PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "gemini")
 _NAMES: dict[str, str] = {
     "openai": "OpenAI",
@@ -23,7 +23,7 @@ _NAMES: dict[str, str] = {
 
 
 def defaults(subject: Subject) -> Iterator[Finding]:
-    """A default is a value the schema accepts."""
+    """Check that the schema accepts each default."""
     for argument in subject.arguments:
         node = argument.node
         if node.has_default and not _fits(node):
@@ -40,18 +40,18 @@ def _fits(node: Node) -> bool:
 
 
 def required(subject: Subject) -> Iterator[Finding]:
-    """What is required exists."""
+    """Check that every required property can exist."""
     for place, node in subject.view.every():
         for name in node.required if node.is_closed else ():
             if name not in node.declared and node.of_other_key(name) is None:
-                message = f"{name!r} is required and not allowed: no call can fit."
+                message = f"{name!r} is required but not allowed: every call fails."
                 yield finding(
                     subject.name, "required-unknown", place or "arguments", message
                 )
 
 
 def refused(subject: Subject) -> Iterator[Finding]:
-    """Every provider takes the tool as it is."""
+    """Check that every provider takes the tool unchanged."""
     refusals: dict[str, tuple[list[str], list[str]]] = {}
     for provider in _PROVIDERS:
         for change in format_report(subject.tool, provider).changes:
@@ -66,7 +66,7 @@ def refused(subject: Subject) -> Iterator[Finding]:
         )
         more = f" (also {also})" if also else ""
         all_by = " and ".join(filter(None, (", ".join(by[:-1]), by[-1])))
-        message = f"{all_by} will not take it as it is: {reason}{more}."
+        message = f"{all_by} will not take it unchanged: {reason}{more}."
         yield finding(subject.name, "provider-refuses", places[0], message)
 
 
@@ -74,7 +74,7 @@ _RENAMED = "the name is too long, or has characters that are not allowed"
 
 
 def cost(subject: Subject) -> Iterator[Finding]:
-    """A tool costs little to offer."""
+    """Check that a tool costs few tokens."""
     tokens = tokens_of(subject)
     if tokens > _MOST_TOKENS:
         message = f"It costs about {tokens:,} tokens in every request."
@@ -82,11 +82,11 @@ def cost(subject: Subject) -> Iterator[Finding]:
 
 
 def tokens_of(subject: Subject) -> int:
-    """Return about how many tokens it costs to offer the tool once."""
+    """Estimate how many tokens the tool costs in each request."""
     return estimate_tokens(offer_of(subject))
 
 
 def offer_of(subject: Subject) -> str:
-    """Return what a model reads of the tool."""
+    """Return the text of the tool that a model reads: name, description, schema."""
     schema = to_json(subject.schema).decode()
     return f"{subject.name}\n{subject.description}\n{schema}"

@@ -1,4 +1,4 @@
-"""What the rules look at: a tool taken apart once."""
+"""A tool prepared for the lint rules: its words, arguments and schema, each read once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ _DEEPEST = 4  # levels of arguments inside arguments
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument, or one property inside one."""
+    """One argument, or one property inside an argument."""
 
     path: str
     name: str
     node: Node
     required: bool
     text: str
-    """What is said of it or of its alternatives; empty if nothing is."""
+    """Its description, or those of its alternatives; empty if none."""
     types: tuple[str, ...]
-    """Its types, `null` aside."""
+    """Its types without `null`."""
 
     @classmethod
     def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:
-        """Return what the rules need to know of *node*, read once."""
+        """Make an argument of *node*, the part of the schema at *path*."""
         types = tuple(kind for kind in node.types if kind != "null")
         return cls(path, name, node, required, node.explanation, types)
 
@@ -40,42 +40,42 @@ class Argument:
 
 
 class Subject:
-    """A tool as the rules see it."""
+    """A tool with what the rules need to know of it."""
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
-        """Look at *tool*."""
+        """Prepare *tool*."""
         self.tool = tool
         self.name = tool.name
         self.description = tool.description or ""
 
     @cached_property
     def schema(self) -> Json:
-        """What a model is asked to send."""
+        """The schema of the arguments, as a model gets it."""
         return self.tool.parameters()
 
     @cached_property
     def view(self) -> SchemaView:
-        """The schema, each part of it read once."""
+        """The schema as nodes, each read once."""
         return SchemaView(self.schema)
 
     @property
     def has_output_schema(self) -> bool:
-        """Whether a schema says what comes back."""
+        """Whether the tool has an output schema."""
         return "outputSchema" in self.tool.to_mcp_tool(input_schema={})
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of the name, small."""
+        """The words of the name, in lower case."""
         return words_of(self.name)
 
     @cached_property
     def arguments(self) -> list[Argument]:
-        """Every argument, and every property inside one."""
+        """Every argument, and every property inside an argument."""
         return list(self._inside(self.view.whole, "", 0))
 
     @cached_property
     def outer(self) -> list[Argument]:
-        """The arguments themselves."""
+        """The arguments, without the properties inside them."""
         return [
             argument for argument in self.arguments if argument.path == argument.name
         ]
@@ -83,7 +83,7 @@ class Subject:
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
             return
-        # of alternatives further in, a model sees the one it chooses
+        # below the top, properties of alternatives are left out: a model chooses one
         required = node.required
         inside = chain(node.properties, node.conditional)
         for name in node.names if depth == 0 else inside:

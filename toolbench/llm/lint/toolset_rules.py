@@ -25,7 +25,7 @@ _SAME = {
 
 
 def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """A model chooses among a hundred tools at most."""
+    """Check that a model gets at most a hundred tools, and at most 25,000 tokens of them."""
     count, name = len(subjects), f"{len(subjects)} tools"
     if count > _MOST_TOOLS:
         message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
@@ -37,26 +37,24 @@ def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 
 def names(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Names are not taken for each other."""
+    """Check that names differ by more than spelling."""
     first: dict[str, str] = {}
     for subject in subjects:
         folded = "_".join(word.removesuffix("s") for word in subject.words)
         other = first.setdefault(folded, subject.name)
         if other != subject.name:
-            message = (
-                f"It differs from {other!r} only in number, or in how it is written."
-            )
+            message = f"Its name differs from {other!r} only in spelling or a plural."
             yield finding(subject.name, "name-near", "name", message)
     names_so_far: set[str] = set()
     for subject in subjects:
         if subject.name in names_so_far:
-            message = f"Another tool is called {subject.name!r} too."
+            message = f"Another tool has the name {subject.name!r} too."
             yield finding(subject.name, "name-duplicate", "name", message)
         names_so_far.add(subject.name)
 
 
 def pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Two tools that sound alike say what sets them apart."""
+    """Check that no two names have the same meaning."""
     groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
     for subject in subjects:
         key = sorted(_SAME.get(word, word) for word in subject.words)
@@ -65,12 +63,12 @@ def pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
         one = group[0]
         for other in group[1:]:
             if one.words != other.words:
-                message = f"It may be taken for {one.name!r}: the same words, or others for them."
+                message = f"Its name means the same as {one.name!r}: a model may confuse the two."
                 yield finding(other.name, "tools-ambiguous", "name", message)
 
 
 def descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """No two tools describe themselves in the same words."""
+    """Check that no two descriptions use the same words."""
     first: dict[tuple[str, ...], Subject] = {}
     for subject in subjects:
         text = gist(subject.description)
@@ -78,5 +76,5 @@ def descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
             continue
         other = first.setdefault(text, subject)
         if other is not subject and other.name != subject.name:
-            message = f"{other.name!r} is described in the same words."
+            message = f"The description of {other.name!r} has the same words."
             yield finding(subject.name, "description-duplicate", "description", message)

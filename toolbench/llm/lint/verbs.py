@@ -1,4 +1,4 @@
-"""The verbs by which a tool's name says what it does."""
+"""The verbs that may stand in a tool's name."""
 
 _WORDS = """
 abort accept access achieve ack acknowledge acquire activate adapt add adjust
