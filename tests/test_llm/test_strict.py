@@ -32,7 +32,7 @@ class TestStrict:
         ("schema", "why"),
         [
             ({"a": {"type": "string"}, "b": {"type": "string"}}, "not required: b"),
-            ({"a": {"type": "object"}}, "a: the object does not say what is in it"),
+            ({"a": {"type": "object"}}, "a: the object does not name its properties"),
             ({"a": {"type": "array"}}, "a"),
             ({"a": {}}, "a: has no type"),
             ({"a": {"type": "string", "minLength": 1}}, "'minLength' is not supported"),
@@ -40,7 +40,7 @@ class TestStrict:
             ({"a": {"oneOf": [{"type": "string"}]}}, "'oneOf' is not supported"),
             (
                 {"a": {"type": "object", "additionalProperties": {"type": "string"}}},
-                "a: takes arguments it does not name",
+                "a: allows arguments without a name in the schema",
             ),
         ],
     )

@@ -1,4 +1,4 @@
-"""A tool as each provider takes it, and what had to change on the way."""
+"""A tool in the format of each provider, with a report of the changes."""
 
 from typing import TYPE_CHECKING
 

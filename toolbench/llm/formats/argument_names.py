@@ -1,4 +1,4 @@
-"""The names of a tool's arguments, on the way to a provider and back."""
+"""Rename a tool's arguments for a provider that does not accept their names, and back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _of_tool: WeakKeyDictionary[AnyTool, dict[Provider, Names]] = WeakKeyDictionary(
 
 
 def sent_names(tool: AnyTool, provider: Provider) -> Names:
-    """Return the names of arguments that *provider* does not take, and what stands for them."""
+    """Return the name sent in place of each argument name that *provider* does not accept."""
     known = _of_tool.setdefault(tool, {})
     if provider not in known:
         known[provider] = _sent_names(tool, provider)
@@ -35,7 +35,7 @@ def _sent_names(tool: AnyTool, provider: Provider) -> Names:
 
 
 def renamed(arguments: Any, names: Names) -> Any:
-    """Return a copy of *arguments* in which the keys of *names* have their other names."""
+    """Return a copy of *arguments*, with each key in *names* replaced, at any depth."""
     if isinstance(arguments, Mapping):
         return {names.get(k, k): renamed(v, names) for k, v in arguments.items()}
     if isinstance(arguments, list):
@@ -44,12 +44,12 @@ def renamed(arguments: Any, names: Names) -> Any:
 
 
 def to_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
-    """Return *arguments* under the names *provider* knows them by."""
+    """Return *arguments* under the names that *provider* accepts."""
     return _through(arguments, sent_names(tool, provider), provider)
 
 
 def from_provider(arguments: Any, tool: AnyTool, provider: Provider) -> Any:
-    """Return *arguments* under the tool's own names: the way back of `to_provider`."""
+    """Return *arguments* under the tool's own names: the reverse of `to_provider`."""
     names = sent_names(tool, provider)
     return _through(arguments, {v: k for k, v in names.items()}, provider)
 

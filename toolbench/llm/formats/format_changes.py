@@ -1,4 +1,4 @@
-"""What was changed on the way from a tool to a provider, so that nothing is lost in silence."""
+"""A report of what changes in a tool when it is written for a provider."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,14 +10,14 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """One thing a provider cannot take, and what became of it."""
+    """One part of a tool that a provider cannot take, and how it was changed."""
 
     where: str
     """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all of them."""
     kind: Kind
     message: str
     refused: bool = False
-    """Whether the tool, sent as it was, has the whole request turned down."""
+    """Whether the provider refuses a whole request that has the tool unchanged."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"
@@ -25,15 +25,15 @@ class Change:
 
 @dataclass(frozen=True)
 class FormatReport:
-    """How a tool looks to one provider: every change, and whether strict mode holds."""
+    """A tool in the format of one provider: all changes, and whether strict mode is on."""
 
     provider: Provider
     tool: str
     changes: tuple[Change, ...] = ()
     strict: bool | None = None
-    """OpenAI only: whether the model is held to the schema. None elsewhere."""
+    """OpenAI only: whether the model must keep to the schema; else None."""
     not_strict: tuple[str, ...] = ()
-    """Why it is not, a sentence each."""
+    """The reasons why it is not strict, a sentence each."""
 
     def __str__(self) -> str:
         lines = [f"{self.tool} for {self.provider}:"]
@@ -44,7 +44,7 @@ class FormatReport:
 
 @dataclass
 class Changes:
-    """Collects changes while a schema is rewritten."""
+    """A list of changes, filled while a schema is rewritten."""
 
     entries: list[Change] = field(default_factory=list)
 

@@ -1,7 +1,7 @@
 """Rewrite a JSON Schema into the `Schema` of Gemini's function declarations.
 
-Gemini turns a request down for any keyword it has no field for. What a keyword said and
-Gemini has no word for goes into the description, where the model still reads it.
+Gemini refuses a request with a keyword it does not know. The meaning of such a keyword
+goes into the description, where the model can still read it.
 
 Source: Gemini API reference, `Schema`; google-genai, `types.Schema`.
 """
@@ -56,7 +56,7 @@ _ANY: tuple[Json, ...] = (
     {"type": "object"},
     {"type": "array", "items": {"type": "string"}},
 )
-_LIMIT = 5_000  # schemas: past it, references are no longer followed
+_LIMIT = 5_000  # schemas; after so many, references are not followed
 
 _IN_WORDS = frozenset(
     {
@@ -65,11 +65,11 @@ _IN_WORDS = frozenset(
         *("additionalProperties", "not"),
     }
 )
-"""The keywords that go into the description, in words."""
+"""The keywords whose meaning is added to the description in words."""
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in Gemini's words, noting every change."""
+    """Return *schema* in Gemini's format; add each change to *changes*."""
     if schema.keys() & {"$defs", "definitions"}:
         changes.note("", "rewritten", "definitions were put where they are used")
     return _Writer(schema, changes).write(schema, "")
@@ -82,7 +82,7 @@ class _Writer:
         self._open: list[str] = []  # the references that are being followed
 
     def write(self, node: Any, where: str) -> Json:
-        """Return *node* in Gemini's words."""
+        """Return *node* in Gemini's format."""
         self._written += 1
         if not isinstance(node, Mapping):
             return self._anything({}, where)
@@ -132,15 +132,15 @@ class _Writer:
         return self._inside(followed, whole, where)
 
     def _is_cut(self, ref: Any, where: str) -> bool:
-        """Whether *ref* is not to be followed, as it leads back or there is too much."""
+        """Whether *ref* must not be followed: it is recursive, or the schema is too large."""
         is_cut = ref in self._open or self._written > _LIMIT
         if is_cut:
-            message = "a schema that holds itself was cut"
+            message = "a recursive schema was cut"
             self._changes.note(where, "rewritten", message, refused=True)
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Write *node*, in which *refs* are being followed."""
+        """Write *node*, the target of *refs*; a reference back to them is cut."""
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]
@@ -162,7 +162,9 @@ class _Writer:
         if key != ALTERNATIVES[0]:
             self._changes.note(where, "rewritten", "oneOf became anyOf")
         if len(real) == 1:
-            self._changes.note(where, "rewritten", "a choice of one became that one")
+            self._changes.note(
+                where, "rewritten", "a choice with one branch became that branch"
+            )
             return self.write(together(real[0], outer), where)
         rules = {k: v for k, v in outer.items() if k not in _BESIDE}
         choice = [self.write(together(rules, b), where) for b in real]
@@ -171,13 +173,13 @@ class _Writer:
     def _choice(
         self, branches: list[Json], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """A choice stands alone in Gemini: what was beside it goes to its first branch."""
+        """Return a choice of *branches*; Gemini allows no keyword beside it, so the first gets them."""
         notes: list[str] = []
         for key in ("default", "examples"):
             if key in outer:
                 self._drop(key, outer[key], where, notes)
         if outer.keys() & {"description", "title"}:
-            message = "what is said of a choice went to its first branch"
+            message = "the description of a choice went to its first branch"
             self._changes.note(where, "rewritten", message)
         own = branches[0].get("description", "")
         description = outer.get("description")
@@ -225,10 +227,10 @@ class _Writer:
         sentence = words(key, value) if key in _IN_WORDS else ""
         if sentence:
             notes.append(sentence)
-            message = f"{key!r} is not taken: {sentence!r} went into the description"
+            message = f"{key!r} is not supported: the description now has {sentence!r}"
             self._changes.note(where, "rewritten", message)
         else:
-            self._changes.note(where, "removed", f"{key!r} is not taken")
+            self._changes.note(where, "removed", f"{key!r} is not supported")
 
     def _values(
         self,
@@ -253,7 +255,7 @@ class _Writer:
         if len(texts) < sum(v is not None for v in values):
             notes.append(f"one of {clip(values, 200)}")
             self._changes.note(
-                where, "removed", "only strings can be enumerated", refused=True
+                where, "removed", "an enum can hold only strings", refused=True
             )
 
     def _object(self, node: Mapping[str, Any], where: str, out: Json) -> None:
@@ -265,7 +267,7 @@ class _Writer:
         for name, sub in properties.items():
             inner = f"{where}.{name}" if where else name
             if sub is False:
-                self._changes.note(inner, "removed", "never allowed")
+                self._changes.note(inner, "removed", "the schema allows no value here")
                 continue
             known[name] = _NAMES.rename(name)
             if known[name] != name:
@@ -276,7 +278,7 @@ class _Writer:
         if required:
             out["required"] = required
         if len(required) < len(node.get("required") or ()):
-            self._changes.note(where, "removed", "what is required but not declared")
+            self._changes.note(where, "removed", "required names without a schema")
 
     def _array(
         self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]
@@ -285,13 +287,14 @@ class _Writer:
         places = items if isinstance(items, list) else node.get("prefixItems")
         if isinstance(places, list) and places:
             notes.append(f"in this order: {clip(places, 200)}")
-            self._changes.note(where, "rewritten", "a list of fixed places became open")
+            message = "a list of fixed places became a list of any length"
+            self._changes.note(where, "rewritten", message)
             items = (
                 places[0] if all(p == places[0] for p in places) else {"anyOf": places}
             )
         elif not isinstance(items, Mapping):
             self._changes.note(
-                where, "rewritten", "a list says what is in it", refused=True
+                where, "rewritten", "a list must describe its items", refused=True
             )
         out["items"] = self.write(items, f"{where}[]")
 
@@ -303,7 +306,7 @@ class _Writer:
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
-    """The types of a node that does not name one but cannot mean another."""
+    """The types that follow from the other keywords of a node without `type`."""
     if node.keys() & {"properties", "additionalProperties", "required"}:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:

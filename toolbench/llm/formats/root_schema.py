@@ -1,4 +1,4 @@
-"""Make the outermost schema of the arguments one plain object, as every provider wants it."""
+"""Make the outermost schema of the arguments a plain object, as providers require."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +17,8 @@ from toolbench.llm.formats.format_changes import Changes
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its top.
 
-    What alternatives said is kept as far as an object can say it, the rest goes into the
-    description; the tool itself still checks all of it.
+    Alternatives are merged as far as an object can express them; the rest goes into the
+    description. The tool itself still checks everything.
     """
     root = _resolved(schema, changes)
     parts, beside = conjunction_in(root)
@@ -32,10 +32,10 @@ def plain_root(schema: Json, changes: Changes) -> Json:
         if key in root:
             del root[key]
             changes.note(
-                "", "removed", f"{key!r} at the top is not taken", refused=True
+                "", "removed", f"{key!r} at the top is not supported", refused=True
             )
     if root.get("type") != "object":
-        changes.note("", "rewritten", "the arguments are an object", refused=True)
+        changes.note("", "rewritten", "the arguments must be an object", refused=True)
         root["type"] = "object"
     if not isinstance(root.get("properties"), dict):
         root["properties"] = {}
@@ -59,7 +59,7 @@ def _followed(members: list[Any], schema: Json) -> list[Mapping[str, Any]]:
 def _merged(
     keyword: str, members: list[Any], beside: Schema, schema: Json, changes: Changes
 ) -> Json:
-    """Return one object for the alternatives *members* under *keyword*, and what stands *beside*."""
+    """Merge the alternatives *members* of *keyword*, and the keywords *beside* it, into one object."""
     root, branches = dict(beside), _followed(members, schema)
     changes.note("", "rewritten", f"{keyword} at the top was merged", refused=True)
     if not branches:
@@ -67,7 +67,9 @@ def _merged(
     always = root.get("required", [])
     needed = [set(branch.get("required", ())) - set(always) for branch in branches]
     own = root.get("properties") or {}
-    properties: Json = {**own}  # their order is kept, and what they say wins
+    properties: Json = {
+        **own
+    }  # first, to keep their order; again at the end, as they win
     for branch in branches:
         properties |= branch.get("properties") or {}
     merged = {**root, "properties": {**properties, **own}}

@@ -1,4 +1,4 @@
-"""Whether OpenAI can hold a model to a schema (strict mode), and why not.
+"""Check whether a schema fits OpenAI's strict mode, and if not, why.
 
 Source: OpenAI, "Structured model outputs", supported schemas.
 """
@@ -25,7 +25,7 @@ _KNOWN = frozenset(
         *("exclusiveMinimum", "exclusiveMaximum", "items", "minItems", "maxItems"),
     }
 )
-_MEANINGLESS = ("default", "examples")  # where every argument is sent anyway
+_MEANINGLESS = ("default", "examples")  # a model in strict mode sends every argument
 _SUPPORTED = _KNOWN.union(_MEANINGLESS)
 _FORMATS = frozenset(
     {
@@ -37,16 +37,16 @@ _MOST_LEVELS, _MOST_PROPERTIES, _MOST_VALUES, _MOST_TEXT = 10, 5_000, 1_000, 120
 
 
 def strict(schema: Json, changes: Changes) -> Json:
-    """Return *schema*, which has no obstacles, in the words of strict mode."""
+    """Return *schema*, which has no obstacles, in the form of strict mode."""
 
     def close(node: Json, where: str) -> Json:
         for key in _MEANINGLESS:
             if key in node:
                 del node[key]
-                changes.note(where, "removed", f"{key!r} is not taken in strict mode")
+                changes.note(where, "removed", f"{key!r} is not allowed in strict mode")
         if "object" in types_of(node) and "additionalProperties" not in node:
             node["additionalProperties"] = False
-            changes.note(where, "rewritten", "other arguments are ruled out")
+            changes.note(where, "rewritten", "other arguments are not allowed")
         return node
 
     closed: Json = rewritten(schema, close)
@@ -54,7 +54,7 @@ def strict(schema: Json, changes: Changes) -> Json:
 
 
 def obstacles(schema: Json) -> tuple[str, ...]:
-    """Return why *schema* does not qualify for strict mode, a sentence each."""
+    """Return the reasons why *schema* does not fit strict mode, a sentence each."""
     reasons = dict.fromkeys(_misfits(schema))
     return tuple(reasons) + tuple(_excesses(schema))
 
@@ -69,7 +69,7 @@ def _misfits(schema: Json) -> Iterator[str]:
         if reference is None and not chosen:
             yield f"{where}: has no type"
         if reference is not None and beside:
-            yield f"{where}: a reference stands alone"
+            yield f"{where}: a reference must stand alone"
         if node.get("format", "date") not in _FORMATS:
             yield f"{where}: format {node['format']!r} is not supported"
         types = types_of(node)
@@ -81,10 +81,10 @@ def _misfits(schema: Json) -> Iterator[str]:
 
 def _openings(node: Json, where: str) -> Iterator[str]:
     if node.get("additionalProperties", False) is not False:
-        yield f"{where}: takes arguments it does not name"
+        yield f"{where}: allows arguments without a name in the schema"
     properties = node.get("properties")
     if not isinstance(properties, Mapping):
-        yield f"{where}: the object does not say what is in it"
+        yield f"{where}: the object does not name its properties"
         return
     optional = [name for name in properties if name not in node.get("required", ())]
     if optional:
@@ -97,14 +97,14 @@ def _excesses(schema: Json) -> Iterator[str]:
     values = [v for node in nodes for v in node.get("enum") or ()]
     text = sum(len(str(word)) for word in (*names, *values))
     depth = _depth(schema)
-    for what, is_, most in (
+    for things, number, most in (
         ("levels of objects and lists", depth, _MOST_LEVELS),
         ("properties", len(names), _MOST_PROPERTIES),
         ("values in enumerations", len(values), _MOST_VALUES),
         ("characters in names and enumerations", text, _MOST_TEXT),
     ):
-        if is_ > most:
-            yield f"arguments: {is_:,} {what}, {most:,} is the most"
+        if number > most:
+            yield f"arguments: {number:,} {things}; at most {most:,} are allowed"
 
 
 def _depth(node: Any) -> int:

@@ -1,7 +1,7 @@
-"""A tool in the format of each provider, and what had to change on the way.
+"""A tool in the format of each provider, with a report of the changes.
 
-Every function returns a plain dict that `json.dumps` takes. What a provider cannot take is
-removed or rewritten, and `format_report` says so; the tool itself still checks everything.
+Every function returns a dict that `json.dumps` accepts. Parts that a provider cannot take
+are removed or rewritten; `format_report` lists them. The tool itself still checks everything.
 """
 
 import re
@@ -25,7 +25,7 @@ from toolbench.llm.providers import (
 AnyTool = ToolDefinition[Any, Any]
 
 SHORT_DESCRIPTION = 1_024
-"""Characters that every OpenAI model takes as a description; GPT-5 takes more."""
+"""The longest description, in characters, that every OpenAI model takes."""
 
 
 def to_openai(
@@ -35,13 +35,13 @@ def to_openai(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's chat completions; `strict` where the schema qualifies.
+    """Return *tool* for OpenAI's chat completions; `strict` if the schema allows it.
 
     Args:
         tool: The tool.
-        security_risk: Ask the model to rate each call; never of a read-only tool.
-        summary: Ask the model for a line on what each call is for.
-        longest_description: Characters; a longer description is cut after a sentence.
+        security_risk: Ask the model to rate each call; not for a read-only tool.
+        summary: Ask the model for the purpose of each call, in one line.
+        longest_description: In characters; a longer one is cut after a sentence.
     """
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     function, _ = _function(tool, "openai", parameters, longest_description)
@@ -108,7 +108,7 @@ def format_report(
         ValueError: If there is no such provider.
     """
     if provider not in FORMATS:
-        msg = f"No provider is called {provider!r}; there are {', '.join(FORMATS)}."
+        msg = f"There is no provider {provider!r}; use one of {', '.join(FORMATS)}."
         raise ValueError(msg)
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     if provider in ("openai", "responses"):
@@ -121,7 +121,7 @@ def format_report(
     return FormatReport(provider, tool.name, tuple(changes.entries))
 
 
-# --- each in its own words ------------------------------------------------------------
+# --- the formats ----------------------------------------------------------------------
 
 
 def _function(
@@ -177,7 +177,7 @@ def _named(tool: AnyTool, provider: Provider, changes: Changes) -> str:
 def _shortened(description: str, longest: int, changes: Changes) -> str:
     if len(description) <= longest:
         return description
-    message = f"{len(description):,} characters, {longest:,} is the most"
+    message = f"{len(description):,} characters; at most {longest:,} are allowed"
     changes.note("description", "shortened", message)
     head = description[: longest - 2]
     ends = [sentence.end() for sentence in re.finditer(r"[.!?](?=\s)|\n", head)]
@@ -188,7 +188,7 @@ def _shortened(description: str, longest: int, changes: Changes) -> str:
 def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
     def change(node: Json, where: str) -> Json:
         if "array" in types_of(node) and "items" not in node:
-            message = "a list says what is in it"
+            message = "a list must describe its items"
             changes.note(where, "rewritten", message, refused=True)
             node["items"] = {}
         return node
@@ -197,20 +197,20 @@ def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
 
 
 def _modern(changes: Changes) -> Callable[[Json, str], Json]:
-    """Anthropic reads a schema as draft 2020-12, whatever draft it says it is of."""
+    """Rewrite older drafts: Anthropic reads each schema as draft 2020-12, whatever `$schema` is."""
 
     def change(node: Json, where: str) -> Json:
         if isinstance(node.get("items"), list):
             node["prefixItems"] = node.pop("items")
             if "additionalItems" in node:
                 node["items"] = node.pop("additionalItems")
-            message = "a list of fixed places, in the words of draft 2020-12"
+            message = "a list of fixed places was written as in draft 2020-12"
             changes.note(where, "rewritten", message, refused=True)
         for key, bound in _BOUNDS.items():
             if isinstance(node.get(key), bool):
                 if node.pop(key) and bound in node:
                     node[key] = node.pop(bound)
-                message = f"{key!r}, in the words of draft 2020-12"
+                message = f"{key!r} was written as in draft 2020-12"
                 changes.note(where, "rewritten", message, refused=True)
         if not where and changes.entries:
             node.pop("$schema", None)
