@@ -156,7 +156,7 @@ class TestErrors:
 
     def test_ready(self):
         """A call that could run needs its observation."""
-        with pytest.raises(ValueError, match="can run: give the observation"):
+        with pytest.raises(ValueError, match="has no error: run it"):
             respond(call_of("openai"))
 
     def test_name_as_sent(self):

@@ -167,7 +167,7 @@ class TestArguments:
         assert str(call.error) == (
             "The call of 'grep' was not run, 1 problem with its arguments:\n"
             "- pattern: is required\n"
-            "Send the whole call again with this put right."
+            "Correct this and send the whole call again."
         )
         assert isinstance(call.error, ArgumentsError)
         assert isinstance(call.error, ToolbenchError)

@@ -324,5 +324,5 @@ def test_no_error_quotes_what_may_hold_a_secret(arguments):
     message = {"tool_calls": [{"id": "1", "type": "function", "function": function}]}
     [call] = parse_tool_calls({"role": "assistant", **message}, [tool])
     assert call.error is not None
-    assert "no JSON object" in str(call.error)
+    assert "not a JSON object" in str(call.error)
     assert "hunter2" not in f"{call!r} {call.error}"

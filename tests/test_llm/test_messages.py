@@ -217,7 +217,7 @@ class TestTextAround:
         """A code fence is taken off, and that is told."""
         call = one(f"```json\n{json.dumps(chat(FIRST))}\n```")
         assert call.action
-        assert told(call) == ["the message: the code fence around it was taken off"]
+        assert told(call) == ["the message: the code fence around it was removed"]
 
     def test_prose(self):
         """The words become the thought."""
@@ -225,7 +225,7 @@ class TestTextAround:
         call = one(text)
         assert call.action
         assert call.thought.startswith("I look:")
-        assert "taken as the thought" in told(call)[0]
+        assert "read as the model's thought" in told(call)[0]
 
     def test_several(self):
         """Several calls one after the other, as local models write them."""

@@ -363,7 +363,7 @@ class TestNative:
         call = call_of(sent, self.TOOL)
         assert call.action
         (repair,) = call.repairs
-        assert "was taken, though the schema asks for another type" in repair.message
+        assert "was accepted, though the schema asks for another type" in repair.message
 
     def test_fits(self):
         """What fits is not touched."""

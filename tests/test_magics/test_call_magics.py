@@ -138,7 +138,7 @@ class TestCalls:
     def test_may_be_none(self, shell):
         """A message without a call is said to be one."""
         said = text(cell(shell, '{"role": "assistant", "content": "Hello."}'))
-        assert "There is no tool call in this message" in said
+        assert "This message has no tool call" in said
 
     def test_close(self, shell):
         """Closing the view closes its panels, and closing twice does no harm."""
@@ -171,7 +171,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("head", "body", "kind", "said"),
         [
-            ("", "hello", BodyError, "The message is no JSON"),
+            ("", "hello", BodyError, "The message is not JSON"),
             ("", "[1, 2]", BodyError, "No tool call can be read"),
             ("", "${nope}", BodyError, "There is no variable 'nope'"),
             ("-p xml", MESSAGE, UsageError, "invalid choice: 'xml'"),

@@ -1,4 +1,4 @@
-"""The model's side of a tool: its formats, the calls a model sends, what it is answered, and models."""
+"""Tools for models: provider formats, the calls models send, answers to them, and models."""
 
 from typing import TYPE_CHECKING
 

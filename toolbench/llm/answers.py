@@ -1,4 +1,4 @@
-"""The answer to a model's call: the observation as its provider's tool result."""
+"""Turn an observation into the provider's tool result, the answer to a model's call."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from toolbench.llm.calls.tool_call import ToolCall
 
 LONGEST_TEXT = 100_000
-"""Characters of text in an answer, about 25,000 tokens; the rest is cut from the middle."""
+"""The most characters of text in an answer (about 25,000 tokens); the middle is cut out."""
 LARGEST_IMAGE = 5_000_000
-"""Characters of an image's `data:` URL; a larger one is named, not sent."""
+"""The most characters of an image's `data:` URL; of a larger one only a note is sent."""
 
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 _Block = tuple[str, str]  # ("text", text) or ("image", url)
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Payload:
     blocks: Sequence[_Block]
     failed: bool
 
@@ -35,21 +35,23 @@ def respond(
     *,
     limit: int = LONGEST_TEXT,
 ) -> Json:
-    """Return the message that answers *call*, in the shape its provider wants.
+    """Return the message that answers *call*, in its provider's format.
 
     Args:
         call: The call; its id and the name the model used go into the answer.
-        observation: What came out of it. A call with an `error` needs none: the error is told.
-        limit: Characters of text; what is longer loses its middle, and a note says so.
+        observation: The result of the call. A call with an `error` needs none: it is the answer.
+        limit: The most characters of text; a longer text loses its middle, with a note.
 
     Raises:
-        ValueError: If the call could run and there is no observation.
+        ValueError: If the call has neither an error nor an observation.
     """
     result = call.observation if observation is None else observation
     if result is None:
-        msg = f"The call of {call.name!r} can run: give the observation it came to."
+        msg = (
+            f"The call of {call.name!r} has no error: run it and give its observation."
+        )
         raise ValueError(msg)
-    payload = _Told(_blocks(result.to_llm_content, limit), result.is_error)
+    payload = _Payload(_blocks(result.to_llm_content, limit), result.is_error)
     return _ANSWERS[call.metadata.provider](call, payload)
 
 
@@ -58,18 +60,17 @@ def respond_all(
     *,
     limit: int = LONGEST_TEXT,
 ) -> list[Json]:
-    """Return the messages that answer all calls of one message, in the order of *answers*.
+    """Return the messages that answer the calls of one message, in the order of *answers*.
 
-    Where a provider wants all results in one turn (Anthropic, Gemini) they are in one. Where the
-    answer to a call cannot hold an image (OpenAI's chat completions) the images follow as one
-    message of the user.
+    Anthropic and Gemini require all results in one turn, so there is one message. In OpenAI's
+    chat completions an answer cannot hold an image: the images follow in a user message.
 
     Args:
-        answers: Each call with what came out of it, as for `respond`.
-        limit: Characters of text in each answer.
+        answers: Each call with its observation, as for `respond`.
+        limit: The most characters of text in each answer.
 
     Raises:
-        ValueError: If a call could run and there is no observation.
+        ValueError: If a call has neither an error nor an observation.
     """
     messages = [respond(call, result, limit=limit) for call, result in answers]
     if not messages:
@@ -135,7 +136,7 @@ def _image(url: str) -> _Block:
 
 
 def _text(blocks: Sequence[_Block]) -> str:
-    """All blocks as text; an image is named where it cannot be sent."""
+    """All blocks as text; an image becomes its media type or URL."""
     return "\n".join(text if kind == "text" else _named(text) for kind, text in blocks)
 
 
@@ -144,10 +145,10 @@ def _named(url: str) -> str:
     return f"[image: {match[1]}]" if match else f"[image: {url}]"
 
 
-# --- each in its provider's words -----------------------------------------------------
+# --- the providers' formats -----------------------------------------------------------
 
 
-def _openai(call: "ToolCall", payload: _Told) -> Json:
+def _openai(call: "ToolCall", payload: _Payload) -> Json:
     return {
         "role": "tool",
         "tool_call_id": call.id or "",
@@ -155,7 +156,7 @@ def _openai(call: "ToolCall", payload: _Told) -> Json:
     }
 
 
-def _responses(call: "ToolCall", payload: _Told) -> Json:
+def _responses(call: "ToolCall", payload: _Payload) -> Json:
     output: str | list[Json] = _text(payload.blocks)
     if any(kind == "image" for kind, _ in payload.blocks):
         output = [
@@ -167,7 +168,7 @@ def _responses(call: "ToolCall", payload: _Told) -> Json:
     return {"type": "function_call_output", "call_id": call.id or "", "output": output}
 
 
-def _anthropic(call: "ToolCall", payload: _Told) -> Json:
+def _anthropic(call: "ToolCall", payload: _Payload) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": call.id or ""}
     parts = [
         _claude_block(kind, value) for kind, value in payload.blocks if value.strip()
@@ -191,7 +192,7 @@ def _claude_block(kind: str, text: str) -> Json:
     return {"type": "image", "source": source}
 
 
-def _gemini(call: "ToolCall", payload: _Told) -> Json:
+def _gemini(call: "ToolCall", payload: _Payload) -> Json:
     response: Json = {"name": call.metadata.sent_name}
     if call.id:
         response["id"] = call.id
@@ -207,7 +208,7 @@ def _gemini(call: "ToolCall", payload: _Told) -> Json:
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-def _mcp(call: "ToolCall", payload: _Told) -> Json:
+def _mcp(call: "ToolCall", payload: _Payload) -> Json:
     content: list[Json] = []
     for kind, value in payload.blocks:
         match = _DATA.match(value) if kind == "image" else None
@@ -219,7 +220,7 @@ def _mcp(call: "ToolCall", payload: _Told) -> Json:
     return {"content": content, "isError": payload.failed}
 
 
-_ANSWERS: Mapping[Provider, Callable[["ToolCall", _Told], Json]] = {
+_ANSWERS: Mapping[Provider, Callable[["ToolCall", _Payload], Json]] = {
     "openai": _openai,
     "responses": _responses,
     "anthropic": _anthropic,

@@ -1,4 +1,4 @@
-"""A call as each provider's model would send it: what a form holds, ready to paste or replay."""
+"""Write arguments as a call in each provider's format, ready to paste or replay."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ def as_openai_call(
     Args:
         tool: The tool that is called.
         arguments: JSON values under the tool's own names.
-        id: The id of the call; made from its content if left out.
+        id: The id of the call; if left out, it is made from the content.
     """
     return {
         "id": id or _id("call_", tool, arguments),
@@ -36,7 +36,7 @@ def as_openai_call(
 def as_responses_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as an item of the Responses API's `output`; as `as_openai_call`."""
+    """Return the call as an item of the Responses API's `output`; see `as_openai_call`."""
     return {
         "type": "function_call",
         "call_id": id or _id("call_", tool, arguments),
@@ -48,7 +48,7 @@ def as_responses_call(
 def as_anthropic_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as a `tool_use` block; as `as_openai_call`."""
+    """Return the call as a `tool_use` block; see `as_openai_call`."""
     return {
         "type": "tool_use",
         "id": id or _id("toolu_", tool, arguments),
@@ -71,7 +71,7 @@ def as_gemini_call(
 def as_mcp_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as MCP's `tools/call` request; as `as_openai_call`."""
+    """Return the call as MCP's `tools/call` request; see `as_openai_call`."""
     return {
         "jsonrpc": "2.0",
         "id": id or _id("", tool, arguments),
@@ -95,6 +95,6 @@ def _text(arguments: Any) -> str:
 
 
 def _id(prefix: str, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """The same call has the same id, so that what is pasted can be compared."""
+    """Make an id from the content: equal calls have equal ids and can be compared."""
     text = json.dumps([tool.name, arguments], sort_keys=True)
     return prefix + sha256(text.encode()).hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""What a person, or a program, says to a model: as a message of each provider."""
+"""Make system and user messages in each provider's format."""
 
 import re
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 def system_message(text: str, provider: Provider = "openai") -> Json:
     """Return *text* as instructions to the model.
 
-    The role is "system" in every dialect: Anthropic and Gemini have a place of their own for
-    it, where the models of `toolbench.llm.models` put it.
+    The role is "system" in every dialect. Anthropic and Gemini take it outside the messages:
+    the models of `toolbench.llm.models` put it there.
     """
     if provider == "gemini":
         return {"role": "system", "parts": [{"text": text}]}
@@ -24,7 +24,7 @@ def system_message(text: str, provider: Provider = "openai") -> Json:
 def user_message(
     content: str | Content | Sequence[Content], provider: Provider = "openai"
 ) -> Json:
-    """Return *content*, text and images, as the turn of a person.
+    """Return *content*, text and images, as a message of the user.
 
     Args:
         content: A text, a block, or several; images as `data:` or `https:` URLs.

@@ -1,4 +1,4 @@
-"""Whom a tool is offered to, and the names each of them takes."""
+"""The providers of models, and the names of tools and arguments that each accepts."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _MARK = 6  # hexadecimal digits that keep two renamed names apart
 
 @dataclass(frozen=True)
 class NameRule:
-    """Which names are taken: `first` and `rest` are the insides of character classes."""
+    """A rule for names; `first` and `rest` are the insides of regex character classes."""
 
     first: str
     rest: str
@@ -26,10 +26,10 @@ class NameRule:
         return re.fullmatch(pattern, name, re.ASCII) is not None
 
     def rename(self, name: str) -> str:
-        """Return *name*, or the one name that always stands for it where it does not fit.
+        """Return *name* if it fits, else a name that fits, always the same.
 
-        The stand-in ends in a mark made from the whole name, so two names that differ
-        only in what is taken out stay two names.
+        The new name ends in a hash of the old one, so two names that differ only in
+        characters that are not allowed stay different.
         """
         if self.fits(name):
             return name
@@ -56,7 +56,7 @@ TOOL_NAMES: Mapping[Provider, NameRule] = {
         "128 letters, digits and '_.:-', a letter or '_' first",
     ),
 }
-"""The rule for the name of a tool. MCP has none: a server knows its tools by their names."""
+"""The rule for the name of a tool. MCP has none: a tool keeps its name."""
 
 ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
     "anthropic": NameRule(
@@ -66,7 +66,7 @@ ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
         "a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"
     ),
 }
-"""The rule for the name of an argument; Anthropic looks at the outermost ones only."""
+"""The rule for the name of an argument; Anthropic's is only for the outermost ones."""
 
 
 def tool_name(name: str, provider: Provider) -> str:

@@ -1,4 +1,4 @@
-"""How many tokens a text costs: estimated, or counted where a tokenizer is installed."""
+"""Count the tokens of a text, or estimate them if no tokenizer is installed."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -8,7 +8,7 @@ from toolbench.display.sizes import estimate_tokens
 
 @dataclass(frozen=True)
 class TokenCount:
-    """A number of tokens; `≈` marks one that was only estimated."""
+    """A number of tokens; `≈` marks an estimate."""
 
     tokens: int
     exact: bool
@@ -18,10 +18,10 @@ class TokenCount:
 
 
 def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
-    """Return the tokens of *text*: counted with `toktok-rs` if installed, else estimated.
+    """Count the tokens of *text* with `toktok-rs` if it is installed, else estimate them.
 
     Args:
-        text: What a model reads.
+        text: A text that a model reads.
         encoding: OpenAI's `o200k_base` or `cl100k_base`; others have no public tokenizer.
 
     Raises:

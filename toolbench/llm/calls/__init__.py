@@ -1,4 +1,4 @@
-"""What a model sent: its tool calls read, checked, repaired, and shown."""
+"""Read, check, repair and show the tool calls in a model's message."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A model's call as a person reads it: what was sent, what was mended, what goes back."""
+"""Show a model's call as text and HTML: its arguments, its repairs, and the answer to it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.redaction.detection.secrecy import hide
 
 ANSWER = "What goes back to the model"
-NO_CALL = "There is no tool call in this message: the model only spoke."
+NO_CALL = "This message has no tool call: the model only wrote text."
 _PENDING = "Nothing, until the call is run."
 
 
 def call_head(call: ToolCall) -> Html:
-    """Return a call as HTML: which one it is, what was repaired, and what is wrong with it."""
+    """Return the head of a call as HTML: its name, its repairs and its error."""
     remarks = "".join(notice(words, tone) for words, tone in _remarks(call))
     thought = notice(f"Thought: {call.thought}", "neutral") if call.thought else ""
     return Html(
@@ -29,7 +29,7 @@ def call_head(call: ToolCall) -> Html:
 
 
 def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
-    """Return the message that answers *call* as HTML; before it ran there may be none."""
+    """Return the message that answers *call* as HTML; before the run, a note that there is none."""
     answer = _answer(call, observation)
     html = notice(_PENDING, "neutral") if answer is None else json_html(answer)
     return section(ANSWER, html)
@@ -38,7 +38,7 @@ def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
 def calls_bundle(
     calls: Sequence[ToolCall], observations: Sequence[Observation | None]
 ) -> dict[str, str]:
-    """Return *calls* and what each came to as text, and as HTML that needs no kernel."""
+    """Return *calls* and their results as text, and as HTML that needs no kernel."""
     pairs = list(zip(calls, observations, strict=True))
     text = (
         "\n\n".join(_text(call, observation) for call, observation in pairs) or NO_CALL
@@ -76,21 +76,24 @@ def _title(call: ToolCall) -> str:
 
 
 def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
-    """What is to be said of the call, in words and with the colour they are said in."""
+    """The remarks on the call, each with its colour."""
     remarks: list[tuple[str, Tone]] = [
         (f"Repaired: {repair}.", "warning") for repair in call.repairs
     ]
     if call.summary:
-        remarks.insert(0, (f"The model's own line: {call.summary}", "neutral"))
+        remarks.insert(0, (f"The model's summary: {call.summary}", "neutral"))
     if call.error is not None:
         return [*remarks, (f"Error: {call.error}", "danger")]
     if call.tool is None or call.tool.executor is None:
-        return [*remarks, ("It fits, but its tool has no executor.", "neutral")]
+        return [
+            *remarks,
+            ("The call is valid, but the tool has no executor.", "neutral"),
+        ]
     return [*remarks, ("Ready to run.", "success")]
 
 
 def _shown(call: ToolCall) -> dict[str, Any]:
-    """The arguments, secrets hidden."""
+    """The arguments with their secrets hidden."""
     masked: dict[str, Any] = hide(
         call.arguments, call.tool.input_schema if call.tool else {}
     )

@@ -1,4 +1,4 @@
-"""What is wrong with a model's tool call, in words the model can mend it from."""
+"""The errors of a model's tool call, in words that help the model to correct it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,22 +13,22 @@ _MAX_NAMES = 20  # names listed when a tool does not exist
 
 
 class FunctionCallValidationError(ArgumentsError):
-    """The arguments of a call cannot be read or do not fit; `problems` lists every misfit.
+    """The arguments of a call are not readable or not valid; `problems` lists each fault.
 
     Source: OpenHands, `FunctionCallValidationError`.
     """
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
-        """Say which *tool* was called, as the model named it, and everything that is wrong."""
+        """Make the error; *tool* is the name the model used."""
         super().__init__(tool, problems)
 
     def __str__(self) -> str:
         count = len(self.problems)
-        what = "1 problem" if count == 1 else f"{count} problems"
+        number = "1 problem" if count == 1 else f"{count} problems"
         lines = "".join(f"\n- {problem}" for problem in self.problems)
         return (
-            f"The call of {self.tool!r} was not run, {what} with its arguments:{lines}"
-            "\nSend the whole call again with this put right."
+            f"The call of {self.tool!r} was not run, {number} with its arguments:{lines}"
+            "\nCorrect this and send the whole call again."
         )
 
 
@@ -39,7 +39,7 @@ class FunctionCallNotExistsError(ToolNotFoundError):
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Say which *name* was called, and the nearest of the *known* ones."""
+        """Make the error; it suggests the one of the *known* names that is most like *name*."""
         self.name = name
         self.known = tuple(known)
         super().__init__(str(self))

@@ -1,4 +1,4 @@
-"""Read the JSON text a model wrote: exactly, or repaired where only one reading is possible."""
+"""Read JSON text that a model wrote; repair it if it can mean only one thing."""
 
 import json
 import re
@@ -11,15 +11,15 @@ from toolbench.plain import each_once
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
 _TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
-_LONGEST = 200_000  # characters: past it, a repair takes longer than asking again
+_LONGEST = 200_000  # characters; to ask the model again is faster than a longer repair
 
 
 class NotJsonError(ValueError):
-    """The text is no JSON, and cannot be made JSON without guessing."""
+    """The text is not JSON, and a repair would be a guess."""
 
 
 def _no_constant(name: str) -> NoReturn:
-    msg = f"{name} is no JSON value"
+    msg = f"{name} is not a JSON value"
     raise NotJsonError(msg)
 
 
@@ -31,14 +31,14 @@ _lenient = json.JSONDecoder(
 
 
 def read_json(text: str) -> tuple[Any, list[str]]:
-    """Return the value of *text*, and a sentence for every repair it took.
+    """Return the value of *text*, and a sentence for each repair.
 
-    Raw control characters in strings are read as they are. Then quotes, commas, comments and
-    Python's literals are mended, if that leaves every value and every bracket where it was: a
-    text that was cut off, or that could be read in two ways, is never repaired.
+    Raw control characters in strings are accepted. Quotes, commas, comments and Python's
+    literals are repaired if every value and every bracket stays where it was. A text that
+    was cut off, or that can mean two things, is never repaired.
 
     Raises:
-        NotJsonError: If *text* has no value to be sure of; it says where it goes wrong.
+        NotJsonError: If *text* has no certain value; the error names the place.
     """
     try:
         return _sendable(_exact.decode(text), text), []
@@ -48,7 +48,7 @@ def read_json(text: str) -> tuple[Any, list[str]]:
         first = error
     if fenced := _FENCE.match(text):
         value, repairs = read_json(fenced[1])
-        return value, ["the code fence around it was taken off", *repairs]
+        return value, ["the code fence around it was removed", *repairs]
     try:
         value = _sendable(_lenient.decode(text), text)
     except NotJsonError:
@@ -73,9 +73,9 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
 
 
 def embedded(text: str) -> tuple[list[Any], str]:
-    """Return the JSON objects and lists of objects in *text*, and the words around them.
+    """Return the JSON objects and lists of objects in *text*, and the other words of it.
 
-    None are returned if one of them is broken: it might be a part of what was cut off.
+    If one of them is broken, no value is returned: the text may have been cut off.
     """
     values: list[Any] = []
     words: list[str] = []
@@ -98,8 +98,8 @@ def _mended(text: str, error: Exception) -> Any:
     tokens = None if pieces is None else _tokens(pieces)
     if pieces is None or tokens is None:
         raise refused from error
-    # The library guesses, and closes what is cut off. It sees the places of the strings
-    # only, and what it makes of the rest must say the same as before, bracket by bracket.
+    # The library guesses, and closes brackets that are missing. So it gets numbers in
+    # place of the strings, and its result must have the same tokens as the text.
     quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
     strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
     places = count()
@@ -118,7 +118,7 @@ def _mended(text: str, error: Exception) -> Any:
 
 
 def _sendable(value: Any, text: str) -> Any:
-    """*value*, of which no string ends in the middle of a character."""
+    """Return *value*; raise if UTF-8 cannot encode a string in it (half a surrogate pair)."""
     if "\\ud" in text or "\\uD" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -150,9 +150,9 @@ def _where(text: str, error: Exception) -> str:
     return f"{error.msg} at character {error.pos + 1}, near {near!r}"
 
 
-# --- what a text says, whatever its punctuation ---------------------------------------
+# --- the tokens of a text without its punctuation -------------------------------------
 
-Token = tuple[str, str]  # what it is, what it says
+Token = tuple[str, str]  # kind and text
 
 _PIECE = re.compile(
     r"""
@@ -172,7 +172,7 @@ _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
 def _pieces(text: str) -> list[re.Match[str]] | None:
-    """The pieces of *text*, blanks and comments too; None where it has none of a kind."""
+    """The pieces of *text*, with blanks and comments; None if a part has no known kind."""
     pieces: list[re.Match[str]] = []
     at = 0
     while at < len(text):
@@ -185,7 +185,7 @@ def _pieces(text: str) -> list[re.Match[str]] | None:
 
 
 def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
-    """What the pieces say, commas and quoting aside; None where that cannot be told."""
+    """The tokens of *pieces* without commas and quotes; None if a string is ambiguous."""
     tokens: list[Token] = []
     for piece in pieces:
         if piece.lastgroup == "space":
@@ -211,7 +211,7 @@ def _token(match: re.Match[str]) -> Token | None:
 
 
 def _number(word: str) -> str:
-    """The same number in the same words, `1e3` as `1000.0`; anything else as it is."""
+    """Return a number in its normal form (`1e3` as `1000.0`), other words unchanged."""
     try:
         return repr(_exact.decode(word)) if word[0] in "-0123456789" else word
     except ValueError:
@@ -219,15 +219,15 @@ def _number(word: str) -> str:
 
 
 def _unescaped(literal: str) -> str | None:
-    r"""The text of a string; None if its backslashes can be read in two ways.
+    r"""The text of a string; None if its backslashes can mean two things.
 
-    `\d` is a backslash and a `d`, but beside a `\n` either may be meant as it stands.
+    `\d` alone is a backslash and a `d`. Together with `\n`, all may be plain backslashes.
     """
     escapes = list(_ESCAPE.finditer(literal))
     unknown = {m[3] for m in escapes if m[3]} - {"'"}
     if unknown & _FOREIGN or (unknown and any(m[2] for m in escapes)):
         return None
-    plain = _ESCAPE.sub(lambda m: _kept(m[3]) if m[3] else m[0], literal)
+    plain = _ESCAPE.sub(lambda m: _literal(m[3]) if m[3] else m[0], literal)
     plain = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', plain)
     try:
         text: str = _lenient.decode(f'"{plain}"')
@@ -236,6 +236,6 @@ def _unescaped(literal: str) -> str | None:
     return text
 
 
-def _kept(letter: str) -> str:
-    """An escape JSON has not: a quote is a quote, before a letter the backslash stays."""
+def _literal(letter: str) -> str:
+    r"""Return JSON for an escape it does not know: `\'` is a quote, others keep the backslash."""
     return letter if letter == "'" else f"\\\\{letter}"

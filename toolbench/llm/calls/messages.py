@@ -1,4 +1,4 @@
-"""Find the tool calls in whatever a provider or its SDK hands over: dict, JSON text or object."""
+"""Find the tool calls in a provider's message: a dict, JSON text or an SDK's object."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Sent:
-    """One call as it was sent; nothing of it is checked yet."""
+    """One call as the model sent it, not checked yet."""
 
     name: Any
     arguments: Any
@@ -23,7 +23,7 @@ class Sent:
 
 @dataclass
 class Message:
-    """What one message of a model holds."""
+    """The content of one message of a model: calls, text, thinking."""
 
     provider: Provider
     calls: list[Sent] = field(default_factory=list)
@@ -32,22 +32,22 @@ class Message:
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """Why the model stopped, in the provider's word."""
+    """The provider's word for why the model stopped."""
     repairs: list[str] = field(default_factory=list)
 
     @property
     def thought(self) -> str:
-        """What the model said around its calls, thinking first."""
+        """The model's thinking, then its text."""
         return "\n\n".join(
             part for part in map("".join, (self.thinking, self.text)) if part
         )
 
 
 def read_message(message: Any) -> Message:
-    """Return what *message* holds: a whole response, a message, one call, or a list of them.
+    """Read *message*: a whole response, a message, one call, or a list of calls.
 
     Raises:
-        BodyError: If it is nothing a known provider sends.
+        BodyError: If no known provider sends such a message.
     """
     around = ""
     repairs: list[str] = []
@@ -68,20 +68,20 @@ def read_message(message: Any) -> Message:
 
 
 def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
-    """The JSON of a text, the words around it, and what was repaired."""
+    """The JSON of a text, the words around it, and the repairs."""
     try:
         text = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:
-        msg = f"The message is no text: {error}."
+        msg = f"The message is not text: {error}."
         raise BodyError(msg) from None
     try:
         value, repairs = read_json(text)
     except NotJsonError as error:
         values, around = embedded(text)
         if values:
-            note = "the text around its JSON was taken as the thought"
+            note = "the text around its JSON was read as the model's thought"
             return values[0] if len(values) == 1 else values, around, [note]
-        msg = f"The message is no JSON: {error}."
+        msg = f"The message is not JSON: {error}."
         raise BodyError(msg) from None
     return value, "", repairs
 
@@ -98,7 +98,7 @@ def plain(value: Any) -> Any:
     return dump(mode="json", warnings=False) if callable(dump) else value
 
 
-# --- one shape after the other --------------------------------------------------------
+# --- a reader for each shape ----------------------------------------------------------
 
 
 def _first(data: Any, *names: str) -> Any:
@@ -232,7 +232,7 @@ def _headed(message: Message, data: Json) -> Message:
     return message
 
 
-# --- which of them it is --------------------------------------------------------------
+# --- the choice of a reader -----------------------------------------------------------
 
 _Reader = Callable[[Any], Message]
 
@@ -244,7 +244,7 @@ _WHOLE: Mapping[str, _Reader] = {
     "message": lambda data: _chat(plain(data["message"])),
     "parts": lambda data: _parts(_listed(data["parts"])),
 }
-"""What only a whole message, or a whole response, has."""
+"""The reader for each key that only a whole message or response has."""
 
 _BY_TYPE: Mapping[Any, _Reader] = {
     "function": _tool_calls,
@@ -266,7 +266,7 @@ _BY_KEY: Mapping[str, _Reader] = {
 
 
 def _reader(data: Any) -> _Reader | None:
-    """What reads *data*: a whole message, a list of its parts, or one part."""
+    """The function that reads *data*: a whole message, a list of parts, or one part."""
     if isinstance(data, list):
         return next(filter(None, map(_part_reader, map(plain, data))), None)
     if not isinstance(data, dict):
@@ -275,7 +275,7 @@ def _reader(data: Any) -> _Reader | None:
         if data.get(key) is not None:
             return read
     if _first(data.get("function_call"), "arguments") is not None:
-        return _chat  # OpenAI's first form; Gemini says `args`
+        return _chat  # OpenAI's old form; Gemini has `args`
     if "role" in data or "content" in data:
         return _turn_reader(data)
     read_part = _part_reader(data)

@@ -1,6 +1,6 @@
-"""Turn what a model sent into actions that can run, or errors the model can mend.
+"""Turn a model's message into actions that can run, or errors that the model can correct.
 
-What cannot be read in one way only is an error, never a guess; what was mended is listed in
+A call that can mean two things is an error, never a guess. All repairs are listed in
 `call.repairs`.
 """
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _UNQUOTED = (
-    "the arguments are no JSON object (they are not quoted here: one is a secret)"
+    "the arguments are not a JSON object (not quoted here: one of them is a secret)"
 )
 
 
@@ -50,7 +50,7 @@ def parse_tool_calls(
     aliases: Mapping[str, str] = ALIASES,
     provider: Provider | None = None,
 ) -> list[ToolCall]:
-    """Return the calls in *message*, in their order; none if the model only spoke.
+    """Return the calls in *message*, in their order; none if it has only text.
 
     A call that names no tool, or whose arguments do not fit, is returned with its `error`;
     nothing is raised for it. Where a message has no calls, those that the model wrote as its text are
@@ -61,12 +61,12 @@ def parse_tool_calls(
         message: What an OpenAI (chat or Responses), Anthropic, Gemini or MCP model sent: the
             response, its message, or the call alone; as dict, JSON text or SDK object.
         tools: The tools the model was offered.
-        aliases: Other names for tools, to be read as the names they stand for.
-        provider: Whose message it is; told by its shape if left out. A bare name with
-            arguments, which everybody could have sent, is MCP's then.
+        aliases: Other names for tools, each with the name it stands for.
+        provider: The provider of the message; if left out, the form of the message shows
+            it. A bare name with arguments then counts as MCP.
 
     Raises:
-        BodyError: If *message* is nothing any of them sends.
+        BodyError: If no known provider sends such a *message*.
     """
     read = read_message(message)
     if provider is not None:
@@ -132,7 +132,7 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
 
 
 def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
-    """What was sent as arguments, as an object."""
+    """The arguments of a call as an object."""
     value = sent.arguments
     if isinstance(value, str) and not value.strip():
         value = None
@@ -153,7 +153,7 @@ def _read(text: str, name: str, repairs: list[Repair]) -> Any:
     try:
         value, mended = read_json(text)
     except NotJsonError as error:
-        problem = f"the arguments are no JSON object: {error}"
+        problem = f"the arguments are not a JSON object: {error}"
         raise FunctionCallValidationError(name, [Problem((), problem)]) from None
     repairs += [Repair((), f"the arguments: {repair}") for repair in mended]
     return value
@@ -177,12 +177,12 @@ def _checked(
         action = tool.action_from_arguments(arguments)
     except ArgumentsError as error:
         problems += error.problems
-    repairs += [_taken(path, value) for path, value in mending.odd if not problems]
+    repairs += [_accepted(path, value) for path, value in mending.odd if not problems]
     facts |= {"arguments": arguments, "repairs": tuple(repairs), **asides}
     if not problems:
         return ToolCall(**facts, action=action)
     names = sent_names(tool, metadata.provider)
-    masked_problems = [_as_told(problem, names) for problem in problems]
+    masked_problems = [_with_sent_names(problem, names) for problem in problems]
     failed = FunctionCallValidationError(metadata.sent_name, masked_problems)
     return ToolCall(**facts, error=failed)
 
@@ -190,7 +190,7 @@ def _checked(
 def _asides(
     arguments: dict[str, Any], own: Mapping[str, Any], repairs: list[Repair]
 ) -> tuple[list[Problem], dict[str, Any]]:
-    """Take out what the model says of the call itself, unless the tool has such an argument."""
+    """Remove `summary` and `security_risk`, unless they are arguments of the tool."""
     problems: list[Problem] = []
     asides: dict[str, Any] = {}
     if "summary" in arguments and "summary" not in own:
@@ -210,14 +210,14 @@ def _asides(
     return problems, asides
 
 
-def _taken(path: tuple[str | int, ...], value: Any) -> Repair:
+def _accepted(path: tuple[str | int, ...], value: Any) -> Repair:
     return Repair(
-        path, f"{clip(value)} was taken, though the schema asks for another type"
+        path, f"{clip(value)} was accepted, though the schema asks for another type"
     )
 
 
-def _as_told(problem: Problem, names: Mapping[str, str]) -> Problem:
-    """The problem under the names the model knows."""
+def _with_sent_names(problem: Problem, names: Mapping[str, str]) -> Problem:
+    """Return *problem* with the argument names that the model knows."""
     if not names:
         return problem
     path = tuple(names.get(str(part), part) for part in problem.path)

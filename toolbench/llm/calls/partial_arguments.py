@@ -1,4 +1,4 @@
-"""Put the values Gemini streams one by one (`partialArgs`) where their paths say.
+"""Put together the arguments that Gemini streams value by value (`partialArgs`).
 
 Source: google-genai, `types.PartialArg`.
 """
@@ -12,11 +12,11 @@ _STEP = re.compile(
     r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE
 )
 _VALUES = ("string", "number", "bool")
-_LONGEST = 10_000  # items a path may make room for
+_LONGEST = 10_000  # items in a list that a path may create
 
 
 def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
-    """Put the value of *piece* into *arguments*; text is added to the text already there."""
+    """Put the value of *piece* into *arguments*, at its path; text is appended to text there."""
     steps = [
         int(match[3]) if match[3] else match[1] or re.sub(r"\\(.)", r"\1", match[2])
         for match in _STEP.finditer(
@@ -46,7 +46,7 @@ def _value(piece: Mapping[str, Any]) -> Any:
 
 
 def _inside(holder: Any, step: str | int, new: Any) -> Any:
-    """What is at *step* of *holder*; *new* is put there if nothing is."""
+    """The value at *step* of *holder*; if there is none, put *new* there."""
     if not _has_room(holder, step):
         return None
     if isinstance(step, int):
@@ -56,7 +56,7 @@ def _inside(holder: Any, step: str | int, new: Any) -> Any:
 
 
 def _has_room(holder: Any, step: str | int) -> bool:
-    """Whether something can be put at *step*; a list grows up to it."""
+    """Whether *holder* can hold a value at *step*; a list is extended for it."""
     if isinstance(step, str):
         return isinstance(holder, dict)
     if not isinstance(holder, list) or step >= _LONGEST:

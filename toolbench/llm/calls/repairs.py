@@ -1,4 +1,4 @@
-"""Mend the values of a call where the schema leaves one reading only, and say so."""
+"""Repair the values of a call if the schema allows only one meaning, and list the repairs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,20 +27,20 @@ _LONGEST = 1_000_000  # characters of JSON in a string
 
 @dataclass(frozen=True)
 class Repair(Problem):
-    """One thing in a call that was mended: where, and a sentence that says what."""
+    """One repair of a call: its path, and a sentence about it."""
 
 
 class Mending:
-    """One pass over the arguments of a call; `repairs` and `odd` say what it met."""
+    """One pass over the arguments of a call, with the list of its `repairs`."""
 
     def __init__(self) -> None:
-        """Start with nothing found."""
+        """Start with empty lists."""
         self.repairs: list[Repair] = []
         self.odd: list[tuple[Path, Any]] = []
-        """Values of a class the schema does not name, left as they are."""
+        """Values of a type that the schema does not name, left unchanged."""
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
-        """Return *value*, itself if nothing in it had to change."""
+        """Return *value* with all repairs; the same object if there are none."""
         if node.classes is not None and type(value) not in node.classes:
             value = self._read(value, node.classes, path)
         kind = type(value)
@@ -100,13 +100,13 @@ class Mending:
 
 
 def _is_unset(name: str, inner: Node, node: Node) -> bool:
-    """Tell whether null under *name*, a property of *node*, can only mean that it is left out."""
+    """Whether a null for the property *name* can only mean that it is left out."""
     takes_null = inner.classes is None or type(None) in inner.classes
     return name not in node.required and not takes_null
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
-    """The one alternative *value* can be meant for, if it is only one."""
+    """The alternative for *value*; None unless exactly one is possible."""
     fit = [
         node
         for node in alternatives
@@ -120,7 +120,7 @@ _NOTHING = object()
 
 
 def _in_string(text: str) -> Any:
-    """The JSON value a string holds: `true`, `3`, a list, an object; else nothing."""
+    """The JSON value in a string (`true`, `3`, a list, an object), or `_NOTHING`."""
     bare = text.strip()
     plain = bare.lower() if bare in ("True", "False") else bare
     if not _SCALAR.fullmatch(plain) and not _is_json(bare):

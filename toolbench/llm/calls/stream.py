@@ -1,4 +1,4 @@
-"""Join the fragments of a streamed message until it can be read as a whole."""
+"""Join the chunks of a streamed message of any provider."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -18,21 +18,21 @@ class _Joiner(Protocol):
 
 
 class ToolCallAccumulator:
-    """Collects the chunks of one streamed message of any provider, in their order.
+    """The chunks of one streamed message of any provider, joined in their order.
 
-    `parse_tool_calls(accumulator.message, tools)` reads what has come so far; arguments that
-    are still cut off are an error, never a guess.
+    `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments that
+    are not complete yet are an error, never a guess.
     """
 
     def __init__(self) -> None:
-        """Start with nothing received."""
+        """Start without chunks."""
         self._joiner: _Joiner | None = None
 
     def add(self, chunk: Any) -> None:
-        """Take the next chunk or event: a dict, or the object of the provider's SDK.
+        """Add the next chunk or event: a dict, or an object of the provider's SDK.
 
         Raises:
-            BodyError: If no known provider streams such a chunk; what came before stays.
+            BodyError: If no known provider streams such a chunk; earlier chunks are kept.
         """
         data = plain(chunk)
         joiner = self._joiner or _joiner_of(data)
@@ -44,7 +44,7 @@ class ToolCallAccumulator:
 
     @property
     def message(self) -> Json:
-        """What has come so far, in the shape of the provider's whole message."""
+        """The message so far, in the form of the provider's whole message."""
         return self._joiner.message if self._joiner else {"choices": []}
 
 
@@ -60,11 +60,13 @@ def _joiner_of(chunk: Any) -> _Joiner:
 
 def _foreign(chunk: Any) -> BodyError:
     text = clip(chunk)
-    return BodyError(f"No provider streams {text}: give its chunks as they come.")
+    return BodyError(
+        f"{text} is no chunk of a known provider: pass the chunks unchanged."
+    )
 
 
 class _Text:
-    """A text that comes in pieces: joined once, when it is read."""
+    """A text that arrives in pieces; they are joined when it is read."""
 
     def __init__(self, text: str = "") -> None:
         self._pieces = [text] if text else []
@@ -89,7 +91,7 @@ def _texts(value: Any) -> Any:
 
 
 class _Chat:
-    """`chat.completion.chunk`: names and ids come once, arguments in pieces."""
+    """Chunks of chat completions: names and ids arrive once, arguments in pieces."""
 
     def __init__(self) -> None:
         self._head: Json = {}
@@ -159,7 +161,7 @@ class _Responses:
         elif kind in ("response.output_item.added", "response.output_item.done"):
             item = dict(event.get("item") or {})
             if isinstance(item.get("content"), list):
-                item["content"] = [*item["content"]]  # it grows here
+                item["content"] = [*item["content"]]  # a copy, which deltas extend
             self._items[place] = item
         elif kind == "response.function_call_arguments.delta":
             item = self._items.setdefault(place, {"type": "function_call"})
@@ -176,7 +178,7 @@ class _Responses:
 
     @staticmethod
     def _part(item: Json, type_: str, name: str) -> _Text:
-        """The last part of *item* of that type, or a new one."""
+        """The text of the last part of *item* if its key is *name*, else of a new part."""
         parts = item.setdefault("content", [])
         if not parts or not isinstance(parts[-1].get(name), _Text):
             parts.append({"type": type_, name: _Text()})
@@ -197,7 +199,7 @@ _RESPONSE_TEXTS = {
 
 
 class _Anthropic:
-    """The events of the Messages API; the input of a tool comes as pieces of JSON."""
+    """The events of the Messages API; the input of a tool arrives as pieces of JSON."""
 
     def __init__(self) -> None:
         self._message: Json = {"type": "message"}
@@ -240,13 +242,13 @@ _CLAUDE_PIECES = (
 
 
 class _Gemini:
-    """Chunks of `generateContent`: whole parts, or calls whose values come one by one."""
+    """Chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
 
     def __init__(self) -> None:
         self._head: Json = {}
         self._parts: list[Json] = []
         self._finish: Any = None
-        self._open: Json | None = None  # a call that is still coming
+        self._open: Json | None = None  # a call that is not complete
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
@@ -262,7 +264,7 @@ class _Gemini:
                     self._join(part, call)
 
     def _say(self, part: Mapping[str, Any]) -> None:
-        """Take a part that is no call; pieces of one text become one part."""
+        """Add a part that is not a call; pieces of the same text become one part."""
         part = {key: value for key, value in part.items() if value is not None}
         last = self._parts[-1] if self._parts else {}
         is_text = isinstance(part.get("text"), str) and isinstance(
@@ -280,7 +282,7 @@ class _Gemini:
         if self._open is None or call.get("name"):
             self._open = {k: call.get(k) for k in ("id", "name")}
             self._open["args"] = dict(call.get("args") or {})
-            # a call without the signature of its thought is refused when it is sent back
+            # Gemini refuses a call that is sent back without the signature of its thought
             sign = _either(part, "thoughtSignature", "thought_signature")
             signed = {"thoughtSignature": sign} if sign else {}
             self._parts.append({"functionCall": self._open, **signed})

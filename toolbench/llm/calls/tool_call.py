@@ -1,4 +1,4 @@
-"""One call of a tool, as a model sent it and as it was understood."""
+"""One tool call of a model, with the action or the error that was read from it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ CallError = FunctionCallValidationError | FunctionCallNotExistsError
 
 @dataclass(frozen=True)
 class CallMetadata:
-    """Where a call comes from."""
+    """Facts about the message that a call is from."""
 
     provider: Provider
     sent_name: str
@@ -36,30 +36,30 @@ class CallMetadata:
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """Why the model stopped, in the provider's word; some were cut off."""
+    """The provider's word for why the model stopped; a call may be cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """A call: either an `action` that is ready to run, or the `error` that says why not."""
+    """A call: either an `action` that is ready to run, or an `error`."""
 
     id: str | None
     """The provider's id for the call, which its answer must carry; Gemini may send none."""
     name: str
-    """The tool's own name; the name that was sent if there is no such tool."""
+    """The tool's own name; if there is no such tool, the name the model used."""
     arguments: dict[str, Any] = field(default_factory=dict)
-    """What was sent, after the repairs, under the tool's own names; empty if unreadable."""
+    """The arguments after the repairs, under the tool's own names; empty if not readable."""
     tool: ToolDefinition[Any, Any] | None = field(default=None, repr=False)
     action: Action | None = field(default=None, repr=False)
     error: CallError | None = None
     repairs: tuple[Repair, ...] = ()
-    """Everything that was mended before the call fitted; nothing is mended in silence."""
+    """All repairs that were made to the call."""
     thought: str = ""
-    """What the model said around its calls; only the first call of a message has it."""
+    """The model's text and thinking; only the first call of a message has it."""
     security_risk: SecurityRisk | None = None
-    """The model's own rating, where it was asked for one."""
+    """The model's rating of the call, if it was asked for."""
     summary: str | None = None
-    """The model's line on what the call is for, where it was asked for one."""
+    """The purpose of the call in the model's words, if it was asked for."""
     metadata: CallMetadata
 
     @property
@@ -70,13 +70,13 @@ class ToolCall:
         return Observation.from_text(str(self.error), is_error=True)
 
     def run(self, conversation: Any = None, *, source: Source = "model") -> Observation:
-        """Run the call and return what came of it; it is a run like any other, in `history()`.
+        """Run the call and return its observation; the run is in `history()`, like any other.
 
-        A call with an `error` is not run: the error is what came of it.
+        A call with an `error` is not run: its observation is the error.
 
         Args:
-            conversation: What the executor is given beside the action.
-            source: Where the run was asked for, for the history.
+            conversation: Passed to the executor with the action.
+            source: The origin of the run, for the history.
 
         Raises:
             NotImplementedError: If the tool has no executor.
@@ -92,13 +92,13 @@ class ToolCall:
         )
 
     def answer(self, observation: Observation | None = None) -> Json:
-        """Return the message that answers the call, as `respond` does.
+        """Return the message that answers the call, like `respond`.
 
         Args:
-            observation: What came of it; a call with an `error` needs none.
+            observation: The result of the call; a call with an `error` needs none.
 
         Raises:
-            ValueError: If the call could run and there is no observation.
+            ValueError: If the call has neither an error nor an observation.
         """
         return respond(self, observation)
 

@@ -1,4 +1,4 @@
-"""Find the tool a model means by a name."""
+"""Find the tool that a model means, even if it misspells the name."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -23,19 +23,19 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "str_replace_based_edit_tool": "file_editor",
     }
 )
-"""Names that models learned elsewhere, and the tools they mean. Source: the OpenHands SDK."""
+"""Names that models know from other systems, and our tools for them. Source: OpenHands SDK."""
 
 _PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
 _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 
 
 class Offer:
-    """The tools a model was offered, under every name it may use for them."""
+    """The tools offered to a model, found by any name it may use for them."""
 
     def __init__(
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
-        """Take *tools*, the first of a name if there are two, as *provider* knows them."""
+        """Offer *tools* under *provider*'s names; of two tools with one name, the first."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
         self._provider, self._aliases = provider, aliases
@@ -43,11 +43,11 @@ class Offer:
 
     @property
     def names(self) -> list[str]:
-        """The names as the model got them."""
+        """The names that the model got."""
         return [*reversed(self._by_sent_name())]
 
     def find(self, name: str) -> tuple[AnyTool | None, str | None]:
-        """Return the tool *name* means, and a sentence if it was not called by its own name."""
+        """Return the tool for *name*, and a note if *name* is not its exact name."""
         tool = self._tools.get(name) or self._by_sent_name().get(name)
         if tool is not None:
             return tool, None
@@ -69,7 +69,7 @@ class Offer:
 def meant_by(
     name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
 ) -> str | None:
-    """Return the one of *known* that *name* stands for: an alias, or another spelling."""
+    """Return the name in *known* that *name* is an alias or another spelling of."""
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)
     stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`
@@ -84,6 +84,6 @@ def meant_by(
 
 
 def _folded(name: str) -> str:
-    """`grepFiles`, `grep-files` and `Grep_Files` are one name."""
+    """Return one spelling for `grepFiles`, `grep-files` and `Grep_Files`."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")

@@ -1,4 +1,4 @@
-"""Calls that a model wrote into its text, where it should have sent them as calls.
+"""Find calls that a model wrote into its text by mistake, not as tool calls.
 
 Small models do that, each kind with marks of its own. What they write is a call if it is the whole
 text, or if it is marked as one and ends the text. JSON in the middle of words, or in code that is
@@ -35,7 +35,7 @@ _KEYS = ("arguments", "parameters", "args")
 
 @dataclass(frozen=True)
 class WrittenCall:
-    """One call as it was written; nothing of it is checked yet."""
+    """One call in a text, not checked yet."""
 
     name: str
     arguments: Any
@@ -131,7 +131,7 @@ def _whole(text: str) -> list[WrittenCall]:
 
 
 def _calls(value: Any) -> list[WrittenCall]:
-    """The calls that *value* is; none if a part of it is none."""
+    """The calls in *value*; none if a part of it is not a call."""
     if isinstance(value, list):
         inner = [_calls(item) for item in value]
         return [call for calls in inner for call in calls] if all(inner) else []
