@@ -132,7 +132,7 @@ class TestChanges:
         assert f"{here / 'shop.snapshot.json'}" in page(pane.widget)
         type_into(box, "shop.snapshot.json")
         click(buttons(pane.widget)["Compare"])
-        until(lambda: "It offers what shop.snapshot.json says." in page(pane.widget))
+        until(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
 
     @pytest.mark.parametrize("other", ["", "nowhere", "broken.json"])
     def test_what_cannot_be_compared_is_told(self, client, opened, here, other):
@@ -141,7 +141,11 @@ class TestChanges:
         pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
         type_into(named(pane.widget, "Compare with"), other)
         click(buttons(pane.widget)["Compare"])
-        words = ("Say what it is compared with", "is no file", "is no snapshot")
+        words = (
+            "Enter a file or a server to compare with",
+            "is no file",
+            "is no snapshot",
+        )
         until(lambda: any(word in page(pane.widget) for word in words))
 
     def test_of_an_approved_server_are_shown_and_approved(self, client, opened, here):

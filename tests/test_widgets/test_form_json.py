@@ -34,7 +34,7 @@ class TestJsonText:
         ("text", "sentence"),
         [
             ('{"a": ', "Not JSON yet"),
-            ("[1]", "The arguments are an object"),
+            ("[1]", "The arguments must be an object"),
             ('{"a": 1, "a": 2}', "stands there twice"),
             ('{"a": NaN}', "NaN is not JSON"),
         ],
@@ -104,7 +104,7 @@ class TestJsonText:
         type_into(only(form.widget, w.Textarea), "[1]")
         assert form.value == {}
         assert form.blocked
-        assert ((), "the arguments are an object: { … }") in form.errors
+        assert ((), "the arguments must be an object: { … }") in form.errors
 
 
 def test_a_form_shows_itself_as_its_fields():

@@ -40,17 +40,17 @@ class TestFieldOptions:
         assert area.value == '"x"'
         type_into(area, "[1, 2")
         assert form.blocked
-        pick(ways, "what the field says")
+        pick(ways, "the typed value")
         assert named(form.widget, "q").value == "[1, 2"
         type_into(area, '"back"')
-        pick(ways, "what the field says")
+        pick(ways, "the typed value")
         assert type(named(form.widget, "q")) is w.Text
         assert form.value == {"q": "back"}
 
     def test_keys_nobody_declared_can_be_added(self):
         """To see what a server does with them."""
         form = _form(q={"type": "string"})
-        pick(self._open(form, "(everything)"), "other keys as well")
+        pick(self._open(form, "(everything)"), "allow extra keys")
         click(named(form.widget, "Add to other keys"))
         type_into(named(form.widget, "key"), "zz")
         type_into(named(form.widget, "value"), "true")

@@ -1,4 +1,4 @@
-"""The panels, forms and explorers people see: ipywidgets live here and nowhere else."""
+"""Panels, forms and explorers of a notebook: the only place that uses ipywidgets."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Several tools in one place: search, pick, run; beside them the server of the open one."""
+"""A bench: several tools to search and run, with the server of the open tool beside them."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -27,8 +27,8 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
     """Return the panel of a tool, or a searchable bench of several.
 
     Args:
-        *tools: Tools, specs or registered names of tools, and anything that holds tools,
-            as an MCPClient does.
+        *tools: Tools, specs or registered names of tools, and collections of them, such
+            as an MCPClient.
 
     Raises:
         ToolbenchError: If there is no tool among them.
@@ -50,12 +50,12 @@ def _tools(value: Any) -> list[AnyTool]:
         return resolve_tool(value)
     if isinstance(value, Iterable):
         return [tool for item in value for tool in _tools(item)]
-    msg = f"{value!r} is no tool: pass a ToolDefinition, a name, or what holds some."
+    msg = f"{value!r} is not a tool: pass a ToolDefinition, a name, or several of them."
     raise ToolbenchError(msg)
 
 
 class ServerView(Protocol):
-    """What is shown of a server beside its tool."""
+    """The view of a server, shown beside its tool."""
 
     widget: Any
 
@@ -64,7 +64,7 @@ class ServerView(Protocol):
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items, those of one source under its name if there are several."""
+    """Return *tools* as items of a list, grouped by source if there are several sources."""
     sources = list(dict.fromkeys(tool.source for tool in tools))
     names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
     numbered = [
@@ -83,10 +83,10 @@ def _heading(source: str) -> str:
 
 
 class Bench(w.VBox):
-    """A list of tools to search, the panel of the one that is open, and its server."""
+    """A list of tools to search, the panel of the open tool, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
-        """Offer *tools*; the first one is open."""
+        """List *tools* and open the first."""
         self._parts = parts = Parts()
         self._lock = RLock()
         self.tools = list(tools)
@@ -106,7 +106,7 @@ class Bench(w.VBox):
 
     @property
     def panel(self) -> ToolPanel:
-        """The panel of the tool that is open."""
+        """The panel of the open tool."""
         return self._panels[int(self._list.picked or 0)]
 
     def _pick(self, key: str) -> None:
@@ -118,11 +118,11 @@ class Bench(w.VBox):
         self._panes.fill(main=(self._panels[number],), aside=self._server_of(tool))
 
     def _server_of(self, tool: AnyTool) -> tuple[w.Widget, ...]:
-        """Return what there is to know of the server that runs *tool*, if one does."""
+        """Return the view of the server that runs *tool*; empty if no server does."""
         if tool.source == ToolDefinition.source:
             return ()
         if tool.source not in self._servers:
-            # only where a server is connected: this brings toolbench.mcp
+            # only for a tool of a server: this loads toolbench.mcp
             from toolbench.widgets.explorer.server_view import (  # noqa: PLC0415
                 server_view_of,
             )
@@ -136,7 +136,7 @@ class Bench(w.VBox):
     def _use(
         self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool
     ) -> bool:
-        """Open the tool that *source* calls *name*, filled; tell whether it is on the bench."""
+        """Open the tool *name* of *source* with *arguments*; False if the bench has no such tool."""
         for number, tool in enumerate(self.tools):
             if (
                 tool.source == source

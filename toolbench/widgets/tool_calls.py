@@ -1,4 +1,4 @@
-"""The calls a model sent, each as its filled panel, and what goes back to the model."""
+"""Show the calls of a model's message: a panel for each, filled in, with the answer to it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,10 +23,10 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a call: a person can correct and run it, and see the answer its model gets."""
+    """The panel of a call: a person can correct and run it, and see the answer for the model."""
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
-        """Open *tool* with what *call* sent; what is wrong is marked on its fields."""
+        """Open *tool* with the arguments of *call*; errors are marked on their fields."""
         super().__init__(
             tool, call.arguments, action=call.action, risk=call.security_risk
         )
@@ -46,7 +46,7 @@ class CallsView(w.VBox):
     """All calls of one message, in their order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
-        """Show *calls*: a panel for each, or what is wrong where there is no such tool."""
+        """Show *calls*: a panel for each, or an error if there is no such tool."""
         self._parts = parts = Parts()
         self.calls = tuple(calls)
         self._answers = [
@@ -66,7 +66,7 @@ class CallsView(w.VBox):
 
     @property
     def panels(self) -> list[CallPanel]:
-        """The panels, of those calls whose tool there is."""
+        """The panels of the calls that have a tool."""
         return [part for part in self._answers if isinstance(part, CallPanel)]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""MCP servers to look at: connect them again, call, read, write prompts, follow what they say."""
+"""The explorer of MCP servers: reconnect them, call tools, read resources, watch messages."""
 
 from toolbench.widgets.explorer.explorer import (
     Explorer,

@@ -1,4 +1,4 @@
-"""The explorer: what the chosen server offers, what is picked of it, and the server itself."""
+"""The explorer widget: lists of what a server offers, the picked item, and the server."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -30,18 +30,18 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 
 
 class Explorer(w.VBox):
-    """The servers of a client. Callbacks may come on any thread."""
+    """An explorer of a client's servers. Callbacks may come on any thread."""
 
     def __init__(
         self,
         client: MCPClient | Mapping[str, MCPServerSession],
         server: str | None = None,
     ) -> None:
-        """Show the servers of *client*, or those given by name.
+        """Show the servers of *client*.
 
         Args:
-            client: Whose servers to show; those that come later too, see `look`.
-            server: The one to show first; the first if left out.
+            client: A client, or servers by name; later ones are shown too, see `look`.
+            server: The server to show first; if left out, the first of them.
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client
@@ -64,12 +64,12 @@ class Explorer(w.VBox):
 
     @property
     def server(self) -> str | None:
-        """The name of the server that is shown."""
+        """The name of the shown server."""
         return self._name
 
     @property
     def page(self) -> ServerPage | None:
-        """What is shown of that server."""
+        """The page of the shown server."""
         return self._pages.get(self._name or "")
 
     def choose(self, server: str) -> None:
@@ -79,7 +79,7 @@ class Explorer(w.VBox):
             self.look()
 
     def look(self) -> None:
-        """Show the servers there are now: some may have come, gone, or been replaced."""
+        """Update the servers: some may be new, removed or replaced."""
         with self._lock:
             servers = dict(self.servers)
             for name, (session, updates) in list(self._updates.items()):
@@ -171,14 +171,14 @@ class Explorer(w.VBox):
 
 
 def client_view(client: MCPClient, **options: Any) -> Any:
-    """Return the mime bundle of a client: its explorer, and what is read without a kernel."""
+    """Return the mime bundle of a client: its explorer, and HTML that needs no kernel."""
     if not _has_widgets():
         return client_bundle(client)
     return Explorer(client)._repr_mimebundle_(**options)
 
 
 def server_view(session: Any, **options: Any) -> Any:
-    """Return the mime bundle of one server: its explorer, and what is read without a kernel."""
+    """Return the mime bundle of one server: its explorer, and HTML that needs no kernel."""
     if not _has_widgets():
         return server_bundle(session)
     bundle = Explorer({session.name: session})._repr_mimebundle_(**options)
@@ -186,12 +186,12 @@ def server_view(session: Any, **options: Any) -> Any:
 
 
 def _has_widgets() -> bool:
-    """Whether this is a kernel: a terminal shows no widgets."""
+    """Whether this is a kernel, which can show widgets; a terminal cannot."""
     return hasattr(running_shell(), "kernel")
 
 
 def _head_html(session: MCPServerSession) -> Html:
-    """Return which server is shown, and its state."""
+    """Return the name and the state of the shown server."""
     state = badge(status_words(session), TONES.get(session.status, "neutral"))
     return Html(
         f'<div class="toolbench-head"><strong>{escape(session.name[:60])}</strong> {state}</div>'
@@ -202,4 +202,4 @@ STYLE = Html(f"""{PANES_STYLE}<style>
 .toolbench-app iframe {{ width: 100%; height: 26em; border: {LINE}; border-radius: 4px; resize: vertical;
  background: #fff; display: block; }}
 </style>""")
-"""The first child of an explorer."""
+"""The style sheet: the first child of an explorer."""

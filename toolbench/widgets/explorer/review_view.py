@@ -1,4 +1,4 @@
-"""The question whether to use a server, and its answer as a card."""
+"""The button "Should I use it?" for a server, and its answer as a card."""
 
 from functools import partial
 
@@ -12,10 +12,10 @@ from toolbench.widgets.kit.parts import Parts, put, show_if
 
 
 class ReviewView:
-    """A button that has the tools of a server looked at; none of them is called."""
+    """A button that reviews the tools of a server without calling them."""
 
     def __init__(self, parts: Parts, lock: Lock) -> None:
-        """Show no answer at first; everything happens while *lock* is held."""
+        """Start without an answer; callbacks run while *lock* is held."""
         self._lock = lock
         self._session: MCPServerSession | None = None
         self._server_request: ServerRequest[ServerReview] = ServerRequest(lock)
@@ -27,7 +27,7 @@ class ReviewView:
         self.widget = parts.column(self._ask, self._answer)
 
     def show(self, session: MCPServerSession) -> None:
-        """Ask about *session*; what was answered about another one goes."""
+        """Set the server to review; the answer about another server is removed."""
         if session is not self._session:
             self._session = session
             self._server_request.forget()
@@ -48,5 +48,5 @@ class ReviewView:
             put(self._answer, review.to_html())
 
     def close(self) -> None:
-        """Show nothing any more of what is under way."""
+        """Ignore the answer of a review that still runs."""
         self._server_request.forget()

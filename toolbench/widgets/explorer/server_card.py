@@ -1,4 +1,4 @@
-"""What there is to know of one server, and the buttons that connect it again."""
+"""The tab of a server's state, with the buttons to reconnect and disconnect it."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -30,18 +30,18 @@ TONES: dict[str, Tone] = {
     "failed": "danger",
 }
 _ERAS = {"modern": "newer protocol", "legacy": "older protocol"}
-_STDERR = 8  # lines shown of a server that is not there
+_STDERR = 8  # lines shown after the connection broke
 _INSTRUCTIONS = 2_000  # characters
 
 
 class ServerPane(Pane):
-    """The state of a server, what it says of itself, and the buttons that connect it again."""
+    """The state of a server, its instructions, and the buttons to reconnect it."""
 
     title = "Server"
     hears: ClassVar[frozenset[str]] = frozenset({"status", "tools", "stderr"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show *session* as it is."""
+        """Show the state of *session*."""
         super().__init__(session, lock)
         parts = self._parts
         self._server_request: ServerRequest[Any] = ServerRequest(lock)
@@ -62,7 +62,7 @@ class ServerPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the server as it is now."""
+        """Show the state of the server now."""
         session = self.session
         busy = session.status == "connecting"
         self._again.disabled = self._other.disabled = busy
@@ -104,7 +104,7 @@ class ServerPane(Pane):
         self._server_request.start(self.session.close, lambda _: self.refresh())
 
     def close(self) -> None:
-        """Show nothing any more of what is under way."""
+        """Close the tab; the result of a request that still runs is ignored."""
         self._server_request.forget()
         self._review.close()
         super().close()
@@ -116,9 +116,9 @@ def status_words(session: MCPServerSession) -> str:
 
 
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Whether another protocol could change anything: not where the server never sent a message.
+    """Whether another protocol could help: not if the server never sent a message.
 
-    `auto` has tried both; where one protocol was asked for, what was sent may not be understood.
+    `auto` has tried both protocols. If one was chosen, the server may not know it.
     """
     if not session.connection.error:
         return True
@@ -146,7 +146,7 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Why it is not there, with its last words; how it wants to be used, if it is."""
+    """The error and the last lines on stderr; if connected, the server's instructions."""
     parts: list[Html] = []
     if session.error and session.status in ("failed", "incomplete"):
         parts.append(notice(session.error, "danger"))
@@ -154,7 +154,7 @@ def _more_html(session: MCPServerSession) -> str:
         lines = session.stderr.last(_STDERR)
         quoted = "".join(f"\n  {line[:300]}" for line in lines)
         last = f"\nIts last lines on stderr:{quoted}" if lines else ""
-        message = "The connection broke. The next call connects again, or you do."
+        message = "The connection broke. The next call reconnects, or click Reconnect."
         parts.append(notice(message + last, "danger"))
     if session.instructions.strip() and session.is_connected:
         about = markdown_html(session.instructions, limit=_INSTRUCTIONS)

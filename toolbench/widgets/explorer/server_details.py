@@ -1,4 +1,4 @@
-"""What there is to know of a server beside what it offers: state, log, traffic, and over time."""
+"""The tabs about a server itself: state, log, traffic, recording and changes."""
 
 from functools import partial
 
@@ -19,12 +19,12 @@ class ServerDetails(TabSet):
     def __init__(
         self, session: MCPServerSession, lock: Lock, use_tool: UseTool
     ) -> None:
-        """Show the state of *session*; its log and traffic when they are asked for.
+        """Show the state of *session*; the other tabs are made when they are opened.
 
         Args:
             session: The server.
-            lock: Is held while anything is shown.
-            use_tool: Opens one of its tools, filled with arguments.
+            lock: Held while something is shown.
+            use_tool: Opens one of the server's tools, filled with arguments.
         """
         traffic = partial(TrafficPane, use_tool=use_tool)
         super().__init__(

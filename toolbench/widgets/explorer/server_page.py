@@ -1,4 +1,4 @@
-"""One server in three panes: what it offers, what is picked of that, and the server itself."""
+"""One server in three panes: what it offers, the picked item, and the server itself."""
 
 from typing import Any, cast
 
@@ -15,10 +15,10 @@ _MARKED = frozenset({"tools", "resources", "prompts"})
 
 
 class ServerPage:
-    """What one server offers and says."""
+    """The page of one server."""
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show the tools of *session*, the first one open; the rest when it is asked for."""
+        """Show the tools of *session* and open the first; other tabs are made when opened."""
         self.session = session
         self._parts = parts = Parts()
         self._last_change = session.tools.last_change
@@ -28,15 +28,15 @@ class ServerPage:
             {kind: kind for kind in (ToolsPane, ResourcesPane, PromptsPane)},
             when_turned=self._place,
         )
-        """The tabs over the lists."""
+        """The tabs with the lists of tools, resources and prompts."""
         self.details = ServerDetails(session, lock, self._use_tool)
-        """The tabs over the server, its log and its traffic."""
+        """The tabs about the server, with its log and traffic."""
         self.main = parts.column()
-        """What is picked."""
+        """The picked item."""
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Show what is new in the panes in sight; mark the others."""
+        """Update the visible panes; mark the others as changed."""
         change, self._last_change = self._last_change, self.session.tools.last_change
         real = names if change is not self._last_change else names - {"tools"}
         self.lists.hear(names, real & _MARKED)
@@ -44,16 +44,16 @@ class ServerPage:
 
     @property
     def pane(self) -> ListPane:
-        """The list that is in sight."""
+        """The visible list."""
         return cast("ListPane", self.lists.pane)
 
     def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open a tool, filled with *arguments*, and run it if *is_run*; tell whether there is one."""
+        """Open a tool with *arguments*, and run it if *is_run*; False if there is no such tool."""
         pane = self.lists.show(ToolsPane)
         return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
 
     def _place(self) -> None:
-        """Have what is picked of the list in sight be seen."""
+        """Show the picked item of the visible list."""
         if self.main.children != (self.pane.detail,):
             self.main.children = (self.pane.detail,)
 

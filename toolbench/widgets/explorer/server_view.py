@@ -1,4 +1,4 @@
-"""The server of a tool that is open somewhere else than in an explorer."""
+"""The tabs about the server of a tool, for use outside the explorer."""
 
 from contextlib import AbstractContextManager
 from functools import partial
@@ -13,7 +13,7 @@ from toolbench.widgets.explorer.updates import PendingUpdates
 
 
 class ServerView:
-    """The tabs Server, Log and Traffic, which follow what the server does."""
+    """The tabs about a server, which are updated when it changes."""
 
     def __init__(
         self,
@@ -21,19 +21,19 @@ class ServerView:
         lock: AbstractContextManager[Any],
         use_tool: UseTool,
     ) -> None:
-        """Show *session*; everything happens while *lock* is held.
+        """Show *session*; callbacks run while *lock* is held.
 
         Args:
             session: The server.
-            lock: One its holder can take again.
-            use_tool: Opens one of its tools, filled with arguments.
+            lock: A reentrant lock.
+            use_tool: Opens one of the server's tools, filled with arguments.
         """
         self._details = details = ServerDetails(session, lock, use_tool)
         self._updates = PendingUpdates(session, partial(_hear, details, lock))
         self.widget = details.widget
 
     def close(self) -> None:
-        """Hear and show no more."""
+        """Stop all updates and close the tabs."""
         self._updates.close()
         self._details.close()
 
@@ -50,7 +50,7 @@ def server_view_of(
     lock: AbstractContextManager[Any],
     use_tool: UseTool,
 ) -> ServerView | None:
-    """Return the view of the server that runs *tool*; None where no session does."""
+    """Return the view of the server that runs *tool*; None if it is not a tool of a server."""
     executor = tool.executor
     caller = executor.caller if isinstance(executor, MCPToolExecutor) else None
     if not isinstance(caller, MCPServerSession):

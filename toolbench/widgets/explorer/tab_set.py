@@ -1,4 +1,4 @@
-"""Tabs over panes of a server; each pane is made when it is first looked at."""
+"""Tabs with panes of a server; each pane is made when it is first opened."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """The panes of one kind; what is new is shown in the one in sight, and later in the others."""
+    """Panes in tabs; the visible pane is updated at once, the others when they are opened."""
 
     def __init__(
         self,
@@ -23,13 +23,13 @@ class TabSet:
         *,
         when_turned: Callable[[], None] = lambda: None,
     ) -> None:
-        """Show the first pane of *session*; the others when they are asked for.
+        """Show the first pane of *session*; make the others when they are opened.
 
         Args:
             session: The server.
-            lock: Is held while anything is shown.
-            kinds: The panes, each with what makes it.
-            when_turned: Is called when another pane comes in sight.
+            lock: Held while something is shown.
+            kinds: The classes of panes, each with the function that makes one.
+            when_turned: Called when another tab is opened.
         """
         self.session = session
         self._lock = lock
@@ -49,7 +49,7 @@ class TabSet:
     def hear(
         self, names: frozenset[str], changed: frozenset[str] = frozenset()
     ) -> None:
-        """Show the news called *names*; mark the panes whose lists *changed* out of sight."""
+        """Update the panes for the changes *names*; mark tabs in *changed* that are not open."""
         if self._closed:
             return
         open_tab = self._kinds[self._index].title.lower()
@@ -61,11 +61,11 @@ class TabSet:
 
     @property
     def pane(self) -> Pane:
-        """The pane that is in sight."""
+        """The visible pane."""
         return self._panes[self._index]
 
     def show(self, kind: type[Pane]) -> Pane:
-        """Bring the pane of this *kind* in sight and return it."""
+        """Open the tab with the pane of this *kind* and return the pane."""
         self.widget.selected_index = self._kinds.index(kind)
         return self.pane
 

@@ -1,4 +1,4 @@
-"""What is new at a server, and what came of waiting for one: shown by the ticker, never elsewhere."""
+"""Show changes of a server and results of requests to it, always in the ticker's thread."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 class PendingUpdates:
-    """Collects what changed at one server until the next tick."""
+    """The changes of one server, collected until the next tick."""
 
     def __init__(
         self, session: MCPServerSession, show: Callable[[frozenset[str]], None]
     ) -> None:
-        """Call *show* with the names of what changed, in the thread of the ticker."""
+        """Call *show* with the names of the changes, in the ticker's thread."""
         self._show = show
         self._names: set[str] = set()
         self._lock = Lock()
@@ -41,36 +41,36 @@ class PendingUpdates:
         return False
 
     def close(self) -> None:
-        """Hear no more."""
+        """Stop listening to changes."""
         self._stop()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why something asked of a server came to nothing, in a sentence."""
+    """The reason why a request to a server failed, in a sentence."""
 
     text: str
 
 
 class ServerRequest(Generic[T]):
-    """Something asked of a server, in a thread of its own: the page goes on meanwhile.
+    """A request to a server in its own thread, so that the page does not wait.
 
-    Of several, only the last one that was started is shown.
+    If several are started, only the result of the last is shown.
     """
 
     def __init__(self, shared: AbstractContextManager[Any]) -> None:
-        """Wait for nothing; what comes is shown while *shared* is held."""
+        """Start without a request; results are shown while the lock *shared* is held."""
         self._shared = shared
         self._lock = Lock()
         self._turn = 0
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
-        """Call *ask* in a thread, then *show* with what came, in the thread of the ticker."""
+        """Call *ask* in a new thread, then *show* with its result in the ticker's thread."""
         work = partial(self._run, self._next(), ask, show)
         Thread(target=work, name="toolbench-server-request", daemon=True).start()
 
     def forget(self) -> None:
-        """Show nothing any more of what is under way."""
+        """Ignore the result of a request that still runs."""
         self._next()
 
     def _next(self) -> int:
@@ -86,7 +86,7 @@ class ServerRequest(Generic[T]):
             result = ask()
         except ToolbenchError as error:
             result = Failure(str(error))
-        except Exception as error:  # noqa: BLE001 - otherwise the person would not hear of it
+        except Exception as error:  # noqa: BLE001 - otherwise the person would not see it
             result = Failure(f"{type(error).__name__}: {error}")
         ticker.watch(partial(self._deliver, turn, result, show))
 

@@ -1,4 +1,4 @@
-"""Find the field an error belongs to, from JSON Schema or from pydantic."""
+"""Find the field that an error of JSON Schema or pydantic belongs to."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,19 +11,19 @@ from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
 _CHOSEN, _OTHER = "chosen", "other"
-_KEY = "[key]"  # how pydantic says that the key of a map is wrong, and not its value
+_KEY = "[key]"  # in pydantic's path of an error about a key of a map, not its value
 
 Explain = Callable[[Any, Any], list[Problem]]
 
 
 class Place(NamedTuple):
-    """Where a path leads.
+    """The slot that a path leads to.
 
     Attributes:
         slot: The innermost slot on the way.
-        path: The path as a person understands it: keys and indexes only.
-        rest: What of the path led nowhere.
-        other: The union of which the path names an alternative that is not chosen.
+        path: The path for a person: keys and indexes only.
+        rest: The end of the path, for which there is no slot.
+        other: The union in which the path goes to an alternative that is not chosen.
     """
 
     slot: Slot
@@ -33,13 +33,13 @@ class Place(NamedTuple):
 
 
 def locate(root: Slot, path: Path) -> Place:
-    """Walk *path* from *root* as far as there are slots.
+    """Follow *path* from *root* as far as there are slots.
 
-    Names of union branches, which pydantic puts into its paths, are passed over.
+    Names of union branches, which pydantic puts into its paths, are skipped.
     """
     slot, steps = root, list(path)
     clear: list[str | int] = []
-    is_branch_named = False  # the alternative of one union is named once
+    is_branch_named = False  # a path names the branch of a union once
     while steps:
         if not is_branch_named and (branch := _branch_named(slot, steps[0])):
             steps.pop(0)
@@ -56,7 +56,7 @@ def locate(root: Slot, path: Path) -> Place:
 
 
 def _branch_named(slot: Slot, step: Any) -> str:
-    """Tell whether *step* is what pydantic calls an alternative of *slot*, and which."""
+    """Whether *step* names the chosen or another alternative of *slot*; else empty."""
     branches = slot.node.branches
     if not branches:
         return ""
@@ -69,10 +69,10 @@ def _branch_named(slot: Slot, step: Any) -> str:
 def placed(
     root: Slot, problems: Iterable[Problem], explain: Explain | None = None
 ) -> list[tuple[Slot, Problem]]:
-    """Return each of *problems* with its slot, its path and its sentence made plain.
+    """Return *problems*, each with its slot, and with a path and a text for a person.
 
-    Of a union, only what is wrong with the chosen alternative is kept. *explain* lists
-    what is wrong with a value under a part of the schema: "fits none" becomes that.
+    For a union, only problems of the chosen alternative are kept. *explain* lists the
+    problems of a value under a part of the schema; they replace "fits none".
     """
     located = [(locate(root, problem.path), problem) for problem in problems]
     direct = [place.path for place, _ in located if place.other is None]
@@ -105,10 +105,10 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 
 
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
-    """Say more closely what is wrong with the value of a place.
+    """Yield more exact problems for the value at *place*.
 
-    Of a union that is what is wrong with the chosen alternative, instead of "it fits none"; of
-    a group that is missing, which of its fields are: a person cannot give the group itself.
+    For a union: the problems of the chosen alternative, instead of "it fits none". For a
+    missing group: its missing fields, as a person cannot enter the group itself.
     """
     editor = place.slot.editor
     if place.rest:
@@ -124,5 +124,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Whether *slot* shows its fields, and none of them has a value."""
+    """Whether *slot* shows fields, all without a value."""
     return slot.key is not None and slot.presence.is_open and slot.read() is UNSET

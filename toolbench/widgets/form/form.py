@@ -1,4 +1,4 @@
-"""A form for any JSON Schema: what it shows is exactly the value it holds."""
+"""A form for any JSON Schema: it shows exactly the value it has."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -25,15 +25,15 @@ from toolbench.widgets.form.stylesheet import STYLE
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]
-_MAX_NAMES = 5  # fields an alert names
+_MAX_NAMES = 5  # fields named in an alert
 
 
 class WrongField(NamedTuple):
-    """A field that is wrong.
+    """A field with an error.
 
     Attributes:
-        name: What it is called.
-        focus: Puts the cursor into it.
+        name: Its name.
+        focus: A function that puts the cursor into it.
     """
 
     name: str
@@ -41,11 +41,11 @@ class WrongField(NamedTuple):
 
 
 class SchemaForm:
-    """A form over a JSON Schema.
+    """A form for a JSON Schema.
 
-    Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`, with
-    `true` and `1`, `1` and `1.0` kept apart, and keys in their order. Every position is
-    unset, null or a value; a field that was not touched is not in the value.
+    Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`; `true`
+    and `1`, `1` and `1.0` stay different, and keys keep their order. Every field is unset,
+    null or a value; a field that was not touched is not in the value.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class SchemaForm:
         registry: Registry | None = None,
         validate: Validate | None = None,
     ) -> None:
-        """Make a form for *schema*, showing *value*.
+        """Make a form for *schema* that shows *value*.
 
         Args:
-            schema: Any JSON Schema; what cannot be read in it becomes a JSON field.
-            value: What to start with; None for an untouched form.
-            registry: The rules that choose editors; `fields.registry` when None.
-            validate: Lists what is wrong with a value, instead of the JSON Schema.
+            schema: Any JSON Schema; a part that cannot be read becomes a JSON field.
+            value: The value at the start; None for an untouched form.
+            registry: The rules that choose editors; `fields.registry` if None.
+            validate: Lists the problems of a value, in place of the JSON Schema.
         """
         self.frame = Frame(schema, registry or default_registry, self._settle)
         self._validate = validate
@@ -90,7 +90,7 @@ class SchemaForm:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The value: a new dict of the keys that are there."""
+        """The value: a new dict, without the fields that are unset."""
         with self.frame.lock:
             return _dict(self.slot.read())
 
@@ -104,15 +104,15 @@ class SchemaForm:
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
-        """Hold *value*, in the course of an edit."""
+        """Set *value* during an edit."""
         self.frame.touched(())
         self.slot.write(value)
 
     @property
     def json(self) -> str:
-        """The value as JSON text, secrets hidden; while text is typed, that text.
+        """The value as JSON text with secrets hidden; while a person types, the typed text.
 
-        Setting it is typing it: text that is no JSON object stays, and blocks.
+        To set it is like typing: text that is not a JSON object stays and blocks the form.
         """
         with self.frame.lock:
             return self._tab.text
@@ -124,23 +124,23 @@ class SchemaForm:
 
     @property
     def masked(self) -> dict[str, Any]:
-        """The value with its secrets hidden: what may be shown, logged and saved."""
+        """The value with its secrets hidden, safe to show, log and save."""
         with self.frame.lock:
             return _dict(self.slot.masked())
 
     @property
     def secrets(self) -> list[str]:
-        """The secrets the value holds."""
+        """The secrets in the value."""
         with self.frame.lock:
             return list(self.slot.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
-        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the last.
+        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the one before.
 
-        Drafts that cannot be read change `errors` and `blocked`, and are told as well.
+        Text that cannot be read is an edit too: it changes `errors` and `blocked`.
 
         Returns:
-            A function that ends it.
+            A function that removes *fn*.
         """
         self._observers.append(fn)
 
@@ -150,25 +150,25 @@ class SchemaForm:
 
         return stop
 
-    # --- what is wrong ----------------------------------------------------------------
+    # --- errors -----------------------------------------------------------------------
 
     @property
     def errors(self) -> list[tuple[Path, str]]:
-        """Everything that is wrong: drafts that cannot be read, and what validation says."""
+        """All errors: typed text that cannot be read, and the results of validation."""
         with self.frame.lock:
             return [(p.path, p.message) for _, p in self._problems()]
 
     @property
     def blocked(self) -> bool:
-        """Whether something typed cannot be read, so that there is nothing to send."""
+        """Whether typed text cannot be read, so there is no value to send."""
         with self.frame.lock:
             return next(self._drafts(), None) is not None
 
     def reveal_errors(self, *, focus: bool = False) -> None:
-        """Show the errors of every field, not only of those that were touched.
+        """Show the errors of every field, also of untouched ones.
 
         Args:
-            focus: Put the cursor into the first field that is wrong.
+            focus: Put the cursor into the first field with an error.
         """
         with self.frame.edit():
             self.frame.revealed = True
@@ -179,7 +179,7 @@ class SchemaForm:
         return next((slot.display.body for slot in self.slot.walk() if slot.errors), ())
 
     def wrong_fields(self) -> list[WrongField]:
-        """Return the fields that are shown to be wrong, in their order."""
+        """Return the fields that show an error, in their order."""
         with self.frame.lock:
             slots = [slot for slot in self.slot.walk() if slot.errors and slot.title]
             return [
@@ -192,13 +192,13 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, with which the value was refused, instead of checking it again."""
+        """Show *problems*, for which the value was refused, and do not check it again."""
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems* from outside on their fields, until these are edited."""
+        """Show *problems* found outside the form, each on its field until that is edited."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 
@@ -208,7 +208,7 @@ class SchemaForm:
         yield from self.slot.troubles()
         value = self.slot.read()
         if value is not UNSET and not isinstance(value, dict):
-            yield Problem((), "the arguments are an object: { … }")
+            yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
         drafts = list(self._drafts())
@@ -223,7 +223,7 @@ class SchemaForm:
     def _concealed(
         self, faults: list[tuple[Slot, Problem]]
     ) -> list[tuple[Slot, Problem]]:
-        """Take the secrets out of the sentences: they quote what is wrong."""
+        """Hide the secrets in the messages, which quote values."""
         redactor = Redactor(self.slot.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
 
@@ -236,14 +236,14 @@ class SchemaForm:
         if not broken:
             problems = self.frame.view.problems(self.frame.view.root, value)
             return problems or _unsendable(value)
-        self._notice = f"{broken} Only what is missing is checked here."
+        self._notice = f"{broken} The form only checks for missing values."
         return [
             Problem(slot.path, "is required")
             for slot in self.slot.walk()
             if slot.starred and slot.read() is UNSET
         ]
 
-    # --- what is shown ----------------------------------------------------------------
+    # --- widgets ----------------------------------------------------------------------
 
     @property
     def widget(self) -> Widget:
@@ -260,7 +260,7 @@ class SchemaForm:
 
     @property
     def json_widget(self) -> Widget:
-        """The JSON text of the value, and what is wrong with it."""
+        """The JSON text of the value, with its errors."""
         with self.frame.lock:
             return self._tab.widget
 
@@ -275,7 +275,7 @@ class SchemaForm:
                 self._head.value = top
 
     def _top(self, note: Html) -> Html:
-        """Say what concerns the whole form, and how many fields are wrong."""
+        """Return the top of the form: notes on the whole form, and the number of errors."""
         notice_html = f'<div class="tb-notice">{escape(self._notice)}</div>'
         fields = self.wrong_fields()
         names = ", ".join(field.name for field in fields[:_MAX_NAMES])
@@ -295,7 +295,7 @@ class SchemaForm:
             self.frame.close()
 
     def _settle(self) -> list[Callable[[], None]]:
-        """Show the errors that may be shown; return whom to tell."""
+        """Update errors and widgets after an edit; return the calls of observers to make."""
         changed, self.frame.changed = self.frame.changed, False
         if changed:
             self._refusal = None
@@ -331,7 +331,7 @@ class SchemaForm:
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:
-    """Say why JSON cannot carry *value*; a schema that allows anything does not."""
+    """Return why *value* is not possible in JSON; a schema may not check that."""
     try:
         to_text(value)
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The whole value as JSON text: the same value the fields show, and a draft while it is typed."""
+"""The tab with the whole value as JSON text, to read and to edit."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ _MAX_ERRORS = 10
 
 
 class JsonTab:
-    """Text that follows the form until a person types into it, and then leads it.
+    """Text that follows the form's fields; when a person types, the fields follow it.
 
-    Text that is no JSON object stays as typed; `trouble` says what is wrong with it.
-    Secrets are hidden in the text and kept in the value.
+    Text that is not a JSON object stays as typed; `trouble` is its error. Secrets are
+    hidden in the text and unchanged in the value.
     """
 
     def __init__(self, form: "SchemaForm") -> None:
@@ -35,16 +35,16 @@ class JsonTab:
 
     @property
     def text(self) -> str:
-        """What was typed, as long as no field was edited since; else the value."""
+        """The typed text if no field was edited after it; else the value."""
         if self._typed is not None:
             return self._typed
         try:
             return to_text(self._form.masked)
-        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
+        except (TypeError, ValueError, RecursionError):  # not JSON, or too deep
             return "…"
 
     def put(self, text: str) -> None:
-        """Take *text* as typed; give its value to the form when it is a JSON object."""
+        """Set *text* as typed by a person; write it to the form if it is a JSON object."""
         self._typed, self._leads, self.trouble = text, True, ""
         self._form.frame.changed = True
         try:
@@ -53,33 +53,33 @@ class JsonTab:
             self.trouble = str(reason)
             return
         if not isinstance(value, dict):
-            self.trouble = "The arguments are an object: { … }."
+            self.trouble = "The arguments must be an object: { … }."
             return
         secrets = hidden_in(self._form.value, self._form.masked)
         self._form.write(put_back(value, secrets))
 
     def follow(self) -> None:
-        """Give up what was typed, unless the edit that just ended came from here."""
+        """Drop the typed text, unless it made the edit that just ended."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False
 
     def draw(self) -> None:
-        """Bring the widget up to date."""
+        """Update the widget."""
         if self._area is not None:
             if self._area.value != self.text:
                 self._area.value = self.text
             sentences = "".join(
-                f'<div class="tb-error">{escape(e)}</div>' for e in self._said()
+                f'<div class="tb-error">{escape(e)}</div>' for e in self._sentences()
             )
             self._message.value = f'<div role="alert">{sentences}</div>'
 
     def close(self) -> None:
-        """Draw nothing from now on."""
+        """Stop updating the widget."""
         self._area = None
 
-    def _said(self) -> list[str]:
-        """What is wrong with what was typed."""
+    def _sentences(self) -> list[str]:
+        """The errors of the typed text."""
         if self._typed is None:
             return []
         if self.trouble:
@@ -89,7 +89,7 @@ class JsonTab:
 
     @property
     def widget(self) -> Widget:
-        """The text box and the sentence under it, built on first use."""
+        """The text box with its errors below, built on first use."""
         if self._widget is None:
             frame = self._form.frame
             make = frame.pool.make

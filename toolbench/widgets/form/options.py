@@ -1,4 +1,4 @@
-"""What is rarely wanted of a field: leave it out, send null or an empty value, type JSON."""
+"""Rare options of a field: leave it out, send null or an empty value, type JSON."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ from toolbench.widgets.fields.form_context import Frame
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-_FIELD = "what the field says"
+_FIELD = "the typed value"
 _NOTHING = "nothing (leave it out)"
 _NULL = "null"
 _EMPTY = "an empty value"
 _JSON = "JSON text"
-_OTHERS = "other keys as well"
+_OTHERS = "allow extra keys"
 
 
 class FieldOptions:
-    """A button; behind it, a list of the fields and a list of what each may send instead.
+    """A button that opens a list of the fields and a list of what the chosen one can send.
 
-    One for the whole form: a menu at every field would double its weight.
+    One for the whole form: a menu at every field would double the number of widgets.
     """
 
     def __init__(self, frame: Frame, root: Slot) -> None:
@@ -38,7 +38,7 @@ class FieldOptions:
 
     @property
     def widgets(self) -> tuple[Widget, ...]:
-        """The button, and the two lists while they are wanted."""
+        """The button, and the two lists while they are open."""
         return (self._button, self._box) if self.is_open else (self._button,)
 
     def _toggled(self) -> None:
@@ -53,7 +53,7 @@ class FieldOptions:
             self._frame.hear(self._sends, "index", self._send)
 
     def follow(self) -> None:
-        """List the fields that are there now, and what the chosen one sends."""
+        """Update the list of fields and the options of the chosen one."""
         if not self.is_open:
             return
         slots = [slot for slot in self._root.walk() if _has_options(slot)]
@@ -93,7 +93,7 @@ def _name(slot: Slot) -> str:
 
 
 def ways_of(slot: Slot) -> list[str]:
-    """Return what *slot* may send, in words."""
+    """Return the labels of what *slot* can send."""
     ways = [_FIELD]
     if not slot.settled:
         ways.append(_NOTHING)
@@ -109,7 +109,7 @@ def ways_of(slot: Slot) -> list[str]:
 
 
 def present_way(slot: Slot) -> str:
-    """Return what *slot* sends now, in words."""
+    """Return the label of what *slot* sends now."""
     if slot.choice.as_json:
         return _JSON
     value = slot.read()
@@ -123,7 +123,7 @@ def present_way(slot: Slot) -> str:
 
 
 def send(slot: Slot, way: str) -> None:
-    """Have *slot* send what *way* says from now on."""
+    """Make *slot* send the option with the label *way* from now on."""
     if way != _JSON:
         slot.show_json(as_json=False)
     if way == _NOTHING:

@@ -1,4 +1,4 @@
-"""A question in the middle of a run, as a form; the run waits, the page does not."""
+"""Show a question of a run as a form; only the run waits for the answer, not the page."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -24,15 +24,15 @@ _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
 
 class QuestionBox:
-    """Where a panel shows the questions of its run, one at a time."""
+    """The place in a panel for the questions of its run, one at a time."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the box; it is empty until something is asked."""
+        """Make the box; it is empty until there is a question."""
         self.widget = parts.column(kind="toolbench-question")
         self._turn = Lock()
 
     def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
-        """Show *question* and wait for the answer; a run that is to stop waits no more."""
+        """Show *question* and wait until there is an answer or the run is cancelled."""
         while not self._turn.acquire(
             timeout=_LOOK
         ):  # threads of one run may ask at once
@@ -99,7 +99,7 @@ def asking(
 
 
 def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
-    """The two answers in words of the act; the one that does nothing has the focus."""
+    """Buttons that name the act and its refusal; the refusal has the focus."""
     look = "danger" if consent.is_dangerous else "primary"
     accept = parts.button(consent.act, look=look)
     refuse = parts.button(consent.refusal, kind=KEEP)
@@ -122,10 +122,10 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
 
 
 def _page_link(url: str) -> Html:
-    """A link to the page of the question, its host in words; nothing that is not plainly safe."""
+    """A link to the page of the question that shows its host; empty if the URL may be unsafe."""
     try:
         host = (urlsplit(url).hostname or "").encode("idna").decode()
-    except ValueError:  # no host, or none that DNS could know
+    except ValueError:  # no host, or not a valid one
         return Html("")
     if not host or not url.lower().startswith(("https://", "http://")):
         return Html("")

@@ -1,4 +1,4 @@
-"""How a form looks, on light and dark pages: one style sheet, JupyterLab's colours first."""
+"""The style sheet of a form for light and dark pages, with JupyterLab's colours if it has any."""
 
 from toolbench.display.ansi.colors import MUTED
 from toolbench.display.html.css import CODE_FONT

@@ -1,8 +1,7 @@
-"""Our front-end module, sent to the page once: keys that stay in a panel, descriptions of fields.
+"""Load our JavaScript module into the page, once: keys in a panel, descriptions of fields.
 
-ipywidgets gives a page boxes, texts and buttons. What it cannot do is in `module.js`, built
-from `frontend/src` of the repository and loaded through anywidget. Where that cannot be loaded
-everything still works and reads.
+`module.js` does what ipywidgets cannot do. It is built from `frontend/src` of the repository
+and loaded through anywidget. If it cannot be loaded, everything still works, in plain form.
 """
 
 from threading import Lock
@@ -12,20 +11,20 @@ from toolbench.runs.shell import running_shell
 
 
 class FrontEnd:
-    """The widget that carries the module to the page of this kernel. Any thread may load it."""
+    """Loads the module into the page of this kernel, from any thread."""
 
     def __init__(self) -> None:
-        """Nothing is sent yet."""
+        """Start with nothing loaded."""
         self._lock = Lock()
         self._widget: Any = None
 
     def load(self) -> None:
-        """Send the module, unless it is there or nothing but this process would receive it."""
+        """Send the module to the page, unless it is loaded or there is no kernel."""
         if not hasattr(running_shell(), "kernel"):
             return
         with self._lock:
             if self._widget is None or self._widget.comm is None:
-                # anywidget is only imported where there is a page
+                # anywidget is imported only in a kernel
                 from toolbench.widgets.frontend.widget import (  # noqa: PLC0415
                     ModuleWidget,
                 )
@@ -33,7 +32,7 @@ class FrontEnd:
                 self._widget = ModuleWidget()
 
     def close(self) -> None:
-        """Take the widget away; pages that loaded the module keep it until they are closed."""
+        """Close the widget; pages that loaded the module keep it until they are closed."""
         with self._lock:
             widget, self._widget = self._widget, None
         if widget is not None:

@@ -1,4 +1,4 @@
-"""The widget that carries the front-end module to the page."""
+"""The anywidget that sends the JavaScript module to the page."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ from anywidget import AnyWidget
 
 
 class ModuleWidget(AnyWidget):
-    """Has no view: the page runs its module as soon as it knows of the widget."""
+    """A widget without a view: the page runs its module when the widget is created."""
 
     _esm = Path(__file__).with_name("module.js").read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""What every view is made from: widgets kept for reuse, lists to search, timers, saved output."""
+"""Parts that all views share: widget factories, lists to search, timers, saved output."""

@@ -1,38 +1,39 @@
-"""The panels each cell shows: one that is run again takes those it showed before away."""
+"""Close the panels of a cell when the cell is run again."""
 
 from typing import Protocol
 
 
 class CellPanel(Protocol):
-    """What a cell shows and a later run of it takes away."""
+    """A panel that is closed when its cell is run again."""
 
     @property
     def is_busy(self) -> bool:
-        """Whether something goes on in it."""
+        """Whether a run goes on in it."""
 
     def close(self) -> None:
         """Close it and all its widgets."""
 
 
 class CellPanels:
-    """Panels that only the page holds: it drops them with the output of their cell.
+    """The open panels of each cell.
 
-    Their widgets would stay otherwise, in the kernel and in the page, for as long as both last.
+    The page drops a panel with the output of its cell; without this class, the widgets would
+    stay in the kernel and in the page.
     """
 
     def __init__(self) -> None:
-        """Know of no panel, and of no cell."""
+        """Start without panels."""
         self._cell: str | None = None
         self._of: dict[str, list[CellPanel]] = {}
         self._replaced: list[CellPanel] = []
 
     def begin(self, cell: str | None) -> None:
-        """Close what *cell*, which begins, showed before.
+        """Close the earlier panels of *cell*, which begins to run.
 
-        A panel with a run under way waits for a cell that begins after it.
+        A panel in which a tool still runs is closed when a later cell begins.
 
         Args:
-            cell: What the front end calls it; None if it does not say.
+            cell: The front end's id of the cell; None if there is none.
         """
         self._cell = cell
         if cell is not None:
@@ -44,6 +45,6 @@ class CellPanels:
         self._replaced = busy
 
     def add(self, panel: CellPanel) -> None:
-        """Note that the cell that runs shows *panel*."""
+        """Add *panel* to the cell that runs."""
         if self._cell is not None:
             self._of.setdefault(self._cell, []).append(panel)

@@ -1,4 +1,4 @@
-"""The code of a notebook that a name needs, to paste it into a file: no more, in its order."""
+"""Find the statements of a notebook that a name needs, to copy them into a file."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,17 @@ from toolbench.runs.shell import running_shell
 _ADDING = frozenset(
     {"add_tool", "append", "extend", "mount", "prompt", "resource", "tool", "update"}
 )
-_MAGIC = "get_ipython"  # what IPython makes of magics; a file has none
+_MAGIC = "get_ipython"  # in the code of magics, which do not work in a file
 
 
 class Statement(NamedTuple):
     """One statement of a cell, outside of any function or class.
 
     Attributes:
-        code: It, as it was written.
-        gives: The names it gives a value.
-        needs: The names it uses, now or when what it defines is called.
-        changes: The names whose values it adds something to, as `@server.tool` does.
+        code: Its source.
+        gives: The names it defines.
+        needs: The names it uses, now or when its function is called.
+        changes: The names of objects it adds to, as `@server.tool` does.
     """
 
     code: str
@@ -29,7 +29,7 @@ class Statement(NamedTuple):
 
 
 def code_of(name: str) -> str:
-    """Return what defines *name* in the cells of this notebook; empty if that is not all there."""
+    """Return the code that defines *name* in this notebook; empty if a part of it is missing."""
     shell = running_shell()
     history = getattr(shell, "history_manager", None)
     cells = list(getattr(history, "input_hist_parsed", ()))
@@ -37,10 +37,10 @@ def code_of(name: str) -> str:
 
 
 def definition_in(cells: Sequence[str], name: str) -> str:
-    """Return the statements of *cells* that define *name*, with all those they need.
+    """Return the statements of *cells* that define *name*, and all that they need.
 
-    Of a name that was defined again, the last definition before its use counts. Empty if no
-    cell defines *name*, or if something it needs comes from a magic.
+    If a name was defined several times, the last definition before its use counts. Empty if
+    no cell defines *name*, or if it needs a magic.
     """
     statements = [part for cell in cells for part in _statements(cell)]
     first = _giving(statements, name, len(statements))
@@ -62,20 +62,20 @@ def definition_in(cells: Sequence[str], name: str) -> str:
 
 
 def _giving(statements: list[Statement], name: str, before: int) -> int | None:
-    """The last statement before the one at *before* that gives *name*; else the last of all."""
+    """The last statement before index *before* that defines *name*; else the last one."""
     places = [i for i, statement in enumerate(statements) if name in statement.gives]
     return max((i for i in places if i < before), default=max(places, default=None))
 
 
 def _changing(statements: list[Statement], index: int) -> set[int | None]:
-    """The statements after the one at *index* that add something to what it gives."""
+    """The later statements that add something to the names defined at *index*."""
     names = statements[index].gives
     later = range(index + 1, len(statements))
     return {i for i in later if not names.isdisjoint(statements[i].changes)}
 
 
 def _spaced(parts: list[str]) -> Iterator[str]:
-    """Give *parts*, with two empty lines around what is longer than a line."""
+    """Yield *parts*, with two empty lines around each part of several lines."""
     for part in parts:
         yield f"\n\n{part}\n\n" if "\n" in part else part
 
@@ -95,7 +95,7 @@ def _statements(cell: str) -> Iterator[Statement]:
 
 
 def _names_given_by(node: ast.stmt) -> Iterator[str]:
-    """Give the names that *node* binds in the module; what functions bind inside is theirs."""
+    """Yield the names that *node* defines in the module, not inside a function."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
         return
@@ -115,7 +115,7 @@ def _used_by(node: ast.stmt) -> Iterator[str]:
 
 
 def _changed_by(node: ast.stmt) -> Iterator[str]:
-    """Give the names of objects that a decorator of *node*, or its call of a method, adds to."""
+    """Yield the names of objects that a decorator of *node*, or a method call in it, adds to."""
     calls = list(getattr(node, "decorator_list", []))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func

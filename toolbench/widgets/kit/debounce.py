@@ -1,4 +1,4 @@
-"""Do what a click asks for once the last keys are here."""
+"""Delay the effect of a click until the last typed keys have arrived."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -6,30 +6,30 @@ from time import monotonic
 
 from toolbench.widgets.kit.ticker import ticker
 
-QUIET = 0.3  # seconds without an edit before a click counts
+QUIET = 0.3  # seconds after the last edit before a click takes effect
 
 
 class Debounce:
-    """Knows when a form was edited last.
+    """Delays actions until a form was not edited for a moment.
 
-    ipywidgets holds a field's news back until the kernel has answered the one before, but
-    not a click: a quick person's click overtakes the end of what they typed.
+    ipywidgets sends a field's change only after the kernel has answered the change before,
+    but a click at once: a quick click arrives before the last typed keys.
     """
 
     def __init__(self) -> None:
-        """Nothing was edited yet."""
+        """Start without an edit."""
         self._last_edit = 0.0
         self._waiting = False
         self._lock = Lock()
 
     def edited(self) -> None:
-        """Note that something was edited just now."""
+        """Note an edit now."""
         self._last_edit = monotonic()
 
     def then(self, act: Callable[[], object]) -> None:
-        """Call *act* when it is quiet: at once, or later in another thread.
+        """Call *act* once there are no edits: at once, or later in another thread.
 
-        Does nothing while one waits already: a second click asks for the same again.
+        Does nothing while an earlier call waits: a second click asks for the same.
         """
         with self._lock:
             if self._waiting:

@@ -1,4 +1,4 @@
-"""The variables of the notebook: where a panel puts what a person wants to go on with in a cell."""
+"""Read and set variables of the notebook, so that cells can use a panel's values."""
 
 import re
 import sys
@@ -13,10 +13,10 @@ _NOT_OF_A_NAME = re.compile(r"\W")
 
 
 class Variables:
-    """What the cells of the notebook see; any thread may ask."""
+    """The variables of the notebook's cells; usable from any thread."""
 
     def __init__(self, namespace: MutableMapping[str, Any] | None = None) -> None:
-        """Stand for *namespace*; for the notebook's own if it is left out."""
+        """Use *namespace*; without it, the notebook's own."""
         if namespace is None:
             shell = running_shell()
             namespace = (
@@ -25,29 +25,29 @@ class Variables:
         self._namespace = namespace
 
     def name_of(self, value: object) -> str | None:
-        """Return the name of a variable that holds *value*, if there is one.
+        """Return the name of a variable with this *value*, or None.
 
-        Those that IPython makes for outputs, as `_3`, do not count.
+        Names that begin with `_`, like IPython's `_3` for an output, do not count.
         """
         names = [n for n, other in list(self._namespace.items()) if other is value]
         return next((name for name in names if not name.startswith("_")), None)
 
     def put_anew(self, stem: str, value: object) -> str:
-        """Put *value* into a variable that is not there yet, as `stem_2`, and return its name."""
+        """Put *value* into a new variable, such as `stem_2`, and return its name."""
         names = (f"{stem}_{number}" for number in count(2))
         name = next(name for name in names if name not in self._namespace)
         self._namespace[name] = value
         return name
 
     def problem_of(self, name: str, kind: type) -> str:
-        """Return why *name* cannot be given to something of *kind*; "" if it can.
+        """Return why *name* cannot be the variable of a *kind* object; "" if it can.
 
-        A variable that holds something of that kind is given another value.
+        A variable that already has an object of that kind can be replaced.
         """
         if not name.isidentifier() or iskeyword(name):
-            return f"{name!r} cannot be the name of a variable: take another."
+            return f"{name!r} cannot be the name of a variable: choose another."
         if name in self._namespace and not isinstance(self._namespace[name], kind):
-            return f"{name} holds something else: take another name."
+            return f"{name} holds something else: choose another name."
         return ""
 
     def put(self, name: str, value: object) -> None:
@@ -56,6 +56,6 @@ class Variables:
 
 
 def variable_name(text: str) -> str:
-    """Return *text*, as the name of a tool, made the name of a variable."""
+    """Turn *text*, such as the name of a tool, into the name of a variable."""
     name = _NOT_OF_A_NAME.sub("_", text)
     return name if name.isidentifier() and not iskeyword(name) else f"_{name}"

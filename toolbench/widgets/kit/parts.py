@@ -1,4 +1,4 @@
-"""The plain widgets a panel is put together from, and how they look."""
+"""Make the plain widgets of a panel, and their style sheet."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from toolbench.display.html.css import LINE, PRE
 from toolbench.widgets.kit.pool import Pool
 
 HIDDEN = "toolbench-hidden"
-"""The style of what is there and not seen."""
+"""The CSS class of hidden widgets."""
 SUBMIT = "toolbench-submit"
-"""The class of the button that Ctrl+Enter presses."""
+"""The CSS class of the button that Ctrl+Enter presses."""
 
 STYLE = Html(f"""<style>
 .toolbench-box {{ width: 100%; overflow: visible; min-width: 0; }}
@@ -82,13 +82,13 @@ STYLE = Html(f"""<style>
 
 
 def put(widget: Any, html: Html) -> None:
-    """Have *widget* show *html*; what it shows already is not sent again."""
+    """Show *html* in *widget*; send nothing if it shows it already."""
     if widget.value != html:
         widget.value = html
 
 
 def show_if(widget: Any, *, is_shown: bool) -> None:
-    """Have *widget* seen, or there and not seen."""
+    """Show or hide *widget*."""
     classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
     classes = classes if is_shown else (*classes, HIDDEN)
     if widget._dom_classes != classes:
@@ -96,12 +96,12 @@ def show_if(widget: Any, *, is_shown: bool) -> None:
 
 
 class Parts(Pool):
-    """Makes the widgets of one panel; `close` closes them all."""
+    """A factory for the widgets of one panel; `close` closes them all."""
 
     def button(
         self, label: str, *, look: str = "", tip: str = "", kind: str = ""
     ) -> Any:
-        """Return a button; *look* is ipywidgets' `button_style`, *kind* a style as well."""
+        """Return a button; *look* is ipywidgets' `button_style`, *kind* another CSS class."""
         return self.make(
             w.Button,
             *("toolbench-button", *([kind] if kind else [])),
@@ -111,7 +111,7 @@ class Parts(Pool):
         )
 
     def html(self, content: str = "", **state: Any) -> Any:
-        """Return markup of our own making; never give it text of others unescaped."""
+        """Return a widget for our own HTML; text of others must be escaped first."""
         return self.make(w.HTML, "toolbench-text", value=content, **state)
 
     def chooser(self, label: str, options: list[Any]) -> Any:
@@ -121,10 +121,10 @@ class Parts(Pool):
         )
 
     def column(self, *children: Any, kind: str = "") -> Any:
-        """Return *children* below each other, in the style called *kind* as well."""
+        """Return *children* below each other; *kind* is another CSS class."""
         classes = ("toolbench-box", *([kind] if kind else []))
         return self.make(w.VBox, *classes, children=children)
 
     def row(self, *children: Any) -> Any:
-        """Return *children* beside each other, wrapped where there is no room."""
+        """Return *children* beside each other, in several lines if there is no room."""
         return self.make(w.HBox, "toolbench-row", children=children)

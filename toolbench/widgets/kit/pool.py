@@ -1,4 +1,4 @@
-"""The widgets of one form: made with a shared layout and shared styles, closed together."""
+"""Make widgets that share a layout and styles, and close them together."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -11,23 +11,22 @@ from toolbench.widgets.frontend import front_end
 
 @cache
 def _style_of(kind: Any) -> Any:
-    """The kind of Style that widgets of this *kind* have, if they have one."""
+    """The Style class of widgets of this *kind*, or None."""
     trait = kind.class_traits().get("style")
     return None if trait is None else trait.klass
 
 
 @cache
 def _keys_of(kind: Any) -> list[str]:
-    """The names of the traits a widget sends; each one would look them up itself."""
+    """The names of the traits that a widget of this *kind* sends, looked up once."""
     return list(kind.class_traits(sync=True))
 
 
 class Pool:
-    """Makes widgets that share one Layout and one Style of each kind.
+    """A factory for widgets that share one Layout, and one Style of each kind.
 
-    A widget costs the front end one model for itself, one for its Layout and one for
-    its Style. Sharing the last two is what makes a form light; the looks come from
-    CSS classes.
+    Usually a widget costs the front end three models: itself, its Layout and its Style.
+    Here the last two are shared, which makes a form fast; CSS classes give the looks.
     """
 
     def __init__(self) -> None:
@@ -49,7 +48,7 @@ class Pool:
         return widget
 
     def adopt(self, widget: Widget) -> None:
-        """Close *widget*, made elsewhere, together with the others."""
+        """Add *widget*, made elsewhere, to the widgets that `close` closes."""
         names = ("layout", "style")
         for part in (widget, *(getattr(widget, name, None) for name in names)):
             if isinstance(part, Widget):
@@ -62,7 +61,7 @@ class Pool:
                 widget.close()
 
     def close(self) -> None:
-        """Close every widget, then the layout and the styles they shared."""
+        """Close every widget, then the shared layout and styles."""
         self.drop(list(self._live.values()))
         for shared in self._shared.values():
             shared.close()

@@ -1,9 +1,8 @@
-"""Keep a panel and its runs in the notebook, where no kernel and no widget is needed to read them.
+"""Save a panel and its runs in the notebook, readable without a kernel or widgets.
 
-A widget's state is not saved by JupyterLab and Notebook: opened again, they show an error in its
-place. So the cell that shows a panel gets one more output before it. What the panel itself
-shows as HTML is hidden in there, until it stands beside a widget that is not drawn; runs that
-came later are hidden beside one that is.
+JupyterLab and Notebook do not save a widget's state: in a notebook opened again, an error is
+shown in its place. So the cell of a panel gets a second output before it. Its HTML of the panel
+is hidden until the widget beside it is not drawn; its later runs are hidden while it is drawn.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
 _WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
-_DRAWN = f"{_WIDGET} > :not(script)"  # one that is not has a sentence, or a script
+_DRAWN = f"{_WIDGET} > :not(script)"  # otherwise the view has only a text or a script
 _STYLE = Html(f"""<style>
 {_OUTPUT}:has(+ {_OUTPUT} {_WIDGET}):not(:has(+ {_OUTPUT} {_DRAWN})) .toolbench-still {{ display: block; }}
 {_OUTPUT}:has(.toolbench-kept) + {_OUTPUT}:has({_WIDGET}):not(:has({_DRAWN})),
@@ -26,20 +25,20 @@ _STYLE = Html(f"""<style>
 
 
 class SavedOutput:
-    """An output of the cell a panel was shown in."""
+    """The second output of a panel's cell."""
 
     def __init__(self) -> None:
-        """Belong to no cell yet."""
+        """Start without a cell."""
         self._cell: Mapping[str, Any] | None = None
         self._name = ""
         self._last_ids: frozenset[int] = frozenset()
 
     def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
-        """Put the output into the cell that is running; the panel follows it there.
+        """Put the output into the cell that runs, before the panel.
 
         Args:
-            still: What the panel shows as HTML.
-            records: The runs that are part of that.
+            still: The panel as HTML.
+            records: The runs that are part of it.
         """
         publisher = _publisher()
         if publisher is None:
@@ -50,10 +49,10 @@ class SavedOutput:
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Have the output hold the later *records*; from any thread.
+        """Add the later *records* to the output; callable from any thread.
 
-        Does nothing outside a kernel, and where no page was open when the panel was shown: such
-        a notebook is compared with what it was.
+        Does nothing outside a kernel, or if no page was open when the panel was shown: a
+        notebook that is run for a comparison must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]
@@ -62,13 +61,13 @@ class SavedOutput:
         self._update(publisher, _content(still, news))
 
     def renew(self, still: str) -> None:
-        """Have the output hold *still* in the place of what it held; as `keep` otherwise."""
+        """Replace the output by *still*, under the conditions of `keep`."""
         publisher = _publisher()
         if publisher is not None and self._cell:
             self._update(publisher, _content(still, ()))
 
     def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
-        # as update_display() would in that cell, which is over by now
+        # like update_display(), but for a cell that has ended
         publisher.session.send(
             publisher.pub_socket,
             "update_display_data",
@@ -93,6 +92,6 @@ def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
 
 
 def _publisher() -> Any:
-    """What displays in a kernel; None anywhere else."""
+    """The display publisher of a kernel; None without a kernel."""
     publisher = getattr(running_shell(), "display_pub", None)
     return publisher if hasattr(publisher, "pub_socket") else None

@@ -1,8 +1,8 @@
-"""A list to search and to pick from.
+"""A list to search and to pick an item from.
 
-With our front-end module the page draws it as a virtual list of two lines an item
-(`frontend/src/picker.ts`), from the texts that are here in elements that are not seen. Where the
-module is not loaded, a list of ipywidgets holds the first lines.
+With our JavaScript module the page draws a virtual list with two lines for each item
+(`frontend/src/picker.ts`), from texts in hidden elements. Without the module, a list of
+ipywidgets shows the first lines.
 """
 
 import json
@@ -19,34 +19,34 @@ from toolbench.display.page import notice
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 
-MAX_LINES = 200  # lines of the list of ipywidgets
+MAX_LINES = 200  # lines in the list of ipywidgets
 _LONGEST = 110  # characters of a line
 
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list: what it stands for, what it says, and what else it is found by."""
+    """One entry of a list: its key, its texts, and other words (*also*) to find it by."""
 
     key: str
     name: str
     about: str = ""
     also: str = ""
     title: str = ""
-    """A name for people, if it has one beside *name*."""
+    """A name for people, if there is one besides *name*."""
     mark: str = ""
-    """What it may do or how it is, in a word; drawn as a small mark."""
+    """Its effect or state in a word, drawn as a small mark."""
     group: str = ""
-    """The heading it stands under, if the list has headings."""
+    """The heading above it, if the list has headings."""
 
     @property
     def label(self) -> str:
-        """The line of a plain list: what it is called, and the first line of what is said."""
+        """The line in a plain list: its name and the first line of *about*."""
         text = f"{self.name} — {self._first_line}" if self._first_line else self.name
         return shorten(visible(text), _LONGEST)
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The two lines: title and name, or name and what is said of it."""
+        """The two lines: title and name, or name and first line of *about*."""
         first = self.title or self.name
         second = self._first_line if first == self.name else self.name
         return shorten(visible(first), _LONGEST), shorten(visible(second), _LONGEST)
@@ -56,21 +56,21 @@ class Item:
         return self.about.strip().partition("\n")[0]
 
     def has(self, words: Sequence[str]) -> bool:
-        """Tell whether each of *words* occurs."""
+        """Whether each of *words* occurs in its texts."""
         text = f"{self.name} {self.title} {self.about} {self.also}".lower()
         return all(word in text for word in words)
 
 
 @dataclass(eq=False)
 class _Lines:
-    """A list on the page, and what its lines stand for."""
+    """A list on the page, and the items of its lines."""
 
     widget: Any
     items: tuple[Item, ...] = ()
 
 
 class PickList:
-    """A search field, a list, and how much of it is not shown."""
+    """A search field, a list, and the number of items that are not shown."""
 
     def __init__(
         self,
@@ -85,12 +85,12 @@ class PickList:
         """Make an empty list.
 
         Args:
-            parts: What makes its widgets.
-            label: What the list is called.
-            pick: Is called with the key of what is picked, while *lock* is held.
-            lock: One its holder can take again: callbacks may come on any thread.
-            rows: Lines of the plain list that are seen at once, at most.
-            search: What the search field is called.
+            parts: The factory of its widgets.
+            label: The name of the list.
+            pick: Called with the key of the picked item, while *lock* is held.
+            lock: A reentrant lock, as callbacks may come on any thread.
+            rows: The most lines of the plain list that are visible at once.
+            search: The name of the search field.
         """
         self._pick = pick
         self._lock = lock
@@ -100,7 +100,7 @@ class PickList:
         self._matches: tuple[int, ...] = ()
         self._filling = False
         self.picked: str | None = None
-        """The key of what is picked."""
+        """The key of the picked item."""
         self._search = parts.make(
             w.Text,
             *("toolbench-field", "toolbench-search", HIDDEN),
@@ -120,7 +120,7 @@ class PickList:
             *(*(x.widget for x in self._lines), self._count),
             kind="toolbench-picker",
         )
-        """What is to be shown."""
+        """The widget to show."""
 
     def _new_lines(self, parts: Parts, label: str) -> _Lines:
         classes = ("toolbench-field", "toolbench-list", HIDDEN)
@@ -131,11 +131,11 @@ class PickList:
 
     @property
     def _list(self) -> Any:
-        """The list of ipywidgets that is seen."""
+        """The visible list of ipywidgets."""
         return self._lines[0].widget
 
     def offer(self, items: Sequence[Item], nothing: str) -> None:
-        """List *items*; what was picked stays picked. Say *nothing* where there are none."""
+        """List *items*, or show the text *nothing* if there are none; the picked item stays."""
         with self._lock:
             if self._offered != (tuple(items), nothing):
                 self._offered = tuple(items), nothing
@@ -144,20 +144,20 @@ class PickList:
                 self._filter()
 
     def pick_first(self) -> None:
-        """Pick the first item, if there is one and nothing was picked: no page is empty."""
+        """Pick the first item, if there is one and none is picked."""
         with self._lock:
             items, _ = self._offered
             if self.picked is None and items:
                 self._take(items[0].key)
 
     def pick(self, key: str) -> bool:
-        """Pick the item called *key*; tell whether there is one."""
+        """Pick the item with *key*; return whether there is one."""
         with self._lock:
             self._take(key)
             return self.picked == key
 
     def show_picked(self, key: str | None) -> None:
-        """Mark the item called *key* as picked, and do no more."""
+        """Mark the item with *key* as picked without calling *pick*."""
         with self._lock:
             self.picked = key
             self._show_picked()
@@ -182,10 +182,10 @@ class PickList:
             self._count.value = more if self._matches else notice(text, "neutral")
 
     def _fill(self, items: tuple[Item, ...]) -> None:
-        """Show *items* in the other list.
+        """Show *items* in the second list, in place of the first.
 
-        A click says only which line it was on. One that is still under way when the list
-        changes is on a line of the list it was made in, and that stays as it is.
+        A click reports only its line number. If the list changes before the click arrives, the
+        number is for the old list, which therefore stays unchanged.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -201,14 +201,14 @@ class PickList:
         show_if(old.widget, is_shown=False)
 
     def _show_picked(self) -> None:
-        """Have both lists mark what is picked."""
+        """Mark the picked item in both lists."""
         self._list.index = self._place
         self._key.value = self.picked or ""
         put(self._state, _state_html(self._matches, self.picked))
 
     @property
     def _place(self) -> int | None:
-        """The line of what is picked, if it is seen."""
+        """The line of the picked item, if it is listed."""
         keys = [item.key for item in self._lines[0].items]
         return keys.index(self.picked) if self.picked in keys else None
 
@@ -219,13 +219,13 @@ class PickList:
                 self._take(lines.items[index].key)
 
     def _chosen_by_module(self) -> None:
-        """Pick what the page's own list says, which knows the keys of its items."""
+        """Pick the item whose key the page's own list sent."""
         with self._lock:
             if self._key.value:
                 self._take(self._key.value)
 
     def _next(self) -> None:
-        """Pick the next match: where the module is not loaded, JupyterLab takes arrow keys."""
+        """Pick the next match, as without our module JupyterLab takes the arrow keys."""
         with self._lock:
             keys = [self._offered[0][n].key for n in self._matches]
             if keys:
@@ -241,7 +241,7 @@ class PickList:
 
 
 def _texts_html(label: str, items: Sequence[Item]) -> Html:
-    """Return the texts of *items* for the page's module, in an element that is not seen."""
+    """Return the texts of *items* for our JavaScript module, in a hidden element."""
     rows = [(item.key, *item.lines, item.mark, visible(item.group)) for item in items]
     return Html(
         f'<div data-toolbench-items="{escape(label)}" hidden>{_json(rows)}</div>'
@@ -249,18 +249,18 @@ def _texts_html(label: str, items: Sequence[Item]) -> Html:
 
 
 def _state_html(matches: Sequence[int], picked: str | None) -> Html:
-    """Return which items are listed and which one is picked, for the page's module."""
+    """Return which items are listed and which one is picked, for our JavaScript module."""
     state = _json([_ranges(matches), picked])
     return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
 
 
 def _json(value: Any) -> Html:
-    """Return *value* as JSON of ASCII alone: nothing in it is spelled out as hidden."""
+    """Return *value* as JSON in ASCII, so that `escape` marks no character as invisible."""
     return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:
-    """Return *numbers*, which grow, as pairs of the first and the last of each run."""
+    """Return *numbers*, in ascending order, as ranges: pairs of first and last."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:
@@ -271,12 +271,12 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def below(index: int | None, count: int) -> int:
-    """Return the line below *index* of *count*; the first below the last, and below none."""
+    """Return the line below *index* of *count*; the first line below the last or for None."""
     return 0 if index is None else (index + 1) % count
 
 
 def on_enter(line: w.Text, react: Callable[[], None]) -> None:
-    """Call *react* when Enter is pressed in *line*, after the last keys before it came."""
+    """Call *react* when Enter is pressed in *line*, after the last typed keys have arrived."""
     debounce = Debounce()
     line.observe(lambda _: debounce.edited(), "value")
 

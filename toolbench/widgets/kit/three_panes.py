@@ -1,7 +1,7 @@
-"""Panes side by side: a list, what is picked of it, and what there is to know beside it.
+"""Three panes side by side: a list, the picked item, and details beside it.
 
-From 900 pixels of room on they stand beside each other, and the list is as high as they are; with
-less room they stand below each other.
+If the page is 900 pixels wide or more, they are beside each other and the list is as high as
+the others; on a narrower page they are below each other.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 
 
 class Panes:
-    """Three places; the third is only there while something is in it."""
+    """Three panes; the third is hidden while it is empty."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the places, with nothing in them."""
+        """Make the panes, all empty."""
         self._list = parts.column(kind="toolbench-pane-list")
         self._main = parts.column(kind="toolbench-pane-main")
         self._aside = parts.column(kind="toolbench-pane-aside")
@@ -35,7 +35,7 @@ class Panes:
         main: Sequence[Any] | None = None,
         aside: Sequence[Any] | None = None,
     ) -> None:
-        """Put widgets into the places that are named; what is there already is not sent again."""
+        """Put widgets into the named panes; send nothing if they are already there."""
         for place, children in (
             (self._list, lists),
             (self._main, main),
@@ -75,4 +75,4 @@ STYLE = Html(f"""{PARTS_STYLE}{MESSAGE_STYLE}<style>
  .toolbench-pane-list .lm-mod-hidden {{ display: none; }}
 }}
 </style>""")
-"""The first child of what holds panes."""
+"""The style sheet: the first child of a widget with panes."""

@@ -1,4 +1,4 @@
-"""Show news of running things at most ten times a second, all from one thread."""
+"""Update views of running work at most ten times a second, all from one thread."""
 
 import logging
 import time
@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class Ticker:
-    """Calls each watcher every tick until it returns False; sleeps while there are none."""
+    """A timer that calls each watcher every tick until it returns False."""
 
     def __init__(self, period: float = PERIOD) -> None:
         """Tick every *period* seconds."""
@@ -33,7 +33,7 @@ class Ticker:
                 self._thread.start()
 
     def wait_idle(self, timeout: float) -> bool:
-        """Wait until nothing is watched any more; tell whether that came in *timeout* seconds."""
+        """Wait at most *timeout* seconds until there are no watchers; return whether there are none."""
         return self._idle.wait(timeout)
 
     def _tick(self) -> None:
@@ -55,7 +55,7 @@ def _look(watcher: Callable[[], bool]) -> bool:
     try:
         return watcher()
     except Exception:  # noqa: BLE001 - one view that fails must not stop the others
-        _log.exception("A view of a run failed and is not looked after any more.")
+        _log.exception("A view of a run failed; it is not updated any more.")
         return False
 
 

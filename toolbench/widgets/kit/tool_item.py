@@ -1,4 +1,4 @@
-"""A tool as an item of a list: its title, its name, and a mark for what it may do."""
+"""Make an item of a list for a tool: its title, its name, and a mark for its effect."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from toolbench.widgets.kit.search_list import Item
 def tool_item(
     key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = ""
 ) -> Item:
-    """Return *tool* as an item called *name*.
+    """Return *tool* as an item with the name *name*.
 
-    A tool of this notebook that declares nothing has no mark: its author is the person who looks.
+    A tool of this notebook without hints has no mark, as the person who looks is its author.
     """
     effect = tool.hints.effect
     is_silent = effect == "undeclared" and tool.source == ToolDefinition.source

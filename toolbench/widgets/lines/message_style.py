@@ -1,4 +1,4 @@
-"""How lines that keep coming look: logs, and messages in columns."""
+"""The style sheet of logs and of messages in columns."""
 
 from toolbench.display.ansi.colors import MUTED, on_page
 from toolbench.display.escape import Html
@@ -21,4 +21,4 @@ STYLE = Html(f"""<style>
 .toolbench-live .toolbench-traffic :is(.toolbench-lines, .toolbench-key) {{ display: none; }}
 .toolbench-opened:has(*) {{ border-top: {LINE}; padding-top: 6px; margin-top: 4px; }}
 </style>""")
-"""Goes into what holds panes."""
+"""The style sheet, part of that of `three_panes`."""

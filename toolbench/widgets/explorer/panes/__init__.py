@@ -1,1 +1,1 @@
-"""What one server offers and says: a pane for its tools, resources, prompts, logs and traffic."""
+"""The panes of a server: tools, resources, prompts, log, recording and changes."""

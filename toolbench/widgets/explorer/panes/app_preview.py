@@ -1,4 +1,4 @@
-"""The app of a tool: what its server would have a chat show, as a preview that can do nothing."""
+"""Preview the app of a tool: the HTML its server offers to chats, without scripts."""
 
 from contextlib import nullcontext
 from functools import partial
@@ -18,7 +18,7 @@ from toolbench.widgets.kit.parts import Parts
 
 
 class Panel(Protocol):
-    """What is known of the panel the app belongs to."""
+    """The parts of a tool's panel that the preview needs."""
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
@@ -30,14 +30,14 @@ class Panel(Protocol):
 
     @property
     def result(self) -> Observation | None:
-        """What its last run observed."""
+        """The observation of its last run."""
 
 
 class AppView:
-    """A button under a panel; behind it, the app with the arguments and the last result."""
+    """A button that shows the app with the panel's arguments and last result."""
 
     def __init__(self, session: MCPServerSession, panel: Panel) -> None:
-        """Offer the app of the tool of *panel*."""
+        """Make the button for the tool of *panel*."""
         self._session = session
         self._panel = panel
         self._server_request: ServerRequest[MCPResourceObservation] = ServerRequest(
@@ -79,6 +79,6 @@ class AppView:
         self._button.description = "Preview its app again"
 
     def close(self) -> None:
-        """Close the view."""
+        """Close the preview."""
         self._server_request.forget()
         self._parts.close()

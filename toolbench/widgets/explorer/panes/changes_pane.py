@@ -1,4 +1,4 @@
-"""What a server offers otherwise than before: old and new side by side, and as a page to keep."""
+"""The tab that shows how a server changed: old and new side by side, also as an HTML file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ _PROPOSED = 50  # files
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of comparing the server with something."""
+    """The result of a comparison of the server with another state."""
 
     before: str
-    """What it was compared with, as the person called it."""
+    """The name that the person gave for the other state."""
     changes: Sequence[Change]
     notes: str = ""
-    """Which calls of this session would be refused now."""
+    """The calls of this session that would be refused now."""
 
 
 class ChangesPane(Pane):
-    """Compares the server with a snapshot, a recording, another server, or what was approved."""
+    """A comparison of the server with a snapshot, a recording, a server or its approved state."""
 
     title = "Changes"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Compare nothing yet, unless *session* changed since it was approved here."""
+        """Start without a comparison, unless *session* changed since it was approved here."""
         super().__init__(session, lock)
         parts, name = self._parts, file_name(session.name)
         self._server_request: ServerRequest[Comparison] = ServerRequest(lock)
@@ -65,7 +65,7 @@ class ChangesPane(Pane):
             "Save a snapshot", tip=f"Write what it offers now into {name}.snapshot.json"
         )
         self._approve = parts.button(
-            "Approve", tip="Call its tools again, as they are described now"
+            "Approve", tip="Allow calls of its tools, as they are described now"
         )
         self._file = parts.make(
             w.Text,
@@ -92,22 +92,22 @@ class ChangesPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what changed since the server was approved here, if it did."""
+        """Show the changes since the server was approved here, if there are any."""
         self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
         trust = self.session.trust
         changes = [] if trust is None else trust.changes
         show_if(self._approve, is_shown=bool(changes))
         if changes:
             self._tell(
-                "It says other things than when it was approved here: until you approve it, "
-                "its tools are not called.",
+                "Its tools or instructions changed since it was approved here: until you "
+                "approve it, its tools are not called.",
                 "warning",
             )
             self._show(Comparison("as approved", changes))
         show_if(self._saving, is_shown=self._comparison is not None)
 
     def _proposals(self) -> list[str]:
-        """Return the files here and the servers that it can be compared with."""
+        """Return the files and servers that the server can be compared with."""
         here = Path.cwd()
         files = [
             f.name for kind in ("*.snapshot.json", "*.jsonl") for f in here.glob(kind)
@@ -123,7 +123,7 @@ class ChangesPane(Pane):
     def _start(self) -> None:
         other = self._other.value.strip()
         if not other:
-            self._tell("Say what it is compared with: a file or a server.", "danger")
+            self._tell("Enter a file or a server to compare with.", "danger")
             return
         self._compare.disabled = True
         self._tell("Comparing…", "info")
@@ -136,7 +136,7 @@ class ChangesPane(Pane):
         if isinstance(outcome, Failure):
             self._tell(outcome.text, "danger")
             return
-        alike = f"It offers what {outcome.before} says."
+        alike = f"{self.session.name} offers the same as {outcome.before}."
         summary = f"{alike if not outcome.changes else ''}\n{outcome.notes}".strip()
         self._tell(summary, "warning" if outcome.changes else "success")
         self._show(outcome)
@@ -148,7 +148,7 @@ class ChangesPane(Pane):
         put(self._page, page if comparison.changes else Html(""))
         show_if(self._saving, is_shown=True)
 
-    # --- what is written ----------------------------------------------------------
+    # --- files --------------------------------------------------------------------
 
     def _take_snapshot(self) -> None:
         name = f"{file_name(self.session.name)}.snapshot.json"
@@ -165,17 +165,19 @@ class ChangesPane(Pane):
             work = partial(write_page, page, name)
             self._writing.start(work, partial(self._written, "The page is in"))
 
-    def _written(self, what: str, outcome: Path | Failure) -> None:
+    def _written(self, sentence: str, outcome: Path | Failure) -> None:
         if isinstance(outcome, Failure):
             self._tell(outcome.text, "danger")
         else:
-            self._tell(f"{what} {outcome.absolute()}.", "success")
+            self._tell(f"{sentence} {outcome.absolute()}.", "success")
             self._other.options = self._proposals()
 
     def _approved(self) -> None:
         if (trust := self.session.trust) is not None:
             trust.approve()
-            self._tell("Approved as it is now: its tools are called again.", "success")
+            self._tell(
+                "Approved as it is now: its tools can be called again.", "success"
+            )
             self.refresh()
 
     def close(self) -> None:
@@ -186,7 +188,7 @@ class ChangesPane(Pane):
 
 
 def compare(session: MCPServerSession, other: str) -> Comparison:
-    """Return what *session* offers otherwise than *other*: a file, or a connected server.
+    """Compare what *session* offers with *other*: a file, or a connected server.
 
     Raises:
         ServerError: If *other* is neither, or cannot be read.

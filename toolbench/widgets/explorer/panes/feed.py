@@ -1,4 +1,4 @@
-"""Lines that keep coming: what was sent once is not sent again, and the oldest go."""
+"""A list of lines that grows at the end: old lines are not sent again, the oldest are dropped."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Feed(Generic[T]):
-    """Shows the last lines, the newest at the bottom, where it stays scrolled to."""
+    """The last lines, scrolled to the newest at the bottom."""
 
     def __init__(
         self, parts: Parts, line: Callable[[T], Html], *, nothing: str
     ) -> None:
-        """Write each item as *line* says; say *nothing* while there are none."""
+        """Draw each item with *line*; show the text *nothing* while there are none."""
         self._parts = parts
         self._line = line
         self._nothing = notice(nothing, "neutral")
@@ -34,14 +34,14 @@ class Feed(Generic[T]):
         self.widget = parts.column(self._head, self._box)
 
     def restart(self, items: Sequence[T]) -> None:
-        """Show *items* in place of what was shown."""
+        """Show *items* in place of the old ones."""
         old = self._widgets
         self._pieces, self._widgets, self._dropped = [], [], 0
-        self.add(items)  # the new ones take the place of the old in one go
+        self.add(items)  # replaces the old widgets in one step
         self._parts.drop(old)
 
     def add(self, items: Sequence[T]) -> None:
-        """Show *items* below what is shown; only they are sent, and the piece they end up in."""
+        """Add *items* at the end; only the pieces that get one are sent."""
         room = PIECE * PIECES
         self._dropped += len(items) - len(items[-room:])
         changed: dict[int, None] = {}

@@ -1,4 +1,4 @@
-"""What a server logs, and what its process writes on stderr, as it comes."""
+"""The tab of a server's MCP log and of its process's stderr."""
 
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -18,17 +18,17 @@ _COLORS = {
     "alert": on_page((190, 50, 60)),
     "emergency": on_page((190, 50, 60)),
 }
-_NOISE = "its stdout, lines that are no messages"
+_NOISE = "lines on stdout that are not messages"
 
 
 class LogPane(Pane):
-    """Two feeds: MCP's own log, from some level up, and the raw lines of the process."""
+    """Two feeds: the MCP log from a chosen level up, and the lines on stderr."""
 
     title = "Log"
     hears: ClassVar[frozenset[str]] = frozenset({"log", "stderr", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show what was said so far."""
+        """Show the entries and lines so far."""
         super().__init__(session, lock)
         parts = self._parts
         self._seen_log = self._seen_stderr = 0
@@ -50,7 +50,7 @@ class LogPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Add what is new."""
+        """Add new entries and lines."""
         log, stderr = self.session.log, self.session.stderr
         new = max(log.total - self._seen_log, 0)
         self._seen_log += new

@@ -1,4 +1,4 @@
-"""What the tabs of a server have in common."""
+"""The base classes of a server's tabs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,21 +14,21 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.kit.parts import Parts
 
 Lock = AbstractContextManager[Any]
-"""A lock its holder can take again."""
+"""A reentrant lock."""
 
 
 class Pane(ABC):
-    """What one tab shows of a server; made when it is first looked at."""
+    """The content of one tab of a server, made when the tab is first opened."""
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
-    """The names of the news that concern it; see `toolbench.mcp.monitoring.change_listeners`."""
+    """The changes it shows, by name; see `toolbench.mcp.monitoring.change_listeners`."""
     widget: Any
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show what there is to be shown of *session*, without waiting for it.
+        """Show *session* without waiting for the server.
 
-        Callbacks may come on any thread: one at a time holds the explorer's *lock*.
+        Callbacks may come on any thread; each holds the explorer's *lock*.
         """
         self.session = session
         self._lock = lock
@@ -48,11 +48,11 @@ class Pane(ABC):
 
     @abstractmethod
     def refresh(self) -> None:
-        """Show what is new; called when the tab is in sight."""
+        """Update the content; called only while the tab is open."""
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return how many things the tab shows, as its title says it; empty if it does not."""
+        """Return the number of items for the tab's title, or an empty text."""
         return ""
 
     def close(self) -> None:
@@ -61,14 +61,14 @@ class Pane(ABC):
 
 
 class ListPane(Pane):
-    """A list in the tab, and beside it what is picked of it."""
+    """A pane with a list, and the picked item in another place."""
 
     detail: Any
-    """What is picked."""
+    """The widget of the picked item."""
 
 
 def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
-    """Return how *after* differs from *before*, by the keys of both."""
+    """Return the keys that differ between *before* and *after*."""
     return ToolsDiff(
         added=tuple(key for key in after if key not in before),
         removed=tuple(key for key in before if key not in after),
@@ -77,5 +77,5 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
-    """Return *change* as a notice; nothing where there is none."""
+    """Return *change* as a notice; empty if there is none."""
     return notice(f"The list changed: {change}.", "info") if change else Html("")

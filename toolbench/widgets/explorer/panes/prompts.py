@@ -1,4 +1,4 @@
-"""The prompts of a server: a form for the arguments, and the messages it writes."""
+"""The tab of a server's prompts: a form for the arguments, and the messages."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ _MESSAGES = 100
 
 
 class PromptsPane(ListPane):
-    """A prompt that is picked gets a form; what comes of it is shown message by message."""
+    """A list of prompts; the picked one has a form, and its messages are shown."""
 
     title = "Prompts"
     hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})
@@ -53,7 +53,7 @@ class PromptsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List again what is there; the session knows whether the server has to be asked."""
+        """List the prompts again; the session decides whether to ask the server."""
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(lambda: list(self.session.prompts), self._show_list)
         else:
@@ -106,7 +106,7 @@ class PromptsPane(ListPane):
             self._form = None
 
     def close(self) -> None:
-        """Close the form too; what is under way is not shown any more."""
+        """Close the tab and its form; results of requests that still run are ignored."""
         self._lists.forget()
         self._drop_form()
         super().close()

@@ -1,4 +1,4 @@
-"""A recording of the server: begun and ended by a button, into a file that is named."""
+"""The tab to record a server into a file: a button starts and stops the recording."""
 
 from functools import partial
 from pathlib import Path
@@ -17,13 +17,13 @@ _UNITS = ("bytes", "KB", "MB", "GB")
 
 
 class RecordingPane(Pane):
-    """Says whether the server is recorded, where, and how the recording is used."""
+    """The state of the recording, its file, and how to use it."""
 
     title = "Recording"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Offer to record *session*; nothing is recorded before the button is clicked."""
+        """Show the button; recording of *session* begins when it is clicked."""
         super().__init__(session, lock)
         parts = self._parts
         self._server_request: ServerRequest[Path | None] = ServerRequest(lock)
@@ -44,7 +44,7 @@ class RecordingPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show whether it is recorded, and how large the file is by now."""
+        """Show whether the server is recorded, and the size of the file."""
         session = self.session
         is_replay = session.entry.transport == "replay"
         is_on = session.recording is not None and not is_replay
@@ -103,7 +103,7 @@ class RecordingPane(Pane):
 
 
 def file_name(server: str) -> str:
-    """Return the name of *server* as the beginning of a file's name."""
+    """Return the name of *server* in characters that fit in a file name."""
     letters = "".join(c if c.isalnum() or c in "-_." else "_" for c in server[:60])
     return letters.lstrip(".") or "server"
 
@@ -112,7 +112,7 @@ def _file_html(what: str, path: Path, tone: Tone) -> Html:
     try:
         size = _size(path.stat().st_size)
     except OSError:
-        size = "it is not there any more"
+        size = "the file is gone"
     return notice(f"{what} {visible(str(path))} ({size}).", tone)
 
 

@@ -1,4 +1,4 @@
-"""A form whose values go to the server as texts, with proposals while they are typed."""
+"""A form for the text arguments of prompts and templates, with the server's proposals."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -17,7 +17,7 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.ticker import ticker
 
 Propose = Callable[[str, str, Mapping[str, str]], list[str]]
-"""Takes an argument, what was typed of it, and the other arguments; gives proposals."""
+"""A function of an argument's name, its typed text and the other arguments; gives proposals."""
 
 _PAUSE = 0.25  # seconds without a key before the server is asked
 _MAX_PROPOSALS = 8  # arguments with proposals
@@ -25,7 +25,7 @@ _RANK = 95  # above every built-in rule
 
 
 class RequestForm:
-    """A SchemaForm of texts; `propose`, if given, feeds a list under each."""
+    """A SchemaForm of texts; *propose*, if given, fills a list under each."""
 
     def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
         """Make the form for *schema*, an object of strings."""
@@ -47,12 +47,12 @@ class RequestForm:
 
     @property
     def values(self) -> dict[str, str]:
-        """What would be sent."""
+        """The arguments to send."""
         return {name: str(value) for name, value in self.form.value.items()}
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be sent; if not, the form says what is missing."""
+        """Whether the values can be sent; if not, the form shows its errors."""
         if self.form.errors:
             self.form.reveal_errors(focus=True)
             return False
@@ -65,7 +65,7 @@ class RequestForm:
         return box
 
     def _typed(self) -> None:
-        """Ask for proposals once nothing was typed for a moment."""
+        """Ask for proposals after a short pause in typing."""
         self._edited = monotonic()
         if self._propose is not None and not self._waiting:
             self._waiting = True
@@ -97,12 +97,12 @@ class RequestForm:
 
     def _offer(self, result: dict[str, list[str]] | Failure) -> None:
         if isinstance(result, Failure):
-            return  # a proposal is a kindness
+            return  # the form works without proposals
         for name, values in result.items():
             self._boxes[name].offer(values)
 
     def close(self) -> None:
-        """Close the form; nothing that is under way is shown."""
+        """Close the form; proposals that arrive later are ignored."""
         self._server_request.forget()
         self._propose = None
         self.form.close()
@@ -111,14 +111,14 @@ class RequestForm:
 def proposals(
     session: MCPServerSession, target: Prompt | ResourceTemplate
 ) -> Propose | None:
-    """Return what proposes the arguments of *target*; None where the server does not."""
+    """Return the function that asks for proposals for *target*; None if the server has none."""
     if "completions" not in session.capabilities:
         return None
     return lambda name, typed, others: session.complete(target, name, typed, **others)
 
 
 class Proposed(Line):
-    """One line of text with what the server proposes for it; anything else may be typed."""
+    """One line of text with the server's proposals; a person may type other text."""
 
     kind = Combobox
 
@@ -127,11 +127,11 @@ class Proposed(Line):
         self._proposals: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
-        """Offer what is known so far."""
+        """Return the proposals so far, as state of the widget."""
         return {"options": self._proposals}
 
     def offer(self, values: list[str]) -> None:
-        """Offer *values* from now on."""
+        """Set the proposals to *values*."""
         fit = (v for v in values if is_showable(v) and "\n" not in v)
         self._proposals = tuple(dict.fromkeys(fit))
         if self._widget is not None and self._widget.options != self._proposals:

@@ -1,4 +1,4 @@
-"""The resources of a server: listed, read, and looked after when they change."""
+"""The tab of a server's resources: list, read and subscribe to them."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ _UPDATED = "notifications/resources/updated"
 
 
 class ResourcesPane(ListPane):
-    """Resources and templates in one list; what is picked can be read and subscribed to."""
+    """A list of resources and templates; the picked one can be read and subscribed to."""
 
     title = "Resources"
     hears: ClassVar[frozenset[str]] = frozenset({"resources", "status"})
@@ -53,7 +53,7 @@ class ResourcesPane(ListPane):
         self._list = PickList(parts, "Resources", self._pick, lock)
         self._about = parts.html()
         self._read = parts.button("Read", look="primary")
-        self._follow = parts.button("Subscribe", tip="Hear of it when it changes")
+        self._follow = parts.button("Subscribe", tip="Get a note when it changes")
         self._buttons = parts.row(self._read, self._follow)
         self._questions = ServerQuestions(parts)
         self._updates = parts.html()
@@ -68,7 +68,7 @@ class ResourcesPane(ListPane):
     # --- the list -----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """List again what is there; the session knows whether the server has to be asked."""
+        """List the resources again; the session decides whether to ask the server."""
         self._tell_updates()
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(self._listed, self._show_list)
@@ -113,7 +113,7 @@ class ResourcesPane(ListPane):
         ]
 
     def _wanted(self) -> str | None:
-        """The URI that is picked or filled in; None while something is missing."""
+        """The picked or filled-in URI; None while a part is missing."""
         if self._form is None:
             return self._uri
         template = (self._offers or {}).get(self._list.picked or "")
@@ -159,7 +159,7 @@ class ResourcesPane(ListPane):
         self._follow.description = "Unsubscribe" if known else "Subscribe"
 
     def _tell_updates(self) -> None:
-        """Say which resources changed since this was last looked at."""
+        """Show which resources changed since the last call."""
         since, self._last_update = self._last_update, _last_message(self.session)
         uris = {
             str(_params(message.json).get("uri"))
@@ -177,7 +177,7 @@ class ResourcesPane(ListPane):
             self._form = None
 
     def close(self) -> None:
-        """Close the form too; what is under way is not shown any more."""
+        """Close the tab and its form; results of requests that still run are ignored."""
         for request in (self._lists, self._reading, self._following):
             request.forget()
         self._questions.leave()
@@ -213,7 +213,7 @@ def _about_html(offer: Offer) -> Html:
 
 
 def _html(observation: MCPResourceObservation) -> Html:
-    """What was read, the safe way; an app as a preview of what it looks like."""
+    """The observation as safe HTML; an app as a preview."""
     warnings = "".join(notice(text, "warning") for text in observation.warnings)
     app = app_in(observation)
     if app is not None:

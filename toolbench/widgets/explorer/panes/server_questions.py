@@ -1,4 +1,4 @@
-"""What a server asks while it reads a resource or writes a prompt, answered in the pane."""
+"""Show a server's questions during a request for a resource or prompt, in its pane."""
 
 from collections.abc import Callable
 from threading import Event
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 class ServerQuestions:
-    """The questions of one request at a time; those of a request that is left are cancelled."""
+    """The questions of one request; those of an earlier request are cancelled."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the place of the questions; it is empty until something is asked."""
+        """Make the place for questions; it is empty until there is one."""
         self._box = QuestionBox(parts)
         self.widget = self._box.widget
         self._left = Event()
 
     def around(self, ask: Callable[[], T]) -> Callable[[], T]:
-        """Return *ask*, with a person to answer; the request before it is left."""
+        """Return *ask* with its questions shown here; cancel those of the earlier request."""
         self.leave()
         self._left = left = Event()
 
@@ -35,5 +35,5 @@ class ServerQuestions:
         return answered
 
     def leave(self) -> None:
-        """Cancel the open question; its request is over."""
+        """Cancel the open question, as its request is over."""
         self._left.set()

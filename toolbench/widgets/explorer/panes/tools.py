@@ -1,4 +1,4 @@
-"""The tools of a server: a list, the panel of the one that is open, and those that are disabled."""
+"""The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
 from typing import Any, ClassVar
 
@@ -21,12 +21,12 @@ from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
 
-_DISABLED = 50  # shown with their reasons
+_DISABLED = 50  # disabled tools shown with their reasons
 _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
 
 
 class ToolsPane(ListPane):
-    """A tool opens as its normal panel; the panels that were opened keep what they hold."""
+    """A list of tools; each opens in its normal panel, which keeps its values."""
 
     title = "Tools"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -45,7 +45,7 @@ class ToolsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List the tools as the server listed them last, and say what changed."""
+        """Show the server's latest list of tools, and what changed in it."""
         session = self.session
         problems = "".join(notice(text, "warning") for text in session.problems)
         self._notes.value = problems + changes_html(session.tools.last_change)
@@ -71,7 +71,7 @@ class ToolsPane(ListPane):
     def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name*, filled with *arguments*, and run it if *is_run*.
 
-        Returns whether the server lists it.
+        Return whether the server lists it.
         """
         if not self._list.pick(name):
             return False
@@ -83,11 +83,11 @@ class ToolsPane(ListPane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return how many tools there are."""
+        """Return the number of tools, in brackets."""
         return f" ({len(session.tools):,})"
 
     def close(self) -> None:
-        """Close the panels too."""
+        """Close the tab and its panels."""
         for opened in self._open.values():
             opened.close()
         self._open.clear()
@@ -95,7 +95,7 @@ class ToolsPane(ListPane):
 
 
 class OpenTool(Pane):
-    """The panel of one tool, a word when the server changes it, and its app if it has one."""
+    """The panel of one tool, a note if the server changes it, and its app if it has one."""
 
     title = "Tool"
     hears: ClassVar[frozenset[str]] = frozenset()
@@ -119,12 +119,12 @@ class OpenTool(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Put the panel, and the app if there is one, in their places."""
+        """Show the panel, and the app if there is one."""
         below = [self._app.widget] if self._app is not None else []
         self.widget.children = [self._updates, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
-        """Say so if the server lists another tool by this name now, or none."""
+        """Show a note if *newest*, the tool in the server's list now, differs or is None."""
         self._newer = None
         if newest is None:
             self._notice.value = notice(
@@ -162,7 +162,7 @@ class OpenTool(Pane):
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Say what to do where no tool can be open."""
+    """Return what a person can do if there is no tool to open."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:
@@ -171,7 +171,7 @@ def _empty_html(session: MCPServerSession) -> Html:
 
 
 def _disabled_html(tools: list[DisabledTool]) -> Html:
-    """Those that cannot be called, each with its reason."""
+    """The tools that cannot be called, each with its reason."""
     if not tools:
         return Html("")
     lines = "".join(

@@ -1,1 +1,1 @@
-"""The messages between us and a server: their lines, and the one that is open."""
+"""The messages between us and a server: a line for each, and the open message."""

@@ -1,4 +1,4 @@
-"""The message that is open in the traffic: both its parts, to copy, to repeat, to edit and send."""
+"""The open message of the traffic with its answer: copy, repeat, or edit and send it."""
 
 import json
 from functools import partial
@@ -24,25 +24,25 @@ _CALL = "tools/call"
 
 
 class UseTool(Protocol):
-    """Opens a tool of the server, filled with arguments."""
+    """A function that opens a tool of the server, filled with arguments."""
 
     def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name*, and run it if *is_run*; tell whether there is one."""
+        """Open the tool *name*, and run it if *is_run*; False if there is no such tool."""
 
 
 class OpenMessage:
-    """Shows one exchange at a time; it stays open whatever else comes."""
+    """The view of one exchange; new messages do not close it."""
 
     def __init__(
         self, parts: Parts, session: MCPServerSession, lock: Any, use_tool: UseTool
     ) -> None:
-        """Show none at first.
+        """Start without an exchange.
 
         Args:
-            parts: What makes its widgets.
-            session: Where requests are sent.
-            lock: Is held while something is shown.
-            use_tool: Opens a tool: calls are asked about there, and land in the history.
+            parts: The factory of its widgets.
+            session: The server to which requests are sent.
+            lock: Held while something is shown.
+            use_tool: Opens a tool; its panel asks for consent and adds calls to the history.
         """
         self._session = session
         self._use_tool = use_tool
@@ -61,7 +61,7 @@ class OpenMessage:
 
     @property
     def number(self) -> int | None:
-        """The number of the message that is open."""
+        """The number of the open message."""
         return None if self._exchange is None else self._exchange.id
 
     def show(self, exchange: Exchange | None) -> None:
@@ -83,7 +83,7 @@ class OpenMessage:
         self.widget.children = [self._head, self._buttons, self._message, self._cards]
 
     def refresh(self) -> None:
-        """Show what is there of the exchange by now: its answer may have come."""
+        """Show the exchange again, as its answer may have arrived."""
         exchange = self._exchange
         if exchange is None:
             return
@@ -93,7 +93,7 @@ class OpenMessage:
         put(self._cards, cards_html(cards))
 
     def send_again(self) -> None:
-        """Send the same request again; a call of a tool is run in its panel."""
+        """Send the same request again; a tool call runs in its panel."""
         exchange = self._exchange
         if exchange is None or self._holds_secret(exchange.message):
             return
@@ -103,7 +103,7 @@ class OpenMessage:
             self._request(exchange.message.method, params_of(exchange.message))
 
     def start_editing(self) -> None:
-        """Offer the parameters for editing; those of a call in the form of its tool."""
+        """Show the parameters for editing; those of a tool call in the form of its tool."""
         exchange = self._exchange
         if exchange is None:
             return
@@ -118,13 +118,13 @@ class OpenMessage:
         ]
 
     def send_edited(self) -> None:
-        """Send the request with the parameters as they were edited."""
+        """Send the request with the edited parameters."""
         if self._exchange is None:
             return
         try:
             params = json.loads(self._area.value or "{}")
         except ValueError as error:
-            put(self._message, notice(f"This is no JSON: {error}.", "warning"))
+            put(self._message, notice(f"This is not JSON: {error}.", "warning"))
             return
         if not isinstance(params, dict):
             text = f"The parameters are an object, {{...}}, and not {type(params).__name__}."
@@ -133,7 +133,7 @@ class OpenMessage:
         self._request(self._exchange.message.method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Say so if what was sent is not known here any more."""
+        """Whether *message* has a hidden secret, which cannot be sent again; show a note then."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."
@@ -161,7 +161,7 @@ class OpenMessage:
             put(self._message, notice("Answered: see the newest message.", "success"))
 
     def forget(self) -> None:
-        """Show nothing any more of what is under way."""
+        """Ignore the answer of a request that still runs."""
         self._server_request.forget()
 
 

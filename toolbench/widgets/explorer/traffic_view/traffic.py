@@ -1,4 +1,4 @@
-"""Every JSON-RPC message between us and a server, in pairs: to filter, open, copy and send again."""
+"""The tab of all JSON-RPC messages of a server, in pairs: filter, open, copy, send again."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from toolbench.widgets.explorer.traffic_view.traffic_lines import traffic_lines
 from toolbench.widgets.kit.parts import put
 from toolbench.wording import counted
 
-_COPIED = 200_000  # characters offered for copying
+_COPIED = 200_000  # characters of the text to copy, at most
 _KINDS: dict[str, Callable[[Exchange], bool]] = {
     "everything": lambda e: True,
     "sent by us": lambda e: e.message.direction == "sent",
@@ -29,7 +29,7 @@ _KINDS: dict[str, Callable[[Exchange], bool]] = {
 
 
 class TrafficPane(Pane):
-    """A line for each exchange, as it comes; one that is opened stays open below."""
+    """A line for each exchange, with the opened message below."""
 
     title = "Traffic"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
@@ -37,7 +37,7 @@ class TrafficPane(Pane):
     def __init__(
         self, session: MCPServerSession, lock: Lock, use_tool: UseTool
     ) -> None:
-        """Show the messages so far; calls of tools are sent again by *use_tool*."""
+        """Show the messages so far; *use_tool* sends tool calls again."""
         super().__init__(session, lock)
         parts = self._parts
         self._read = 0
@@ -61,7 +61,7 @@ class TrafficPane(Pane):
         )
         self._opened = OpenMessage(parts, session, lock, use_tool)
         self._as_text = parts.button(
-            "All as text", tip="What is listed, to copy or save"
+            "All as text", tip="The listed messages, to copy or save"
         )
         self._whole = parts.html()
         self.on(self._kind, self._restart)
@@ -82,7 +82,7 @@ class TrafficPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Add the messages that are new."""
+        """Add the new messages."""
         traffic = self.session.traffic
         new = [m for m in traffic if m.id > self._read]
         if not new:
@@ -96,7 +96,7 @@ class TrafficPane(Pane):
             self._opened.refresh()
 
     def _forget_old(self, oldest: int) -> None:
-        """Let go of what the session does not keep any more."""
+        """Drop the exchanges that the session has dropped."""
         for number in list(self._all):
             exchange = self._all[number]
             if (exchange.answer or exchange.message).id >= oldest:
@@ -105,7 +105,7 @@ class TrafficPane(Pane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return how many messages there are."""
+        """Return the number of messages, in brackets."""
         return f" ({len(session.traffic):,})" if session.traffic else ""
 
     def _restart(self) -> None:
@@ -135,7 +135,7 @@ class TrafficPane(Pane):
         self._opened.show(None)
 
     def _show_text(self) -> None:
-        """Offer all that is listed as JSON texts, a line each."""
+        """Show the listed messages as JSON, one line each."""
         matching = self._matching()
         messages: list[Any] = [e.message for e in matching]
         messages += [e.answer for e in matching if e.answer is not None]
@@ -146,6 +146,6 @@ class TrafficPane(Pane):
         put(self._whole, cards_html([card]))
 
     def close(self) -> None:
-        """Show nothing any more of what is under way."""
+        """Close the tab; the answer of a request that still runs is ignored."""
         self._opened.forget()
         super().close()
