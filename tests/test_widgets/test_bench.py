@@ -63,7 +63,7 @@ class TestBench:
 
     def test_says_what_is_no_tool(self):
         """What cannot be shown is named."""
-        with pytest.raises(ToolbenchError, match="3 is no tool"):
+        with pytest.raises(ToolbenchError, match="3 is not a tool"):
             bench(3)
         with pytest.raises(ToolNotFoundError):
             bench("no_such_tool_at_all")

@@ -55,16 +55,16 @@ class TestARunThatDoesNotStop:
         with blocked:
             first = panel.run()
             assert begun.wait(20)
-            assert "cannot be broken off" not in shown(panel)
+            assert "cannot be interrupted" not in shown(panel)
             click(buttons(panel)["Cancel"])
             until(lambda: not buttons(panel)["Run"].disabled)
             text = shown(panel)
-            assert "cannot be broken off" in text
+            assert "cannot be interrupted" in text
             assert "You can run the tool again" in text
             panel.form.value = {"block": False}
             panel.run()
             until(lambda: panel.result is not None and "done" in shown(panel))
-            assert "cannot be broken off" not in shown(panel)
+            assert "cannot be interrupted" not in shown(panel)
         assert first.done.wait(20)
         finish(panel)
         assert panel.result.result == "done"
@@ -101,10 +101,10 @@ class TestARunThatDoesNotStop:
             panel.run()
             assert begun.wait(20)
             panel.cancel()
-            until(lambda: "cannot be broken off" in shown(panel))
+            until(lambda: "cannot be interrupted" in shown(panel))
             assert "stopping" in shown(panel)
         finish(panel)
-        assert "cannot be broken off" not in shown(panel)
+        assert "cannot be interrupted" not in shown(panel)
         assert "cancelled" in shown(panel)
 
 

@@ -1,4 +1,4 @@
-"""The fields of a form: one editor for each kind of schema, and the registry to add more."""
+"""The fields of a form: an editor for each kind of schema, and the registry to add editors."""
 
 from toolbench.jsonschema.view import SchemaView
 from toolbench.widgets.fields.builtin_rules import registry

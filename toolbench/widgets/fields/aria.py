@@ -1,10 +1,9 @@
-"""Tell people who hear a page what stands under a field: its help and its errors.
+"""Make a field's help and errors known to screen readers.
 
-Our front-end module (`frontend/src/described.ts`) makes them the description of the input.
-Where it is not loaded, an input has its label and nothing else. But what CSS adds to a label
-is part of the name a screen reader says, and the text after the slash of `content` is heard
-without being seen: so there they become part of the name. (`form_style` takes these styles
-back where the module is loaded.)
+Our JavaScript module (`frontend/src/described.ts`) makes them the description of the input.
+Without it, an input has only its label. But text that CSS adds to a label is part of the name
+that a screen reader reads, and the part after the slash of `content` is not visible: so there
+they become part of the name. (With the module, `form/stylesheet.py` turns these styles off.)
 """
 
 import re
@@ -18,7 +17,7 @@ _UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # in a string of CSS, in a <style> of 
 
 
 def spoken(position: Position, remarks: list[str], errors: list[str]) -> Html:
-    """Return the style sheet that adds *errors* and *remarks* to the name of the input."""
+    """Return CSS that adds *errors* and *remarks* to the input's name for screen readers."""
     sentences = [" required"] if position.starred else []
     sentences += [f"Invalid: {error}" for error in errors]
     sentences += [remark for remark in remarks if remark.strip()]
@@ -34,7 +33,7 @@ def spoken(position: Position, remarks: list[str], errors: list[str]) -> Html:
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as the inside of a CSS string: on one line, and short."""
+    """Return *text* for a CSS string: on one line, cut if it is long."""
     text_line = " " + " ".join(visible(text).split())
     cut = f"{text_line[:_LONGEST]}…" if len(text_line) > _LONGEST else text_line
     return _UNSAFE.sub(lambda match: f"\\{ord(match[0]):x} ", cut)

@@ -1,4 +1,4 @@
-"""The built-in rules: a new case is one line."""
+"""The built-in rules that choose an editor for a schema, one line each."""
 
 from toolbench.errors import Path
 from toolbench.jsonschema.normal import Node
@@ -21,9 +21,9 @@ from toolbench.widgets.fields.text.secret import Secret
 from toolbench.widgets.fields.text.text_box import Area, Line, Suggested, wants_lines
 from toolbench.widgets.fields.text.text_formats import Formatted, is_known_format
 
-_MANY = 50  # values, from which on a list is searched and not scrolled
+_MANY = 50  # values; a list with so many has a search
 
-_TYPED = ("string", "integer", "number")  # on a line of text
+_TYPED = ("string", "integer", "number")  # types edited on a line of text
 
 
 def _typed(kind: str) -> Test:
@@ -31,7 +31,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Arguments are an object, even where the schema forgets to say so."""
+    """Whether the path is the root, which is an object even if the schema has no type."""
     return path == () and node.type in ("object", None) and not node.branches
 
 
@@ -56,7 +56,7 @@ def _has_fields(node: Node, path: Path) -> bool:
 
 
 def _is_map(node: Node, path: Path) -> bool:
-    """Values of a known kind make a map; a free object is easier to paste as JSON."""
+    """Whether an object has values of a known type; other objects are edited as JSON."""
     beside = node.additional
     known = beside is not None and not beside.is_blank
     return node.type == "object" and (known or bool(node.patterns))
@@ -130,7 +130,7 @@ RULES = (
     Rule(20, _typed("number"), Number),
     Rule(10, _typed("string"), _text),
 )
-"""Whatever no rule wants is edited as JSON text."""
+"""The rules by rank; a schema that no rule accepts is edited as JSON text."""
 
 BY_NAME: dict[str, Factory] = {
     "checkbox": Tick,
@@ -149,7 +149,7 @@ BY_NAME: dict[str, Factory] = {
     "text": Line,
     "textarea": Area,
 }
-"""What `json_schema_extra={"toolbench": {"widget": name}}` may ask for."""
+"""The editors for `json_schema_extra={"toolbench": {"widget": name}}`, by name."""
 
 registry = Registry(RULES, BY_NAME)
-"""The rules of every form that is not given its own."""
+"""The rules of every form without its own registry."""

@@ -1,4 +1,4 @@
-"""One of several known values: a list to pick from, in which "nothing" is a choice as well."""
+"""Editors for one of several known values, with a line for no value."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ _YES_NO = {True: "yes", False: "no"}
 
 
 def values_of(node: Node) -> list[Any]:
-    """Return the values *node* lists: its constant, its enum, null, or true and false.
+    """Return the values of *node*: its constant, its enum, null, or true and false.
 
     Raises:
-        ValueError: If it lists none.
+        ValueError: If it has no list of values.
     """
     values = [None] if node.type == "null" and not node.values else node.choices
     if not values:
@@ -32,7 +32,7 @@ def values_of(node: Node) -> list[Any]:
 
 
 def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
-    """Return how the *values* of *node* are called in a list, no two alike."""
+    """Return the labels of the *values* of *node* in a list, all different."""
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
@@ -54,7 +54,7 @@ def _told_apart(labels: list[str]) -> list[str]:
 
 
 class Choice(Editor):
-    """A Dropdown: no value, one of the values, or null where that is accepted.
+    """A Dropdown for no value, one of the values, or null if the schema allows it.
 
     A required constant is chosen from the start.
     """
@@ -77,7 +77,7 @@ class Choice(Editor):
         return UNSET if self._index is None else deepcopy(self._values[self._index])
 
     def write(self, value: Any) -> bool:
-        """Choose *value*, when it is listed."""
+        """Choose *value* if it is listed."""
         for index, known in enumerate(self._values):
             if same_json(known, value):
                 self._choose(index)
@@ -90,13 +90,13 @@ class Choice(Editor):
 
     @property
     def static(self) -> str:
-        """A required constant needs no list."""
+        """The label of a required constant, which needs no list; else empty."""
         only = len(self._values) == 1 and self._index == 0 and self.slot.required
         return labels_of(self.node, self._values)[0] if only else ""
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """Leave the list out where there is nothing to choose."""
+        """The list; nothing if there is only one choice."""
         return () if self.static else super().cells
 
     def _choose(self, index: int | None) -> None:
@@ -109,7 +109,7 @@ class Choice(Editor):
         self._index = picked - 1 if picked else None
 
     def build(self) -> Widget:
-        """Make the list; its first line is "nothing"."""
+        """Make the list; its first line is for no value."""
         labels = [self.unchosen, *self.labels()]
         if self.slot.node.nullable:
             labels.append("null")
@@ -125,7 +125,7 @@ class Choice(Editor):
         return widget
 
     def labels(self) -> list[str]:
-        """Return how the values are called, but for null."""
+        """Return the labels of the values, without null."""
         return labels_of(self.node, self._listed())
 
     def _listed(self) -> list[Any]:
@@ -133,14 +133,14 @@ class Choice(Editor):
 
 
 class Switch(Choice):
-    """Yes, no, or neither of them: each is seen, and none is guessed."""
+    """Buttons for yes, no, and no value, all visible."""
 
     kind = RadioButtons
     classes = ("tb-field", "tb-short", "tb-switch")
 
     @property
     def unchosen(self) -> str:
-        """What the place of the switch says that stands for no value."""
+        """The label of the button for no value."""
         default = self.slot.default
         if isinstance(default, bool):
             return f"default: {_YES_NO[default]}"
@@ -152,7 +152,7 @@ class Switch(Choice):
 
 
 class Tick(Editor):
-    """A Checkbox, for a boolean that is there in any case."""
+    """A Checkbox for a boolean that always has a value."""
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -170,7 +170,7 @@ class Tick(Editor):
         return True
 
     def clear(self) -> None:
-        """Hold no value; the box is not ticked."""
+        """Set no value; the box is not ticked."""
         self._put(UNSET)
 
     def _put(self, value: Any) -> None:
@@ -196,7 +196,7 @@ class Tick(Editor):
 
 
 class Search(TextBox):
-    """One of very many values: type a part of it and pick."""
+    """One of very many values: type a part of it, then pick it."""
 
     kind = Combobox
     nothing = "type to search"
@@ -207,7 +207,7 @@ class Search(TextBox):
         self._known = dict(zip(labels_of(self.node, values), values, strict=True))
 
     def parse(self, text: str) -> Any:
-        """Return the value that goes by this name."""
+        """Return the value with the label *text*."""
         if text in self._known:
             return deepcopy(self._known[text])
         hint = did_you_mean(text, self._known)
@@ -215,11 +215,11 @@ class Search(TextBox):
         raise UnreadableError(msg)
 
     def render(self, value: Any) -> str | None:
-        """Return the name of *value*, when it is listed."""
+        """Return the label of *value*, or None if it is not listed."""
         return next(
             (k for k, known in self._known.items() if same_json(known, value)), None
         )
 
     def options(self) -> dict[str, Any]:
-        """Offer every name."""
+        """Return all labels, as state of the widget."""
         return {"options": tuple(self._known)}

@@ -1,4 +1,4 @@
-"""Any ipywidget with a `value` as an editor: what a user's own rule may return."""
+"""Use any ipywidget with a `value` as an editor, for a user's own rules."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from toolbench.widgets.fields.unset import UNSET
 
 
 class WidgetEditor(Editor):
-    """Wraps a widget: it has no value before it was set or changed."""
+    """An editor around a widget; it has no value until it is set or changed."""
 
     def __init__(self, slot: Any, widget: Widget) -> None:
         """Edit *slot* with *widget*.
@@ -32,17 +32,17 @@ class WidgetEditor(Editor):
         self.hear(widget, "value", self._changed)
 
     def build(self) -> Widget:
-        """Give the widget its name, when it has none."""
+        """Return the widget, with the field's name if it has no description."""
         if self._inner.has_trait("description") and not self._inner.description:
             self._inner.description = notes.label(self.slot.label)
         return self._inner
 
     def read(self) -> Any:
-        """Return the widget's value, once there is one."""
+        """Return the widget's value, or `UNSET` before it is set or changed."""
         return self._inner.value if self._there else UNSET
 
     def write(self, value: Any) -> bool:
-        """Set the widget; what it refuses or changes is shown as JSON."""
+        """Set the widget; return False if it refuses or changes the value."""
         try:
             self._inner.value = value
         except (TraitError, TypeError, ValueError):
@@ -51,7 +51,7 @@ class WidgetEditor(Editor):
         return same_json(self._inner.value, value)
 
     def clear(self) -> None:
-        """Show what the widget showed at first."""
+        """Show the widget's first value again, as no value."""
         self._inner.value = self._blank
         self._there = False
 

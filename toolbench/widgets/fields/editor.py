@@ -1,4 +1,4 @@
-"""What every editor of a field can do: show a value, hold it exactly, or say that it cannot."""
+"""The base classes of all editors: show a value, hold it exactly, or report that it cannot."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -15,18 +15,18 @@ if TYPE_CHECKING:  # a slot makes its editor
 
 
 class Editor(ABC):
-    """Edits the value of one slot.
+    """An editor of the value of one slot.
 
-    The value lives in the editor, not in its widget: a widget is built when it is first
-    shown, and may never be.
+    The value is in the editor, not in its widget: the widget is built when it is first
+    shown, perhaps never.
 
     Attributes:
-        labelled: Whether the widget itself carries the name of the field.
-        structured: Whether it holds slots; where optional, those start closed.
+        labelled: Whether the widget itself shows the name of the field.
+        structured: Whether it holds slots; those of an optional field start closed.
         owns_null: Whether `null` is one of its values.
         is_short: Whether half the width of a form is enough for its widget.
-        notes_itself: Whether it shows the help and the errors of its slot, once built.
-        wider: The editor to try next when this one cannot hold a value exactly.
+        notes_itself: Whether, once built, it shows the help and the errors of its slot.
+        wider: The editor to try next if this one cannot hold a value exactly.
     """
 
     labelled: ClassVar[bool] = True
@@ -48,11 +48,11 @@ class Editor(ABC):
 
     @abstractmethod
     def read(self) -> Any:
-        """Return the value, or `UNSET` when there is none (or none that can be read)."""
+        """Return the value, or `UNSET` if there is none or the text cannot be read."""
 
     @abstractmethod
     def write(self, value: Any) -> bool:
-        """Show *value*; return False when this editor cannot hold exactly that."""
+        """Show *value*; return False if this editor cannot hold it exactly."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -60,16 +60,16 @@ class Editor(ABC):
 
     @property
     def trouble(self) -> str:
-        """Why what was typed is no value; empty when it is one, or nothing was typed."""
+        """Why the typed text cannot be read; empty if it can, or if there is none."""
         return ""
 
     @property
     def wants_more(self) -> bool:
-        """Whether an empty value still lacks something a person has to give."""
+        """Whether a person must add something to an empty value."""
         return True
 
     def send_empty(self) -> bool:
-        """Hold the empty value of this type; return False when it has none."""
+        """Set the empty value of this type; return False if it has none."""
         return False
 
     @property
@@ -78,18 +78,18 @@ class Editor(ABC):
         return type(self).send_empty is not Editor.send_empty
 
     def masked(self) -> Any:
-        """Return the value as it may be shown: without secrets."""
+        """Return the value with its secrets hidden."""
         return self.read()
 
     def secrets(self) -> Iterable[str]:
-        """Give the secrets this editor holds."""
+        """Return the secrets in this editor."""
         return ()
 
     # --- the widget ---------------------------------------------------------------
 
     @abstractmethod
     def build(self) -> Widget:
-        """Make the widget, showing the present value."""
+        """Make the widget with the present value."""
 
     @property
     def widget(self) -> Widget:
@@ -105,12 +105,12 @@ class Editor(ABC):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The widget, and what stands beside it on the same line."""
+        """The widget, and others beside it on the same line."""
         return (self.widget,)
 
     @property
     def static(self) -> str:
-        """The value in words, where there is nothing to choose; the widget is then left out."""
+        """The value in words if there is nothing to choose; the widget is then left out."""
         return ""
 
     @property
@@ -120,18 +120,18 @@ class Editor(ABC):
 
     @property
     def unchosen(self) -> str:
-        """What the line of a list says that stands for no value."""
+        """The label of the line for no value, in a list."""
         return f"— {self.nothing_chosen} —"
 
     @property
     def nothing_chosen(self) -> str:
-        """What no value means here, in words."""
+        """The meaning of no value, in words."""
         if self.slot.default is not UNSET:
             return f"default: {notes.option(self.slot.default)}"
         return "choose" if self.slot.required else "not sent"
 
     def refresh(self) -> None:
-        """Show again what depends on the state of the slot: the ghost, the error mark."""
+        """Update the parts that depend on the slot's state: placeholder and error mark."""
         if self._widget is not None:
             classes = ("tb-invalid",) if self.slot.errors else ()
             others = [c for c in self._widget._dom_classes if c != "tb-invalid"]
@@ -140,13 +140,13 @@ class Editor(ABC):
                 self._widget.description = notes.label(self.slot.label)
 
     def make(self, kind: type[Widget], *classes: str, **state: Any) -> Any:
-        """Return a new widget that is closed with this editor."""
+        """Return a new widget, which is closed together with this editor."""
         widget = self.frame.pool.make(kind, *classes, **state)
         self._parts_made.append(widget)
         return widget
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when a person changed *widget*; the slot then counts as edited."""
+        """Call *react* when a person changes *widget*, and mark the slot as edited."""
 
         def edited() -> None:
             react()
@@ -157,9 +157,9 @@ class Editor(ABC):
     def button(
         self, key: str, words: str, react: Callable[[], None], *classes: str
     ) -> Any:
-        """Return the button *key* of this editor, made on first use, saying *words*.
+        """Return the button *key* of this editor, made on first use, with the label *words*.
 
-        Pressing it is no edit by itself.
+        A click on it is not an edit.
         """
         if key not in self._buttons:
             self._buttons[key] = self.make(Button, *classes, description=words)
@@ -179,7 +179,7 @@ class Editor(ABC):
     # --- the slots inside ---------------------------------------------------------
 
     def slots(self) -> Iterable["Slot"]:
-        """Give the slots inside that exist."""
+        """Return the slots inside that exist."""
         return ()
 
     def child(self, step: Any) -> "Slot | None":
@@ -188,20 +188,20 @@ class Editor(ABC):
 
 
 class Container(Editor):
-    """An editor that shows slots one under the other."""
+    """An editor that shows slots below each other."""
 
     labelled: ClassVar[bool] = False
     structured: ClassVar[bool] = True
     notes_itself: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     tag = ""
-    """The property of the slots inside that says again which of them is chosen."""
+    """The property that only repeats which of the slots inside is chosen."""
 
     _grid: Grid | None = None
 
     @abstractmethod
     def entries(self) -> Iterable[Entry]:
-        """Give the lines to show."""
+        """Return the lines to show."""
 
     def build(self) -> Widget:
         """Make the grid."""
@@ -209,21 +209,21 @@ class Container(Editor):
         return self._grid.widget
 
     def draw(self) -> None:
-        """Bring the lines up to date; what did not change is not sent."""
+        """Update the lines; only changes are sent."""
         if self._grid is not None:
             self._grid.show(self.lines())
 
     def close(self) -> None:
-        """Close everything inside; what is stale is not drawn any more."""
+        """Close everything inside; the container is not drawn again."""
         super().close()
         self._grid = None
 
     def lines(self) -> Lines:
-        """Return what to show: the help and errors of the slot, then the entries."""
+        """Return the help and errors of the slot, then the entries."""
         return arrange(self.slot.display.remarks(), self.entries())
 
     def stale(self) -> None:
-        """Have this container drawn again at the end of the edit."""
+        """Redraw this container at the end of the edit."""
         self.frame.stale(self)
 
     def masked(self) -> Any:
@@ -236,9 +236,9 @@ class Container(Editor):
 
     @abstractmethod
     def gather(self, part: Callable[["Slot"], Any]) -> Any:
-        """Put together what *part* says of each slot inside."""
+        """Call *part* for each slot inside and combine the results into one value."""
 
     def secrets(self) -> Iterable[str]:
-        """Give the secrets of the slots inside."""
+        """Yield the secrets of the slots inside."""
         for slot in self.slots():
             yield from slot.secrets()

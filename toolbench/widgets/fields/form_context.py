@@ -1,4 +1,4 @@
-"""What the fields of one form share: the schema, the widgets, the lock, and when to redraw."""
+"""The context that all fields of a form share: schema, widgets, lock, redrawing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,30 +17,30 @@ Settle = Callable[[], Iterable[Callable[[], None]]]
 
 
 class Drawn(Protocol):
-    """What is drawn again at the end of an edit: a container."""
+    """A container that is redrawn at the end of an edit."""
 
     def draw(self) -> None:
-        """Show what changed."""
+        """Show the changes."""
 
 
 class EditorSource(Protocol):
-    """What chooses the editor of a slot: a `Registry`."""
+    """An object that chooses the editor of a slot: a `Registry`."""
 
     def editor(self, slot: Any) -> Any:
         """Return a new editor for *slot*."""
 
 
 class Frame:
-    """The common ground of a form's fields.
+    """The context that the fields of a form share.
 
-    Callbacks arrive on the main thread or on a subshell's; every edit happens under one
-    lock, and what it changed is drawn once, when the outermost edit ends.
+    Callbacks come on the main thread or on a subshell's; every edit holds the lock, and its
+    changes are drawn once, when the outermost edit ends.
     """
 
     def __init__(self, schema: Any, registry: EditorSource, settle: Settle) -> None:
-        """Share *schema* and *registry*; *settle* is called once after every edit.
+        """Share *schema* and *registry*; call *settle* once after every edit.
 
-        It returns whom to tell, once the lock is free again.
+        *settle* returns functions to call after the lock is released.
         """
         self.view = SchemaView(schema)
         self.registry = registry
@@ -59,9 +59,9 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock; when the outermost edit is done, settle it and tell who listens.
+        """Hold the lock; after the outermost edit, settle it and call the listeners.
 
-        Yields whether this edit is the outermost one.
+        Yield whether this edit is the outermost one.
         """
         tell: Iterable[Callable[[], None]] = ()
         with self.lock:
@@ -74,15 +74,15 @@ class Frame:
                         tell = self._settle()
                 finally:
                     self._depth -= 1
-        for listener in tell:  # without the lock: a listener may hold one of its own
+        for listener in tell:  # without our lock, as a listener may use another
             listener()
 
     def new_mark(self) -> str:
-        """Return a CSS class that nothing on the page has yet."""
+        """Return a CSS class that is new on the page."""
         return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
-        """Note that the value at *path* changed, and forget the errors reported about it."""
+        """Note a change of the value at *path*, and remove the outside errors about it."""
         self.changed = True
         near = len(path)
         self.outside = [
@@ -92,12 +92,12 @@ class Frame:
         ]
 
     def stale(self, container: Drawn | None) -> None:
-        """Have *container* drawn again at the end of this edit."""
+        """Redraw *container* at the end of this edit."""
         if container is not None:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Draw what is stale now, and put the cursor where the edit wants it."""
+        """Draw all stale containers, then move the cursor if the edit asked for it."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
@@ -109,18 +109,18 @@ class Frame:
             box.focus()
 
     def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
-        """Put the cursor into the first input of *goal* when this edit is drawn."""
+        """Put the cursor into the first input of *goal* after this edit is drawn."""
         self._goal = goal
 
     def close(self) -> None:
-        """Close every widget, and draw nothing from now on."""
+        """Close every widget, and stop drawing."""
         self._closed = True
         self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* after a person changed the trait *names* of *widget*, or clicked it.
+        """Call *react* when a person changes the trait *names* of *widget*, or clicks it.
 
-        What the form itself writes into its widgets is not heard.
+        Changes that the form itself makes are ignored.
         """
 
         def on_click(_: Any) -> None:
@@ -135,7 +135,7 @@ class Frame:
 
 
 def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
-    """Give the widgets a person can type into or choose from, in their order."""
+    """Yield the widgets for typing or choosing, in their order."""
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)

@@ -1,4 +1,4 @@
-"""A column of fields with all its labels, help and errors in one widget between the lines."""
+"""A column of fields, with all labels, help and errors in one HTML widget."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ class Entry(NamedTuple):
         head: The text above.
         cells: The widgets, next to each other.
         note: The text below.
-        is_short: Whether half the width is enough, where the grid has two columns.
+        is_short: Whether half the width is enough, in a grid of two columns.
     """
 
     head: Html
@@ -25,22 +25,22 @@ class Entry(NamedTuple):
 
 
 class Grid:
-    """Shows entries in a CSS grid.
+    """A CSS grid of entries.
 
-    The texts of all entries live in one HTML widget whose parts are placed between the
-    lines by their `grid-row`. So a label, a help text or an error costs no widget, and an
-    error appears without touching the input beside it.
+    One HTML widget has the texts of all entries; `grid-row` places its parts between the
+    lines. So a label, a help text or an error needs no widget, and a new error does not
+    change the input beside it.
     """
 
     def __init__(self, make: Callable[..., Any], *classes: str, lines: "Lines") -> None:
-        """Create the widgets with *make*, showing *lines*; *classes* style the box."""
+        """Create the widgets with *make* and show *lines*; *classes* style the box."""
         cells, html = lines
         self._texts = make(HTML, "tb-texts", value=html)
         children = (self._texts, *cells)
         self.widget = make(GridBox, "tb-grid", *classes, children=children)
 
     def show(self, lines: "Lines") -> None:
-        """Show *lines* instead; only what changed is sent."""
+        """Show *lines* in place of the old ones; only changes are sent."""
         cells, html = lines
         children = (self._texts, *cells)
         if self.widget.children != children:
@@ -50,18 +50,18 @@ class Grid:
 
 
 class Lines(NamedTuple):
-    """What a grid shows: its widgets in their order, and the texts between them."""
+    """The content of a grid: its widgets in order, and the texts between them."""
 
     cells: tuple[Widget, ...]
     html: str
 
 
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
-    """Give every widget and every text its place: *intro* first, then the *entries*.
+    """Place every widget and every text: *intro* first, then the *entries*.
 
-    The browser puts each widget into the next row in which the texts leave room. Two short
-    entries in a row have both their places: one below the other, and side by side for a page
-    with room for two columns. (The note of each then reaches over the rows of both.)
+    The browser puts each widget into the next row that has no text. Two short entries in a row
+    get two places each: below each other, or beside each other on a wide page. (The note of
+    each then covers the rows of both.)
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
@@ -76,7 +76,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
         if head:
             texts.append(f'<div class="tb-head" style="grid-row:{row}">{head}</div>')
             row += 1
-        if is_short:  # nothing else is to come beside it
+        if is_short:  # keeps the place beside it empty
             texts.append(f'<div class="tb-blank" style="grid-row:{row}"></div>')
         row += bool(cells)
         texts.append(f'<div class="tb-note" style="grid-row:{row}">{note}</div>')
@@ -85,7 +85,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
 
 def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
-    """Give the entries one by one, and two short ones that follow each other together."""
+    """Yield the entries one by one, but two short ones in a row together."""
     first: Entry | None = None
     for entry in entries:
         if first is not None and entry.is_short:
@@ -102,7 +102,7 @@ def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
 
 
 def _notes_of_pair(row: int, notes: Iterable[Html]) -> Iterator[str]:
-    """Give the notes of two fields of which the first stands in *row*."""
+    """Yield the notes of two short fields; the first field is in *row*."""
     for place, (side, note) in enumerate(zip(("left", "right"), notes, strict=True)):
         below = row + 1 + 2 * place
         style = f"--below:{below};--beside:{row + 1}/span 3"

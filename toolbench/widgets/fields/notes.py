@@ -1,4 +1,4 @@
-"""The words around a field: its name, its help, what it accepts, what is wrong with it."""
+"""The texts around a field: its name, its help, its limits and its errors."""
 
 import json
 from collections.abc import Iterable
@@ -17,29 +17,29 @@ _HELP = 260
 
 
 def line(text: Any) -> str:
-    """Return *text* as one line in which nothing is hidden: what a box or a list may show."""
+    """Return *text* as one line without invisible characters, for a box or a list."""
     text_line = " ".join(visible(str(text)).split())
     return f"{text_line[:_LABEL]}…" if len(text_line) > _LABEL else text_line or '""'
 
 
 def label(text: Any) -> str:
-    """Return *text* as the label of a widget, which the front end would typeset as maths."""
-    text_line = line(text).replace("\\", "\u2216")  # a backslash that starts nothing
+    """Return *text* as the label of a widget, safe from the front end's maths typesetting."""
+    text_line = line(text).replace("\\", "\u2216")  # looks like a backslash
     return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
 
 
 def to_fix(count: int) -> str:
-    """Say that *count* fields are wrong; none if it is the arguments as a whole."""
+    """Return a text that *count* fields need a fix; with 0, the arguments as a whole."""
     return f"Fix {counted(count, 'field') if count else 'the arguments'}"
 
 
 def ghost(value: Any) -> str:
-    """Return *value* as it stands in an empty box."""
+    """Return *value* as the placeholder of an empty box."""
     return line(value if isinstance(value, str) else clip(value, _LABEL))
 
 
 def option(value: Any, name: Any = None) -> str:
-    """Return *value* as an option of a list: text as it is, the rest as JSON."""
+    """Return *value* as an option of a list: text unchanged, other values as JSON."""
     if isinstance(name, str) and name:
         return line(name)
     if isinstance(value, str) and value.strip() and not _looks_like_json(value):
@@ -56,9 +56,9 @@ def _looks_like_json(text: str) -> bool:
 
 
 def heading(position: Position, static: str = "") -> Html:
-    """Return the name of *position* for an editor whose widget does not carry it.
+    """Return the name of *position* for an editor whose widget does not show it.
 
-    *static* is the value in words where there is nothing to choose.
+    *static* is the value in words if there is nothing to choose.
     """
     name = f'<span class="tb-name">{escape(position.label)}</span>'
     if static:
@@ -69,9 +69,9 @@ def heading(position: Position, static: str = "") -> Html:
 def remarks(
     position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()
 ) -> Html:
-    """Return help and *errors* of *position*, to be seen and to be heard.
+    """Return help and *errors* of *position*, visible and for screen readers.
 
-    *hints* stand before what the schema says about the value.
+    *hints* come before the limits from the schema.
     """
     facts, errors = [*hints, *_facts(position)], list(errors)
     help_ = [text for text in _help(position, facts) if text]
@@ -110,6 +110,6 @@ def _shortened(text: str) -> str:
 
 
 def _facts(position: Position) -> list[str]:
-    """List what the schema says about the value, in words."""
+    """List the schema's limits for the value, in words."""
     node = position.node
     return [*limits(node.schema), *(["deprecated"] if node.is_deprecated else [])]

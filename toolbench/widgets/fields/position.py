@@ -1,4 +1,4 @@
-"""What the schema, and the author of a field, say about one position of a value."""
+"""One position in a form's value, with what the schema and its author say about it."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -25,16 +25,16 @@ class Position:
     """One position of a form: a property, an item of a list, the chosen branch of a union.
 
     Attributes:
-        node: What the schema says of it.
-        notice: What is odd about it, in words; empty when all is well.
-        key: The property, index or map key; None for what stands in its parent's place.
+        node: Its schema.
+        notice: A problem of its schema, in words; else empty.
+        key: The property, index or map key; None if it is in its parent's place.
         parent: The container around it; None for the root.
-        label: Its name, as a person reads it.
+        label: Its name for a person.
         required: Whether the position must hold a value.
-        settled: Whether the position exists only because a person added it: an item, a
-            key of a map, a branch. It has no unset state of its own.
+        settled: Whether the position exists only because a person added it (an item, a
+        key of a map, a branch), so it is never unset.
         depth: How many containers are around it.
-        mark: A CSS class no other position on the page has.
+        mark: A CSS class of this position only.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Position:
         required: bool = False,
         settled: bool = False,
     ) -> None:
-        """Stand for *node* under *key* of *parent*."""
+        """Describe *node* under *key* of *parent*."""
         self.frame, self.node, self.key = frame, node, key
         self.parent = parent
         self.notice = node.notice
@@ -64,13 +64,13 @@ class Position:
 
     @property
     def title(self) -> str:
-        """What it is called far from its place: there a map's value goes by its key."""
+        """Its name when shown elsewhere: a value in a map is named by its key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
     @property
     def path(self) -> Path:
-        """Where the value stands in the whole value."""
+        """The path from the root to this value."""
         steps: list[Any] = []
         here = self
         while True:
@@ -82,12 +82,12 @@ class Position:
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What `json_schema_extra={"toolbench": ...}` asks for this field."""
+        """The field's options in `json_schema_extra={"toolbench": ...}`."""
         return self.node.extension
 
     @property
     def hidden(self) -> bool:
-        """Whether the field is never shown; its value is kept all the same."""
+        """Whether the field is never shown; its value is still kept."""
         return self.extra.get("hidden") is True
 
     @property
@@ -97,27 +97,27 @@ class Position:
 
     @property
     def name(self) -> str:
-        """The name that says whether it is a secret: of an item that of its list."""
+        """The name that decides if it is a secret; an item has the name of its list."""
         above = "" if self.parent is None else self.parent.slot.name
-        if not isinstance(self.key, str):  # a branch of a union is where the union is
+        if not isinstance(self.key, str):  # an item, or a branch of a union
             return above
         return name_in_map(self.key, above) if self.settled else self.key
 
     @property
     def judged_path(self) -> Path:
-        """Its path for a rule that looks at the name at its end."""
+        """Its path for rules that check the name at the end."""
         path = self.path
         return path if name_at(path) == self.name else (*path[:-1], self.name)
 
     @property
     def help(self) -> str:
-        """What the field is for, in its author's words."""
+        """The author's description of the field."""
         help_text = self.extra.get("help", self.node.description)
         return help_text if isinstance(help_text, str) else ""
 
     @property
     def default(self) -> Any:
-        """The default the schema declares, else `UNSET`; it is shown and never sent.
+        """The default in the schema, else `UNSET`; it is shown but never sent.
 
         A default of null only says that the field is optional.
         """
@@ -128,28 +128,28 @@ class Position:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The CSS classes of the widget that carries the name of the field."""
+        """The CSS classes of the widget that shows the name of the field."""
         return (self.mark, "tb-required") if self.starred else (self.mark,)
 
     @property
     def starred(self) -> bool:
-        """Whether the label shows that a person has to give a value."""
+        """Whether the label has a star: a person must give a value."""
         return self.required and not self.settled and _lacks_input(self.node)
 
     @property
     def too_deep(self) -> bool:
-        """Whether the value is nested so deep that it is edited as JSON."""
+        """Whether the value is nested too deep for fields and is edited as JSON."""
         return self.depth > _TYPED_DEPTH
 
     def complain(self, notice: str) -> None:
-        """Say under the field what is odd about it."""
+        """Show *notice* under the field."""
         self.notice = notice
 
 
 def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
-    """Whether a required *node* is not complete before a person gives a value.
+    """Whether a required *node* is incomplete until a person gives a value.
 
-    A group is, unless one of its own required parts is not.
+    A group is complete, unless one of its own required parts is incomplete.
     """
     parts = node.properties
     if node.is_constant:

@@ -1,4 +1,4 @@
-"""Which editor a schema gets: rules with ranks, of which the highest that applies wins."""
+"""Choose the editor for a schema: of the rules that apply, the one with the highest rank."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ Factory = Callable[[Slot], Editor | Widget]
 
 
 class Rule(NamedTuple):
-    """Use *factory* where *test* holds; the higher *rank* goes first."""
+    """A rule: use *factory* if *test* is true; a higher *rank* goes first."""
 
     rank: float
     test: Test
@@ -27,22 +27,22 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules, and the names by which a field can ask for an editor itself."""
+    """A table of rules, and of names with which a field can choose its editor itself."""
 
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
     ) -> None:
-        """Start with *rules*, and with the editors *by_name* for `{"widget": name}`."""
+        """Start with *rules*, and with editors *by_name* for `{"widget": name}`."""
         self._rules = sorted(rules, key=lambda rule: -rule.rank)
         self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
-        """Have *factory* make the editor of every field for which *predicate* holds.
+        """Use *factory* for the editor of every field for which *predicate* is true.
 
         The built-in rules have ranks from 0 to 90; of equal ranks the newest wins.
 
         Args:
-            rank: Rules are asked from the highest rank down.
+            rank: Rules are tried from the highest rank down.
             predicate: Called with the schema view, the simplified schema (references
                 followed, `null` taken out) and the path of the field.
             factory: Called with the slot. Returns an `Editor`, or any ipywidget with a
@@ -59,15 +59,15 @@ class Registry:
         self._rules.insert(place, Rule(rank, test, factory))
 
     def remove(self, factory: Factory) -> None:
-        """Take out every rule that uses *factory*."""
+        """Remove every rule that uses *factory*."""
         self._rules = [rule for rule in self._rules if rule.factory is not factory]
 
     def copy(self) -> "Registry":
-        """Return a registry with the same rules, to change for one form only."""
+        """Return a registry with the same rules, to change them for one form only."""
         return Registry(tuple(self._rules), self._by_name)
 
     def editor(self, slot: Slot) -> Editor:
-        """Return the editor for *slot*; a rule that fails gives way to JSON text."""
+        """Return the editor for *slot*; if a rule fails, the editor of JSON text."""
         try:
             editor = self._factory(slot)(slot)
             return editor if isinstance(editor, Editor) else WidgetEditor(slot, editor)

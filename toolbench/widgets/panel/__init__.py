@@ -1,4 +1,4 @@
-"""The panel of one tool: its form, its runs, and what came out."""
+"""The panel of one tool: its form, its runs and its results."""
 
 from typing import TYPE_CHECKING
 

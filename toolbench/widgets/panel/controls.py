@@ -1,4 +1,4 @@
-"""The buttons that start and stop the runs of a panel, and the notice of why none began."""
+"""The buttons that start and stop runs, and the notice why a run did not start."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +17,7 @@ _LINKS = 5  # fields named beside Run
 
 
 class RunControls:
-    """Run, Cancel and Send anyway. A click counts once, and after the last keys."""
+    """The buttons Run, Cancel and Send anyway; a double click counts once."""
 
     def __init__(
         self,
@@ -28,10 +28,10 @@ class RunControls:
         """Make the buttons.
 
         Args:
-            parts: Makes the widgets.
-            start: Starts a run, and tells whether one began; it is told whether the server is
-                to judge the arguments.
-            cancel: Stops the run.
+            parts: The factory of the widgets.
+            start: Starts a run; returns whether it began. Its argument is whether the
+                server, and not the form, checks the arguments.
+            cancel: Cancels the run.
         """
         self._parts, self._start = parts, start
         self._debounce = Debounce()
@@ -39,7 +39,7 @@ class RunControls:
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
         self._cancel = parts.button("Cancel")
         self._anyway = parts.button(
-            "Send anyway", tip="Send it as it is: the server will judge it"
+            "Send anyway", tip="Send it unchanged: the server will check it"
         )
         self._run.on_click(lambda _: self._click(unchecked=False))
         self._anyway.on_click(lambda _: self._click(unchecked=True))
@@ -49,7 +49,7 @@ class RunControls:
         self._refused: tuple[str, list[str]] | None = None
 
     def settle(self, *, is_busy: bool, can_run: bool) -> None:
-        """Let those buttons be pressed that do something now."""
+        """Enable the buttons that can be used now, and disable the others."""
         self._run.disabled = is_busy or not can_run
         self._cancel.disabled = not is_busy
         show_if(self._cancel, is_shown=is_busy)
@@ -57,12 +57,13 @@ class RunControls:
     def refuse(
         self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool
     ) -> None:
-        """Say beside Run why nothing was run.
+        """Show beside Run why no run was started.
 
         Args:
-            reason: Why, without a full stop.
-            fields: What is to be mended; each becomes a link to it.
-            judged_elsewhere: Whether a server can judge: then one may send it anyway.
+            reason: The reason, without a full stop.
+            fields: The fields to fix; each becomes a link.
+            judged_elsewhere: Whether a server can check the arguments; if so, there is a
+                button to send them anyway.
         """
         if (reason, [field.name for field in fields]) == self._refused:
             return
@@ -96,24 +97,24 @@ class RunControls:
 
     @property
     def is_refusing(self) -> bool:
-        """Whether it is said why nothing was run."""
+        """Whether the notice is shown."""
         return bool(self.notice.children)
 
     def accept(self) -> None:
-        """Take back what `refuse` said."""
+        """Remove the notice of `refuse`."""
         if self.is_refusing:
             self._clear()
 
     def edited(self) -> None:
-        """Note that something was typed: a click waits until that is all here."""
+        """Note an edit: a click waits until all typed keys have arrived."""
         self._debounce.edited()
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Do what a click asks for, once the last keys are here."""
+        """Call *act* once the last typed keys have arrived."""
         self._debounce.then(act)
 
     def expect_click(self) -> None:
-        """Count the next click, however soon: who answers in between does not click twice."""
+        """Count the next click even if it is soon: after an answer it is no double click."""
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:
@@ -121,8 +122,10 @@ class RunControls:
 
     def _start_once(self, *, unchecked: bool) -> None:
         if monotonic() - self._begun < QUIET:
-            return  # the second half of a double click, after a quick run
+            return  # the second click of a double click, after a quick run
         before = self._begun
-        self._begun = monotonic()  # first: a run may ask, and be answered, at once
+        self._begun = (
+            monotonic()
+        )  # before the start, as a run may ask and get an answer at once
         if not self._start(unchecked):
             self._begun = before

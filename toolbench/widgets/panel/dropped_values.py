@@ -1,4 +1,4 @@
-"""What a form holds that its tool, defined again, takes no longer."""
+"""Find the values in a form that its tool, after a new definition, does not accept."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,7 @@ from toolbench.display.html.css import PRE
 from toolbench.display.page import notice
 from toolbench.plain import clip
 
-_MAX_VALUE = (
-    1_000_000  # characters of a value: all of it, as nothing else has it any more
-)
+_MAX_VALUE = 1_000_000  # characters; nearly all of a value, as it is shown only here
 
 
 def dropped(
@@ -19,9 +17,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names of *arguments* that *old* knows and *new* refuses as unknown.
+    """Return the names in *arguments* that *old* has and *new* refuses as unknown.
 
-    A name that *old* did not know either was entered on purpose: it is not returned.
+    A name that *old* does not have either was entered on purpose and is not returned.
     """
     lost = _names(old) - _names(new)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}
@@ -29,13 +27,11 @@ def dropped(
 
 
 def dropped_html(names: Sequence[str], masked: Mapping[str, Any]) -> Html:
-    """Say which arguments were left out, and show all of their *masked* values."""
+    """Return a notice with the arguments that were left out and their *masked* values."""
     if not names:
         return Html("")
     which = ", ".join(repr(name) for name in names)
-    remark = notice(
-        f"The tool takes no {which} any more. This was left out:", "warning"
-    )
+    remark = notice(f"The changed tool does not take {which}. Left out:", "warning")
     present = [name for name in names if name in masked]
     values = "\n".join(f"{name} = {clip(masked[name], _MAX_VALUE)}" for name in present)
     style = f"{PRE};max-height:16em;white-space:pre-wrap;overflow-wrap:anywhere"

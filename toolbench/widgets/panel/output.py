@@ -1,4 +1,4 @@
-"""The output of a run while it grows: what was sent once is not sent again."""
+"""Show the growing output of a run without sending old parts again."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -14,22 +14,22 @@ from toolbench.runs.output.output import Chunk, Output
 from toolbench.widgets.kit.parts import Parts
 from toolbench.wording import counted
 
-SEALED = 1_000  # characters after which a piece ends with its line
-LIVE = 20_000  # characters shown in pieces; of more, the end while it runs
-REST = 60_000  # characters shown of the rest, head and tail, when it is over
+SEALED = 1_000  # characters after which a piece ends at the next line end
+LIVE = 20_000  # characters shown in pieces; after them, only the end while it runs
+REST = 60_000  # characters shown of the rest, head and tail, after the run
 _WINDOW = 1_500  # characters shown of the end, while it runs
-_SWIFT = 3.0  # seconds in which every tick is shown
-_PACE = 0.25  # seconds between two later ones
+_SWIFT = 3.0  # seconds at the start with an update every tick
+_PACE = 0.25  # seconds between two later updates
 _STYLES = {"stderr": "red", "log": "dim"}
 
 Piece = tuple[Chunk, ...]
 
 
 class LogView:
-    """Shows an output in pieces of about a screenful; only the last one is ever sent again."""
+    """A view of an output in pieces of about a screen; only the last piece is sent again."""
 
     def __init__(self, parts: Parts) -> None:
-        """Show nothing at first."""
+        """Start without output."""
         self._parts = parts
         self._pieces: list[Piece] = []
         self._widgets: list[Any] = []
@@ -38,19 +38,19 @@ class LogView:
         self.widget = parts.column(self._lines, kind="toolbench-log")
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Remove the output."""
         self._lines.children = ()
         self._parts.drop(self._widgets)
         self._pieces, self._widgets = [], []
         self._begun = monotonic()
 
     def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
-        """Bring the view up to date; while the output grows, not at every call.
+        """Update the view; while the output grows, not at every call.
 
         Args:
-            output: What there is so far.
-            over: Whether that is all.
-            limit: Characters to show of what is beyond the first pieces, if it is over.
+            output: The output so far.
+            over: Whether the output is complete.
+            limit: The most characters to show after the first pieces, if it is complete.
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -69,9 +69,7 @@ class LogView:
     def _put(self, index: int, piece: Piece, limit: int) -> None:
         if index == len(self._pieces):
             self._pieces.append(piece)
-            focus = (
-                None if index else True
-            )  # what scrolls must be reached by the keyboard
+            focus = None if index else True  # so that the keyboard can scroll
             html = _html(piece, limit)
             self._widgets.append(self._parts.html(html, tabbable=focus))
         elif self._pieces[index] != piece or limit > REST:
@@ -79,15 +77,15 @@ class LogView:
             self._widgets[index].value = _html(piece, limit)
 
     def _drop_beyond(self, count: int) -> None:
-        """Drop the pieces there were once: a display that lost its markup leaves some."""
+        """Drop surplus pieces, which are left if a display lost its markup."""
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Cut *chunks* into pieces that end with a line, and the rest beyond `LIVE` characters.
+    """Cut *chunks* into pieces of whole lines, and the rest after `LIVE` characters.
 
-    A piece that is complete stays the same, whatever comes after it.
+    A complete piece does not change when more output follows.
     """
     pieces: list[Piece] = []
     piece: list[Chunk] = []
@@ -142,7 +140,9 @@ def _printed(chunks: list[Chunk], limit: int) -> str:
         for stream, group in groupby(chunks, lambda chunk: chunk.stream)
     )
     markup = to_html(Text.assemble(*texts), limit=limit)
-    body = markup[markup.index(">") + 1 :]  # the style sheet says what the tag said
+    body = markup[
+        markup.index(">") + 1 :
+    ]  # the style sheet replaces the style of the tag
     first_newline = "\n" if body.startswith("\n") else ""  # HTML drops a first newline
     return f'<pre class="toolbench-out">{first_newline}{body}'
 

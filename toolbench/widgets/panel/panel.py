@@ -1,4 +1,4 @@
-"""The panel of one tool: its form, its runs, and what came out."""
+"""The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
 from threading import RLock
@@ -34,7 +34,7 @@ open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
 class ToolPanel(w.VBox):
-    """A tool to fill in, run, stop and read. Callbacks may come on any thread."""
+    """A form to run and cancel a tool, with its result. Callbacks may come on any thread."""
 
     def __init__(
         self,
@@ -45,15 +45,15 @@ class ToolPanel(w.VBox):
         timeout: float | None = None,
         risk: SecurityRisk | None = None,
     ) -> None:
-        """Open *tool*, the form filled with *arguments*.
+        """Open *tool* with *arguments* in the form.
 
         Args:
             tool: The tool.
-            arguments: What the form holds at first.
-            action: What was built of *arguments* already: the first run takes it, if the form
-                still holds them.
+            arguments: The form's values at the start.
+            action: The action already built from *arguments*: the first run uses it if the
+                form still has these values.
             timeout: Seconds after which a run is cancelled.
-            risk: How the call was rated, if it was; HIGH asks before it runs.
+            risk: The model's rating of the call, if any; HIGH asks before it runs.
         """
         self._lock = RLock()
         self._parts = parts = Parts()
@@ -63,7 +63,7 @@ class ToolPanel(w.VBox):
         self._record: RunRecord | None = None
         self._saved_output = SavedOutput()
         self.when_over: Callable[[], object] = self._keep
-        """Is called when a run is over and shown."""
+        """Called when a run has ended and is shown."""
         self._head = parts.html()
         self._stale = parts.row()
         self._report = RunReport(parts)
@@ -82,7 +82,7 @@ class ToolPanel(w.VBox):
         self._show(tool, arguments, action)
         open_panels.add(self)
 
-    # --- what it shows ----------------------------------------------------------------
+    # --- the content ------------------------------------------------------------------
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
@@ -91,17 +91,17 @@ class ToolPanel(w.VBox):
 
     @property
     def form(self) -> SchemaForm:
-        """The form; `form.value` is what would be sent."""
+        """The form; `form.value` are the arguments of the next run."""
         return self._submission.form
 
     @property
     def result(self) -> Observation | None:
-        """What the last run observed, once it ended."""
+        """The observation of the last run, once it has ended."""
         return self._run.observation if self._run is not None else None
 
     @property
     def record(self) -> RunRecord | None:
-        """What is recorded of the last run that ended."""
+        """The record of the last run that ended."""
         run, record = self._run, self._record
         if run is None or not run.done.is_set():
             return record
@@ -109,7 +109,7 @@ class ToolPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on that is waited for; one that does not stop is not."""
+        """Whether a run goes on; one that does not stop after a cancel does not count."""
         run = self._run
         return run is not None and not (run.done.is_set() or run.is_stuck)
 
@@ -127,7 +127,7 @@ class ToolPanel(w.VBox):
         self._settle()
 
     def _place_result(self) -> None:
-        """Have the result be seen with the call it is of, and not under another tab."""
+        """Show the result only under the tabs of the call, not under other tabs."""
         show_if(self._report.widget, is_shown=self._tabs.is_at_call)
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
@@ -136,7 +136,7 @@ class ToolPanel(w.VBox):
         self._tabs.to_form()
 
     def _edited(self) -> None:
-        """Have the notice beside Run say what is still wrong, as long as anything is."""
+        """Update the notice beside Run until there are no errors."""
         self._controls.edited()
         if not self._controls.is_refusing:
             return
@@ -154,15 +154,15 @@ class ToolPanel(w.VBox):
         unchecked: bool = False,
         timeout: float | None = None,
     ) -> Run | None:
-        """Start a run with what the form holds; nothing happens while one goes on.
+        """Start a run with the form's values; nothing happens while a run goes on.
 
-        Under nbconvert, nbval and papermill no person can answer: questions are declined, unless
+        Under nbconvert, nbval and papermill no person can answer: questions are declined unless
         they were answered in advance.
 
         Args:
-            confirm: Ask first where the policy wants it.
-            unchecked: Send what does not fit the schema too, for a server to judge.
-            timeout: Seconds after which it is cancelled; the panel's own if left out.
+            confirm: Ask for consent first if the policy requires it.
+            unchecked: Also send arguments that do not fit the schema, for a server to check.
+            timeout: Seconds after which it is cancelled; if left out, the panel's own.
         """
         asker = self._ask if somebody_there() else decline
         with self._lock:
@@ -181,11 +181,11 @@ class ToolPanel(w.VBox):
         return run is not None
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Do what a click asks for, once the last keys are here."""
+        """Call *act* once the last typed keys have arrived."""
         self._controls.when_quiet(act)
 
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
-        """Return a run of what the form holds now; None, and a notice, if there is none."""
+        """Return a run of the form's values; show a notice and return None if it cannot start."""
         if self.is_busy:
             return None
         self._refresh()  # the last tick may be to come
@@ -213,7 +213,7 @@ class ToolPanel(w.VBox):
         ticker.watch(self._refresh)
 
     def cancel(self) -> None:
-        """Have the run stop, if one goes on."""
+        """Cancel the run, if one goes on."""
         if self._run is not None:
             active.stop(self._run)
 
@@ -225,7 +225,7 @@ class ToolPanel(w.VBox):
         return answer
 
     def _refresh(self) -> bool:
-        """Show what is new of the run; tell whether to come back."""
+        """Update the view of the run; return whether to call this again."""
         with self._lock:
             run = self._run
             if run is None or self.comm is None:
@@ -257,7 +257,7 @@ class ToolPanel(w.VBox):
     # --- when the tool was defined again ------------------------------------------------
 
     def look_for_news(self) -> None:
-        """Say so if the tool was defined again, and offer to take the new one."""
+        """If the tool was defined again, show a notice with a button to reload it."""
         with self._lock:
             if self._stale.children or self.tool.latest() is self.tool:
                 return
@@ -270,9 +270,9 @@ class ToolPanel(w.VBox):
             ]
 
     def reload(self) -> None:
-        """Take the tool as it was defined last, and keep what was entered.
+        """Switch to the latest definition of the tool and keep the form's values.
 
-        Arguments it has no longer are left out, and shown above the form.
+        Values for arguments that it does not have now are left out and shown above the form.
         """
         with self._lock:
             entered, old, new = self.form.value, self.form, self.tool.latest()

@@ -1,4 +1,4 @@
-"""A tool as each provider is given it, by the name of the format."""
+"""A tool in each provider's format, for the tab Schema."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ LABELS: dict[Provider, str] = {
     "anthropic": "Anthropic",
     "gemini": "Gemini",
 }
-"""The formats as a person calls them."""
+"""The names of the formats for a person."""
 
 
 def schema_of(tool: ToolDefinition[Any, Any], name: Provider) -> dict[str, Any]:
-    """Return what a model of that provider is given of *tool*."""
+    """Return *tool* in the format with the name *name*."""
     return FORMATS[name](tool)
 
 
 def changes_of(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
-    """List what the provider cannot take of *tool*, and what became of it."""
+    """List the changes made to *tool* for a provider, and why it is not strict."""
     report = format_report(tool, name)
     reasons = [f"not strict: {reason}" for reason in report.not_strict]
     return [*map(str, report.changes), *reasons]

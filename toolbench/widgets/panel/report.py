@@ -1,4 +1,4 @@
-"""What a panel shows of its run: state, progress, output, and the result twice."""
+"""The view of a panel's run: state, progress, output and result."""
 
 from typing import NamedTuple
 
@@ -18,18 +18,18 @@ from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
 
-EVERYTHING = 5_000_000  # characters shown when a person asks for all
+EVERYTHING = 5_000_000  # characters shown after a click on "Show everything"
 STUCK = (
-    "The run was told to stop, but its code is in a call that cannot be broken off, such as "
+    "The run was cancelled, but its code is in a call that cannot be interrupted, such as "
     "time.sleep or a long computation in C. It ends when that call returns, and is added to "
     "the history then. You can run the tool again now."
 )
 _BAR = ("toolbench-bar",)
-_TENTHS = 10.0  # seconds shown with a decimal; later ones are whole
+_TENTHS = 10.0  # seconds; shorter times have a decimal
 
 
 class _Rendered(NamedTuple):
-    """A result as it is shown, and whether something of it was left out."""
+    """A result as HTML, and whether a part of it was left out."""
 
     run: Run
     html: Html
@@ -37,10 +37,10 @@ class _Rendered(NamedTuple):
 
 
 class RunReport:
-    """Follows one run at a time."""
+    """The view of one run at a time."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the widgets, with nothing to show."""
+        """Make the widgets, without a run."""
         self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
         self._state = parts.html()
         self._clock = parts.html()
@@ -54,11 +54,11 @@ class RunReport:
         self._last_state: tuple[int, bool] | None = None
         self._is_old = False
         self.status = [self._bar, self._state, self._clock]
-        """What belongs beside the buttons."""
+        """The widgets beside the buttons."""
         self.widget = parts.column(self._log.widget, self._result, self._more)
 
     def begin(self, run: Run) -> None:
-        """Follow *run* from now on."""
+        """Show *run* from now on."""
         self._run, self._last_state, self._is_old = run, None, False
         self._log.clear()
         self._result.value = ""
@@ -66,21 +66,21 @@ class RunReport:
         self.show(run)
 
     def render(self, run: Run) -> None:
-        """Prepare the result of *run*, which is over.
+        """Prepare the result of *run*, which has ended.
 
-        The tool's own `visualize` works here: in the thread of the run, where it stops
-        no one else. A result that cannot be shown says so: the panel waits for it.
+        The tool's own `visualize` is called here, in the thread of the run, where it blocks
+        nothing else. If it fails, a notice is shown, as the panel waits for a result.
         """
         try:
             rendered = _Rendered(run, _result_html(run, LIMIT), _is_more(run))
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
             failed = f"The result cannot be shown: {type(error).__name__}."
             rendered = _Rendered(run, notice(failed, "danger"))
-        if run is self._run:  # a run that was given up may end after the next one
+        if run is self._run:  # a stuck run may end after the next one
             self._rendered = rendered
 
     def show(self, run: Run) -> bool:
-        """Show *run* as it is now, and tell whether that is all: only what changed is sent."""
+        """Update the view of *run*, sending only changes; return whether it is complete."""
         rendered = self._rendered
         over = rendered is not None and rendered.run is run
         put(self._state, _state_html(run))
@@ -99,7 +99,7 @@ class RunReport:
         return over
 
     def outdate(self) -> None:
-        """Say of the run, if there is one, that its tool was another one."""
+        """Mark the shown run, if any, as one of an older tool."""
         if self._run is not None:
             self._is_old = True
             put(self._clock, _clock_html(self._run, is_old=True))
@@ -145,14 +145,14 @@ def _clock_html(run: Run, *, is_old: bool) -> Html:
 
 
 def _is_more(run: Run) -> bool:
-    """Whether something of the output or the result was left out."""
+    """Whether a part of the output or the result was left out."""
     blocks = read_by_model(run.outcome)
     size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
     return size > LIMIT or len(run.output.text) > LIVE + REST
 
 
 def _details(run: Run) -> str:
-    """The traceback, one click away: the model never sees it."""
+    """The traceback, opened by a click; the model never gets it."""
     if not run.traceback:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""The state of a run in words and colours for people."""
+"""Show the state of a run as a badge."""
 
 from typing import get_args
 
@@ -11,7 +11,7 @@ _TONES: dict[State, Tone] = {"ok": "success", "error": "danger", "denied": "warn
 
 
 def state_badge(name: str) -> Html:
-    """Return the state called *name* as a badge; nothing for a run that has not begun."""
+    """Return the state *name* as a badge; empty for a run that has not begun."""
     for state in get_args(State):
         if state == name and STATE_WORDS[state]:
             return badge(STATE_WORDS[state], _TONES.get(state, "neutral"))

@@ -1,4 +1,4 @@
-"""A call as text to paste elsewhere: Python, a cell, a pytest, what each provider's model sends."""
+"""Write a call as text to paste: Python, a cell, a pytest, or a call in a provider's format."""
 
 import re
 import shlex
@@ -25,15 +25,15 @@ _FUTURE = re.compile(r"^from __future__ .*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Handle:
-    """How Python code gets at a tool."""
+    """The Python code with which a script gets a tool."""
 
     expression: str
     imports: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     code: str = ""
-    """What defines it, where nothing can be imported."""
+    """The code that defines it, if it cannot be imported."""
     block: str = ""
-    """The `with` line inside which it can be used."""
+    """The `with` line around its use."""
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
@@ -60,7 +60,7 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call as a test that the tool still answers."""
+    """Return the call as a test that the tool does not fail."""
     handle = _in_a_file(tool)
     depth = 8 if handle.block else 4
     call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
@@ -82,7 +82,7 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call as a model of *provider* sends it, as JSON text."""
+    """Return the call in *provider*'s format, as JSON text."""
     return dumps(PAYLOADS[provider](tool, arguments), indent=2, ensure_ascii=False)
 
 
@@ -92,11 +92,11 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "pytest": as_pytest,
     **{f"{label} call": partial(as_payload, name) for name, label in LABELS.items()},
 }
-"""What writes each kind, by its name; the first three run as they are."""
+"""The function for each kind of text, by name; the first three kinds can be run."""
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:
-    """Return how a cell gets at *tool*, or None where only a magic does."""
+    """Return the code with which a cell gets *tool*; None if only a magic can."""
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
@@ -106,7 +106,7 @@ def _in_this_notebook(tool: AnyTool) -> Handle | None:
 
 
 def _in_a_file(tool: AnyTool) -> Handle:
-    """Return how a file of its own gets at *tool*."""
+    """Return the code with which a separate file gets *tool*."""
     handle = _from_a_module(tool)
     if handle is not None:
         return handle
@@ -121,7 +121,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 
 
 def _of_a_server(tool: AnyTool) -> Handle:
-    """Return how a file connects the server of *tool*: as it is connected now."""
+    """Return the code with which a file connects the server of *tool*, as it is connected now."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
     from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
 
@@ -186,7 +186,7 @@ def _is_importable(kind: type) -> bool:
 
 
 def _package(kind: type) -> str:
-    """The shortest module that has *kind*: a package shows what its modules define."""
+    """The package with the shortest name that exports *kind*."""
     parts = kind.__module__.split(".")
     for length in range(1, len(parts)):
         name = ".".join(parts[:length])

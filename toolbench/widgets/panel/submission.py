@@ -1,4 +1,4 @@
-"""What a form holds, made a run: the action is built here, once, and goes with the run."""
+"""Turn a form's values into a run; the action is built here, only once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from toolbench.widgets.form.form import SchemaForm
 
 
 class Submission:
-    """The form of one tool, and the runs that are made of its value."""
+    """The form of one tool, which makes runs of its values."""
 
     def __init__(
         self,
@@ -23,13 +23,13 @@ class Submission:
         arguments: Mapping[str, Any] | None,
         action: Action | None = None,
     ) -> None:
-        """Make the form of *tool*, filled with *arguments*.
+        """Make the form of *tool* with *arguments*.
 
         Args:
             tool: The tool.
-            arguments: What the form holds at first; None for an untouched form.
-            action: What was built of *arguments* already: the first run takes it, if the form
-                still holds them.
+            arguments: The values at the start; None for an untouched form.
+            action: The action already built from *arguments*: the first run uses it if the
+                form still has these values.
         """
         self.tool = tool
         value = None if arguments is None else dict(arguments)
@@ -38,7 +38,7 @@ class Submission:
 
     @property
     def is_judged_elsewhere(self) -> bool:
-        """Whether what does not fit can be sent all the same, for a server to judge."""
+        """Whether arguments that do not fit the schema can be sent, for a server to check."""
         return self.tool.source != ToolDefinition.source and not self.form.blocked
 
     def run(
@@ -48,12 +48,12 @@ class Submission:
         *,
         unchecked: bool,
     ) -> Run | str:
-        """Return a run of what the form holds, or a sentence that says why there is none.
+        """Return a run of the form's values, or a sentence why there cannot be a run.
 
         Args:
-            asker: Who answers questions of the run.
-            risk: How the call was rated, if it was.
-            unchecked: Also send what does not fit, where a server checks it.
+            asker: Answers the questions of the run.
+            risk: The model's rating of the call, if any.
+            unchecked: Also send arguments that do not fit, if a server checks them.
         """
         if self.tool.executor is None:
             return "This tool has no executor: nothing to run."
@@ -78,12 +78,12 @@ class Submission:
         return run
 
     def _action_of(self, arguments: dict[str, Any]) -> Action | None:
-        """Return the action that is there for *arguments* already, for one run."""
+        """Return the action already built for *arguments*, for one run only."""
         built, self._built = self._built, None
         return (
             built[1] if built is not None and same_json(built[0], arguments) else None
         )
 
     def refusal(self) -> str:
-        """Say how many fields are to blame that nothing was run."""
+        """Return a sentence with the number of fields to fix before a run."""
         return f"{notes.to_fix(len(self.form.wrong_fields()))} to run"

@@ -1,4 +1,4 @@
-"""The tabs of a panel: the form, its JSON, and views that are built when they are first looked at."""
+"""The tabs of a panel: the form, its JSON, and views that are made when first opened."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -10,16 +10,16 @@ from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.views import VIEWS, Panel, View
 
 TABS = ("Form", "JSON", *VIEWS)
-_CALL = ("Form", "JSON")  # where the call is written down, and its result shown
+_CALL = ("Form", "JSON")  # tabs that show the call and its result
 
 
 class PanelTabs:
-    """What there is to look at of one tool."""
+    """The tabs of one tool."""
 
     def __init__(
         self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
     ) -> None:
-        """Make the tabs of *panel*, empty; they are built under its *lock*."""
+        """Make the tabs of *panel*, empty; their content is made while *lock* is held."""
         self._panel, self._lock = panel, lock
         self._form: SchemaForm | None = None
         self._views: dict[str, View] = {}
@@ -28,7 +28,7 @@ class PanelTabs:
         self.widget.observe(lambda _: self._open(), "selected_index")
 
     def show(self, form: SchemaForm) -> None:
-        """Show *form*, and build the other tabs anew when they are looked at."""
+        """Show *form*; the other tabs are made again when they are opened."""
         self._form = form
         self.close()
         for tab in self.widget.children[1:]:
@@ -37,16 +37,16 @@ class PanelTabs:
         self.to_form()
 
     def to_form(self) -> None:
-        """Turn to the form."""
+        """Open the tab with the form."""
         self.widget.selected_index = 0
 
     @property
     def is_at_call(self) -> bool:
-        """Whether the call is looked at, as a form or as JSON."""
+        """Whether the open tab shows the call, as a form or as JSON."""
         return TABS[self.widget.selected_index or 0] in _CALL
 
     def refresh_history(self) -> None:
-        """Show a new run among the earlier ones, if they are shown."""
+        """Add a new run to the tab History, if it was opened."""
         if "History" in self._views:
             self._views["History"].refresh()
 
@@ -57,7 +57,7 @@ class PanelTabs:
         self._views.clear()
 
     def _open(self) -> None:
-        """Build the tab that is looked at; read again what may have changed."""
+        """Make the content of the open tab, or update it."""
         index = self.widget.selected_index or 0
         name, box = TABS[index], self.widget.children[index]
         with self._lock:

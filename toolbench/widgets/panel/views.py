@@ -1,4 +1,4 @@
-"""The tabs of a panel beside the form: what a model is given, the call as text, earlier runs."""
+"""The views of a panel: the tool in providers' formats, the call as code, earlier runs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _MAX_RUNS = 50  # runs
 
 
 class Panel(Protocol):
-    """What a view is part of."""
+    """The panel, as far as its views use it."""
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
@@ -41,11 +41,11 @@ class Panel(Protocol):
         """Fill the form."""
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Do what a click asks for, once the last keys are here."""
+        """Call *act* once the last typed keys have arrived."""
 
 
 class View(ABC):
-    """What a tab shows; made when it is first looked at."""
+    """The content of a tab, made when the tab is first opened."""
 
     widget: Any
 
@@ -55,7 +55,7 @@ class View(ABC):
 
     @abstractmethod
     def refresh(self) -> None:
-        """Show what there is now."""
+        """Update the content."""
 
     def close(self) -> None:
         """Close every widget of the view."""
@@ -63,7 +63,7 @@ class View(ABC):
 
 
 class SchemaView(View):
-    """What a model is given, in each provider's format, and what had to change for it."""
+    """The tool in each provider's format, with the changes that were necessary."""
 
     def __init__(self, panel: Panel) -> None:
         """Show the first format."""
@@ -95,7 +95,7 @@ class SchemaView(View):
 
 
 class CodeView(View):
-    """The call the form describes, as text to copy; secrets are hidden in it."""
+    """The form's call as text to copy, with secrets hidden."""
 
     def __init__(self, panel: Panel) -> None:
         """Show the call as Python."""
@@ -108,7 +108,7 @@ class CodeView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Write the call anew."""
+        """Write the call again."""
         write = SNIPPETS[self._kind.value]
         try:
             self._text.value = write(self._panel.tool, self._panel.form.masked)
@@ -117,10 +117,10 @@ class CodeView(View):
 
 
 class HistoryView(View):
-    """The earlier runs of the tool; any of them can be looked at and put back in the form.
+    """The earlier runs of the tool; each can be shown and put back in the form.
 
-    A row of the table that is clicked chooses from the list, which is hidden where the page has
-    our module; elsewhere one chooses from the list itself.
+    With our JavaScript module, a click on a row of the table chooses the run, and the list is
+    hidden; without it, the list is used.
     """
 
     def __init__(self, panel: Panel) -> None:
@@ -181,4 +181,4 @@ VIEWS: dict[str, type[View]] = {
     "Code": CodeView,
     "History": HistoryView,
 }
-"""The views by the titles of their tabs; each is made from a panel alone."""
+"""The class of each view by the title of its tab."""

@@ -1,4 +1,4 @@
-"""What the alternatives of a union are called: by a person in a list, by pydantic in a path."""
+"""The names of a union's alternatives, in a list for a person and in pydantic's paths."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +14,11 @@ _NOUNS = {
     "object": "object",
     "string": "text",
 }
-_NESTING = 3  # a list of lists of lists of lists says no more than that
+_NESTING = 3  # levels of "list of" in a name
 
 
 def names_of(branches: Sequence[Node]) -> list[str]:
-    """Return a name for each of *branches*, no two alike."""
+    """Return a different name for each of *branches*."""
     names = [_name(branch) for branch in branches]
     return [
         f"{name} {names[: place + 1].count(name)}" if names.count(name) > 1 else name
@@ -43,9 +43,9 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node]) -> str:
-    """Return the property that only says which of *branches* it is; empty if none does.
+    """Return the property that only tells *branches* apart; empty if there is none.
 
-    In each of them it is required, and has one value, which is another one everywhere.
+    It is required in each of them, and has one value, different in each.
     """
     if len(branches) < 2:
         return ""
@@ -63,7 +63,7 @@ def tag_of(branches: Sequence[Node]) -> str:
 
 
 def tags_of(branch: Node) -> set[str]:
-    """Return what pydantic may call *branch* in the path of an error."""
+    """Return the names that pydantic may use for *branch* in the path of an error."""
     mark = _discriminator(branch)
     tags = (
         branch.title,
@@ -75,7 +75,7 @@ def tags_of(branch: Node) -> set[str]:
 
 
 def _discriminator(branch: Node) -> tuple[str, Any] | None:
-    """Return the first property that has just one value, and that value."""
+    """Return the first property with only one value, and that value."""
     parts = ((name, part.values) for name, part in branch.properties.items())
     return next(((name, v[0]) for name, v in parts if len(v) == 1), None)
 

@@ -1,4 +1,4 @@
-"""Any number of lines: a button adds one, and a long list shows its end on request."""
+"""The base of lists and maps: lines that a person adds and removes, the rest on request."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
@@ -34,10 +34,10 @@ class Listing(Container):
 
     @abstractmethod
     def forget(self, row: Slot) -> None:
-        """Close what stands on the line of *row* beside its value."""
+        """Close the widgets on the line of *row* beside its value."""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Put together what *part* says of each line that has a value."""
+        """Call *part* for each line with a value and combine the results."""
         there = [(row.key, part(row)) for row in self.rows]
         return self.join((k, value) for k, value in there if value is not UNSET)
 
@@ -54,11 +54,11 @@ class Listing(Container):
         return self.write(type(self.empty)())
 
     def slots(self) -> Iterable[Slot]:
-        """Give the values."""
+        """Return the slots of the values."""
         return tuple(self.rows)
 
     def drop(self, rows: Iterable[Slot]) -> None:
-        """Take *rows* out, and close them."""
+        """Remove *rows* and close them."""
         dropped = list(rows)
         self.rows = [row for row in self.rows if row not in dropped]
         for row in dropped:
@@ -66,7 +66,7 @@ class Listing(Container):
             row.close()
 
     def entries(self) -> Iterable[Entry]:
-        """Give the lines, and the buttons to see more and to add one."""
+        """Yield the lines, and the buttons to show more and to add one."""
         visible_rows = self.rows if self._whole else self.rows[:_LINES]
         for row in visible_rows:
             yield self.line(row)
@@ -96,7 +96,7 @@ class Listing(Container):
         self.frame.focus(lambda: self.line(row).cells)
 
     def take_out(self, row: Slot) -> None:
-        """Remove *row*, as a person asked; the cursor goes where one more can be added."""
+        """Remove *row* for a person; the cursor goes to the button that adds a line."""
         self.drop([row])
         self.slot.open()
         self.frame.focus(lambda: (self._buttons["add"],))

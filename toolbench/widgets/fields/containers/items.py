@@ -1,4 +1,4 @@
-"""A list of short values: typed one per line, or marked in a list of the known ones."""
+"""Editors for a list of short values: typed one per line, or marked in a list."""
 
 from typing import Any, ClassVar
 
@@ -20,13 +20,13 @@ _HINT = 60  # characters quoted of a line
 
 
 def _parts(line: str) -> list[str]:
-    """Return what the commas of *line* separate; empty if that is not several values."""
+    """Return the values between the commas of *line*; empty if there are not several."""
     parts = [part.strip() for part in line.split(",")]
     return parts if len(parts) > 1 and all(parts) else []
 
 
 def _known(slot: Any) -> dict[str, Any]:
-    """Return the values an item may have, by their names; empty when any may."""
+    """Return the possible values of an item by label; empty if there is no list of them."""
     item = slot.node.items
     if item is None or not item.values:
         return {}
@@ -35,9 +35,9 @@ def _known(slot: Any) -> dict[str, Any]:
 
 
 class Items(TextBox):
-    """One value on each line.
+    """A box with one value on each line.
 
-    A TagsInput would be prettier, but JupyterLab 4.6 keeps the Enter key from it.
+    A TagsInput would look better, but in JupyterLab 4.6 it does not get the Enter key.
     """
 
     kind = Textarea
@@ -53,7 +53,7 @@ class Items(TextBox):
 
     @property
     def ghost(self) -> str:
-        """Say how values are typed, also where a default or an example is named."""
+        """Return a placeholder that explains how to type values, with the default or example."""
         if self.slot.default == [] and not self._on_purpose:
             return f"{_ONE_PER_LINE} · optional"
         ghost = super().ghost
@@ -64,7 +64,7 @@ class Items(TextBox):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box; beside it the question whether a comma stands between two values."""
+        """The box, and a button to split a line at its commas if it seems to have several values."""
         apart = self._apart
         if apart is None:
             return (self.widget,)
@@ -73,7 +73,7 @@ class Items(TextBox):
 
     @property
     def hint(self) -> str:
-        """Ask about a line that seems to be several values."""
+        """A note about a line that seems to have several values."""
         line = next(filter(_parts, self.text.split("\n")), "").strip()
         if self._apart is None:
             return ""
@@ -81,7 +81,7 @@ class Items(TextBox):
 
     @property
     def _apart(self) -> list[str] | None:
-        """The values if commas stand between them, where a person typed such a line."""
+        """The values if commas separate them, or None if no typed line has commas."""
         lines = self.text.split("\n") if self.slot.touched else []
         if not any(map(_parts, lines)):
             return None
@@ -106,7 +106,7 @@ class Items(TextBox):
         return line if self._type == "string" else read_number(line, self._type)
 
     def render(self, value: Any) -> str | None:
-        """Show a list whose items fit on a line: not blank, nothing hidden."""
+        """Return the lines of a list; None if an item is blank or cannot be shown on a line."""
         if not isinstance(value, list):
             return None
         lines = [self._line(item) for item in value]
@@ -129,7 +129,7 @@ class Items(TextBox):
 
 
 class Marks(Editor):
-    """A list of known values, none twice: those marked in a list, in its order."""
+    """A list of known values without repeats: the marked lines of a list, in its order."""
 
     wider = Items
 
@@ -140,14 +140,14 @@ class Marks(Editor):
         self._on_purpose = False
 
     def read(self) -> Any:
-        """Return the marked values; no marks are no value, unless `[]` was set."""
+        """Return the marked values; without marks `UNSET`, unless `[]` was set."""
         if not self._places and not self._on_purpose:
             return UNSET
         values = list(self._known.values())
         return [values[place] for place in self._places]
 
     def write(self, value: Any) -> bool:
-        """Mark the items of *value*, when they are known and in the order of the list."""
+        """Mark the items of *value* if they are known and in the order of the list."""
         if not isinstance(value, list):
             return False
         known = list(self._known.values())
@@ -181,7 +181,7 @@ class Marks(Editor):
 
     @property
     def hint(self) -> str:
-        """Say what no marks mean."""
+        """The meaning of no marks."""
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default

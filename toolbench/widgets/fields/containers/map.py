@@ -1,4 +1,4 @@
-"""A map: keys a person types, each with its value."""
+"""The editor of a map: a person types the keys, each with its value."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from toolbench.widgets.fields.text.text_box import is_showable
 
 
 class Map(Listing):
-    """Shows each key and its value on one line."""
+    """A map with each key and its value on one line."""
 
     classes = ("tb-map",)
     empty: ClassVar[Any] = {}
@@ -32,13 +32,13 @@ class Map(Listing):
 
     @property
     def trouble(self) -> str:
-        """Two rows with one key are one value too many."""
+        """An error if two rows have the same key."""
         keys = [row.key for row in self.rows]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         return "" if twice is None else f"The key {notes.option(twice)} is there twice."
 
     def write(self, value: Any) -> bool:
-        """Show one line for each key that fits into a text box."""
+        """Show a line for each key; return False if a key does not fit into a text box."""
         if not isinstance(value, dict) or not all(map(_is_plain_key, value)):
             return False
         if list(value) != [row.key for row in self.rows]:
@@ -50,7 +50,7 @@ class Map(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return the slot of one more key: the next of the known ones, or an empty one."""
+        """Return the slot of one more key: the next known key, or an empty one."""
         keys = {row.key for row in self.rows}
         return self._row(next((name for name in self._names if name not in keys), ""))
 
@@ -96,10 +96,10 @@ class Map(Listing):
         self.slot.open()
 
     def _replace(self, row: Slot, other: Slot) -> None:
-        """Give the place and the value of *row* to *other*, whose key asks for its editor."""
+        """Replace *row* by *other*, which has the editor that its key requires."""
         other.write(row.read())
         self.rows[self.rows.index(row)] = other
-        self._keys[other] = self._keys.pop(row)  # it is still being typed into
+        self._keys[other] = self._keys.pop(row)  # a person still types in it
         self.drop([row])
 
     def _remover(self, row: Slot) -> Widget:
@@ -125,10 +125,10 @@ class Map(Listing):
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Whether the key of *other* is a secret's and that of *row* is not.
+    """Whether only the key of *other* is the name of a secret.
 
-    Or the other way round, while there is nothing to hide: on the way to `tokenizer` the
-    key is `token` once.
+    Or only that of *row*, if it has no value to hide: a person who types `tokenizer` has
+    typed `token` for a moment.
     """
     return row.secret != other.secret and (other.secret or not row.read())
 

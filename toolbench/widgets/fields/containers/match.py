@@ -1,4 +1,4 @@
-"""Guess quickly which alternative of a union a value belongs to, without compiling a validator."""
+"""Guess quickly which alternative of a union a value fits, without a full validation."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ _SAMPLE = 20
 
 
 def admits(node: Node, value: Any) -> bool:
-    """Tell whether *value* has the shape *node* asks for: types, constants, required keys."""
+    """Tell whether *value* fits *node* roughly: types, constants, required keys."""
     return _Matcher().admits(node, value, _DEPTH)
 
 
 class _Matcher:
-    """Compares each part of a schema with each part of a value once, however often they meet."""
+    """Compares parts of a schema with parts of a value, each pair only once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Node, int], bool] = {}
@@ -57,12 +57,12 @@ class _Matcher:
 
 
 def has_type(node: Node, value: Any) -> bool:
-    """Tell whether *value* is of the one type of *node*; any value is where there is none."""
+    """Tell whether *value* has the type of *node*; True if *node* has no single type."""
     return node.type not in TYPES or node.type in types_of_value(value)
 
 
 def constants_agree(node: Node, value: Any) -> bool:
-    """Tell whether *value* carries a discriminator of *node*, and none that contradicts it."""
+    """Tell whether *value* has at least one discriminator of *node*, and no wrong one."""
     if not isinstance(value, dict):
         return False
     verdicts = [

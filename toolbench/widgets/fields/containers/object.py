@@ -1,4 +1,4 @@
-"""An object with known properties, and a place for undeclared keys."""
+"""The editor of an object: a field for each property, and a map for undeclared keys."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,11 +13,11 @@ from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-MAX_FIELDS = 12  # fields an object shows at once; the others wait behind a search box
+MAX_FIELDS = 12  # fields shown at once; the others are found with a search box
 
 
 class ObjectEditor(Container):
-    """Shows each property as a field, in the order of the schema."""
+    """An object with a field for each property, in the order of the schema."""
 
     classes = ("tb-pairs",)
 
@@ -36,11 +36,11 @@ class ObjectEditor(Container):
 
     @property
     def wants_more(self) -> bool:
-        """An object without required properties is complete when it is empty."""
+        """Whether there are required properties; else an empty object is complete."""
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the object: the keys in the order they were set, new ones after them."""
+        """Return the object: keys in the order of the last `write`, then new ones."""
         there: dict[str, Any] = {}
         for name in self._properties:
             if name in self._slots or name in self._required:
@@ -53,7 +53,7 @@ class ObjectEditor(Container):
         return {key: there.pop(key) for key in self._keys if key in there} | there
 
     def write(self, value: Any) -> bool:
-        """Give every key to its field; undeclared keys are kept together."""
+        """Write each value to its field; undeclared keys go into a map."""
         if not isinstance(value, dict):
             return False
         if any(not isinstance(key, str) for key in value):
@@ -69,7 +69,7 @@ class ObjectEditor(Container):
         return True
 
     def clear(self) -> None:
-        """Forget every key."""
+        """Remove every key."""
         self.write({})
 
     def send_empty(self) -> bool:
@@ -105,7 +105,7 @@ class ObjectEditor(Container):
         return self._others
 
     def slots(self) -> Iterable[Slot]:
-        """Give the fields that exist, in the order of the schema."""
+        """Yield the fields that exist, in the order of the schema."""
         for name in self._properties:
             if name in self._slots:
                 yield self._slots[name]
@@ -113,24 +113,24 @@ class ObjectEditor(Container):
             yield self._others
 
     def child(self, step: Any) -> Slot | None:
-        """Return the field of a property, or of an undeclared key that is there."""
+        """Return the field of a property, or of an undeclared key in the value."""
         if step in self._properties:
             return self._slot(step)
         return None if self._others is None else self._others.child(step)
 
     def offer_other_keys(self) -> None:
-        """Let a person add keys the schema does not declare."""
+        """Show the map in which a person can add undeclared keys."""
         self._other_keys().open()
         self.stale()
 
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Give the fields; past a dozen, those without a value wait behind a search box."""
+        """Yield the fields; after a dozen, those without a value are found with a search box."""
         names = self._in_case()
         visible = self._visible(names)
         for name in names:
-            if name in visible and not self._is_told(name):
+            if name in visible and not self._repeats_tag(name):
                 yield self._slot(name).display.entry()
         if self._lists_others():
             yield self._other_keys().display.entry()
@@ -141,8 +141,8 @@ class ObjectEditor(Container):
             nothing = Html('<span class="tb-help">There is nothing to fill in.</span>')
             yield Entry(nothing, (), Html(""))
 
-    def _is_told(self, name: str) -> bool:
-        """Whether a field only says again which alternative of a union this is."""
+    def _repeats_tag(self, name: str) -> bool:
+        """Whether a field only repeats which alternative of a union this is."""
         union = self.slot.parent if self.slot.key is None else None
         if union is None or union.tag != name:
             return False
@@ -150,9 +150,9 @@ class ObjectEditor(Container):
         return bool(tag.editor.static) and not tag.errors
 
     def _in_case(self) -> list[str]:
-        """Return the properties there are now: without those of a case that does not hold.
+        """Return the properties that apply now, without those of a condition that is false.
 
-        One that has a value is shown all the same: it is sent.
+        A property with a value is always included, as it is sent.
         """
         if not self._cases:
             return list(self._properties)
@@ -218,7 +218,7 @@ class ObjectEditor(Container):
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
-    """Return *properties* as their `order` says; those without one keep their place."""
+    """Return *properties* sorted by their `order`; those without one keep their place."""
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")
@@ -229,7 +229,7 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
 
 
 def _title(name: str, node: Node) -> str:
-    """Return the title when a person wrote it, else the name: made-up titles say less."""
+    """Return the title if a person wrote it, else the name, which is better than a generated title."""
     title = node.own_title
     if not title.strip():
         return name

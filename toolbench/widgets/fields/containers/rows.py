@@ -1,4 +1,4 @@
-"""A list of anything: one line for each item, with buttons to move and remove it."""
+"""The editors of a list of any items and of a tuple, with buttons to move and remove items."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 
 
 class Rows(Listing):
-    """Shows each item of a list as a field."""
+    """A list with a field for each item."""
 
     classes = ("tb-rows",)
     empty: ClassVar[Any] = []
@@ -31,7 +31,7 @@ class Rows(Listing):
         return [value for _, value in pairs]
 
     def write(self, value: Any) -> bool:
-        """Show one line for each item."""
+        """Show a line for each item."""
         if not isinstance(value, list):
             return False
         self.drop(self.rows[len(value) :])
@@ -93,7 +93,7 @@ class Rows(Listing):
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
-        """Put *row* at *place*; the cursor goes along, for the page draws both lines anew."""
+        """Move *row* to *place* and the cursor with it, as the page draws both lines again."""
         self.rows.remove(row)
         self.rows.insert(place, row)
         self.frame.focus(lambda: self.line(row).cells)
@@ -111,7 +111,7 @@ def _item(items: Sequence[Slot], step: Any) -> Slot | None:
 
 
 class Positions(Container):
-    """A tuple: a field for each position, and then a list of the rest, where there may be one."""
+    """A tuple: a field for each position; a longer list is edited by another editor."""
 
     classes = ("tb-pairs",)
 
@@ -130,13 +130,13 @@ class Positions(Container):
         ]
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the list as far as its positions have values."""
+        """Return the values of the positions that have one."""
         there = [part(item) for item in self._items]
         return [value for value in there if value is not UNSET]
 
     @property
     def trouble(self) -> str:
-        """A position left out would move all that follow."""
+        """An error if a position before the last value is empty: later values would move up."""
         there = [item.read() is not UNSET for item in self._items]
         if not any(there):
             return ""
@@ -147,7 +147,7 @@ class Positions(Container):
         return f"{notes.line(self._items[gap].label)} has no value yet."
 
     def write(self, value: Any) -> bool:
-        """Show a list that is no longer than the positions."""
+        """Show a list; return False if it is longer than the number of positions."""
         if not isinstance(value, list) or len(value) > len(self._items):
             return False
         for place, item in enumerate(self._items):
@@ -164,7 +164,7 @@ class Positions(Container):
         return self.write([])
 
     def slots(self) -> Iterable[Slot]:
-        """Give the positions."""
+        """Return the positions."""
         return tuple(self._items)
 
     def child(self, step: Any) -> Slot | None:
@@ -172,6 +172,6 @@ class Positions(Container):
         return _item(self._items, step)
 
     def entries(self) -> Iterable[Entry]:
-        """Give the positions."""
+        """Yield the lines of the positions."""
         for item in self._items:
             yield item.display.entry()

@@ -1,4 +1,4 @@
-"""One of several kinds of value: a tab or a line for each kind, and the field of the chosen one."""
+"""The editor of a union: a tab or a line for each alternative, and the field of the chosen one."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -15,14 +15,14 @@ from toolbench.widgets.fields.grid import Entry, Lines, arrange
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-_TABS = 6  # kinds, of which more are a list
+_TABS = 6  # alternatives shown as tabs; more are shown as a list
 _TABS_WIDTH = 60  # characters of all their names
 
 
 class Union(Container):
-    """Shows which alternative is chosen, and its field; the others are built when chosen.
+    """A union with the field of the chosen alternative; others are built when chosen.
 
-    What was typed into an alternative is still there when a person comes back to it.
+    An alternative keeps its typed text when a person chooses another one and comes back.
     """
 
     labelled = True
@@ -52,7 +52,7 @@ class Union(Container):
         return UNSET if self.chosen is None else part(self.chosen)
 
     def write(self, value: Any) -> bool:
-        """Choose the alternative *value* belongs to, and show it there."""
+        """Choose the alternative that *value* fits, and show the value in it."""
         if value is None and self.slot.node.nullable:
             self._choose(None, null=True)
             return True
@@ -68,7 +68,7 @@ class Union(Container):
         self._choose(None)
 
     def _home(self, value: Any) -> int | None:
-        """Find the alternative for *value*: the first valid one, else the likeliest."""
+        """Find the alternative for *value*: the first valid one, else the most likely one."""
         branches = self._branches
         likely = [i for i, branch in enumerate(branches) if admits(branch, value)]
         if len(likely) > 1:
@@ -85,7 +85,7 @@ class Union(Container):
 
     @cached_property
     def tag(self) -> str:  # type: ignore[override]
-        """The property that only says which alternative it is: the tabs say that."""
+        """The property that only names the alternative, which the tabs show already."""
         return tag_of(self._branches)
 
     # --- the alternatives -------------------------------------------------------------
@@ -102,11 +102,11 @@ class Union(Container):
         return self._slots[place]
 
     def slots(self) -> Iterable[Slot]:
-        """Give the field of the chosen alternative: the others hold drafts only."""
+        """Return the field of the chosen alternative only."""
         return () if self.chosen is None else (self.chosen,)
 
     def child(self, step: Any) -> Slot | None:
-        """Look inside the chosen alternative."""
+        """Return the slot for *step* in the chosen alternative."""
         return None if self.chosen is None else self.chosen.child(step)
 
     def _choose(self, place: int | None, *, null: bool = False) -> None:
@@ -130,11 +130,11 @@ class Union(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def lines(self) -> Lines:
-        """Show help and errors under the list, not above its name."""
+        """Return the entries; help and errors are below the list, not above."""
         return arrange(Html(""), self.entries())
 
     def entries(self) -> Iterable[Entry]:
-        """Give the list, and the field of the chosen alternative."""
+        """Yield the list, and the field of the chosen alternative."""
         yield Entry(Html(""), (self._choices(),), self.slot.display.remarks())
         if self.chosen is not None:
             yield self.chosen.display.entry()._replace(head=Html(""))

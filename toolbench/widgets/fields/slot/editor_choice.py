@@ -1,4 +1,4 @@
-"""Which editor a slot has: the registry's, a wider one for odd values, JSON text on request."""
+"""Choose a slot's editor: the registry's, a wider one for unusual values, or JSON text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,15 +12,15 @@ Make = Callable[[type[Editor] | None], Editor]
 
 
 class EditorChoice:
-    """Holds the present editor of a slot.
+    """The present editor of a slot.
 
     Attributes:
         built: The editor; None until it is needed.
-        as_json: Whether a person asked for the value as JSON text.
+        as_json: Whether a person chose to edit the value as JSON text.
     """
 
     def __init__(self, position: Position, make: Make) -> None:
-        """Choose for *position*; *make* makes an editor of a type, or the registry's for None."""
+        """Choose for *position*; *make* makes an editor of a type, or for None the registry's."""
         self._position, self._make = position, make
         self.built: Editor | None = None
         self.as_json = False
@@ -34,7 +34,7 @@ class EditorChoice:
         return self.built
 
     def hold(self, value: Any) -> None:
-        """Put *value* into the editor, or into the first wider one that holds exactly that."""
+        """Write *value* to the editor, or to the first wider one that can hold it exactly."""
         while not self._holds(value):
             self._is_wider = True
             self._swap(self.current.wider or Raw)
@@ -43,19 +43,19 @@ class EditorChoice:
         editor = self.current
         if not editor.write(value):
             return False
-        # containers ask their own slots; what any other editor claims to hold is checked
+        # slots in a container check themselves; other editors are checked here
         if isinstance(editor, Container) or type(editor) is Raw:
             return True
         return same_json(editor.read(), value)
 
     def narrow(self) -> None:
-        """Go back from a wider editor to the one of the registry."""
+        """Go back from a wider editor to the registry's."""
         if self._is_wider and not self.as_json:
             self._swap(None)
             self._is_wider = False
 
     def show_json(self, *, as_json: bool) -> None:
-        """Take the editor of JSON text, or again the one of the registry."""
+        """Switch to the editor of JSON text, or back to the registry's."""
         self.as_json, self._is_wider = as_json, False
         self._swap(Raw if as_json else None)
 

@@ -1,4 +1,4 @@
-"""A button in place of a large part of a form, which it opens."""
+"""A button in place of a large part of a form; a click shows the part."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,21 +8,21 @@ from ipywidgets import Button, Widget
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.position import Position
 
-_BUDGET = 80  # widgets a form shows before it folds what comes next
+_BUDGET = 80  # widgets of a form; later containers are folded
 
 
 class Fold:
-    """Decides whether a container is shown at once, and stands in for it where it is not.
+    """A button in place of a container, if the form is already large.
 
-    A value of a thousand parts would cost the page seconds. What was folded opens when it
-    is clicked, and by itself when something in it is wrong.
+    A value of a thousand parts would take the page seconds. A folded container opens on a
+    click, and by itself if there is an error in it.
 
     Attributes:
         is_shut: Whether the button is shown instead of the container.
     """
 
     def __init__(self, position: Position, opened: Callable[[], None]) -> None:
-        """Stand for *position*; *opened* is called when the fold has been opened."""
+        """Fold *position* if the form is large; call *opened* when it was opened."""
         self._position, self._opened = position, opened
         self.is_shut = len(position.frame.pool) > _BUDGET
         self._button: Any = None

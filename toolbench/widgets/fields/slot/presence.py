@@ -1,4 +1,4 @@
-"""Whether a slot holds a value at all, and whether that is null: what no editor can say."""
+"""Whether a slot has a value, and whether it is null, which an editor cannot know."""
 
 from enum import Enum
 from typing import Any
@@ -10,7 +10,7 @@ _OPEN_DEPTH = 4  # required objects nested deeper start closed, so recursion end
 
 
 class State(Enum):
-    """What a slot holds."""
+    """The three states of a slot."""
 
     UNSET = 0
     NULL = 1
@@ -18,28 +18,28 @@ class State(Enum):
 
 
 class Presence:
-    """Says if there is a value, as far as a person or `write` decided that.
+    """The state of a slot: unset, null or a value, as a person or `write` decided.
 
     Attributes:
-        is_null: Whether the value is null, held beside the editor.
+        is_null: Whether the value is null, without the editor.
     """
 
     def __init__(self, position: Position, choice: EditorChoice) -> None:
-        """Start undecided; a slot that a person added holds a value from the start."""
+        """Start undecided; a slot that a person added has a value from the start."""
         self._position, self._choice = position, choice
         self._decided: bool | None = True if position.settled else None
         self.is_null = False
 
     @property
     def state(self) -> State:
-        """What is held: nothing, null or a value."""
+        """The state: unset, null or a value."""
         if self.is_null:
             return State.NULL
         return State.VALUE if self.is_open else State.UNSET
 
     @property
     def has_presence_box(self) -> bool:
-        """Whether a box stands before the editor that says if there is a value at all."""
+        """Whether there is a box before the editor to choose if there is a value."""
         position, editor = self._position, self._choice.current
         if position.required and position.node.nullable and not editor.owns_null:
             return True
@@ -47,7 +47,7 @@ class Presence:
 
     @property
     def is_too_deep(self) -> bool:
-        """Whether a required object starts closed here, so that recursion ends."""
+        """Whether a required object starts closed at this depth, so that recursion ends."""
         return self._position.depth > _OPEN_DEPTH and not self._position.settled
 
     @property
@@ -57,13 +57,13 @@ class Presence:
 
     @property
     def is_there(self) -> bool:
-        """Whether the editor is asked for the value: not while it was never needed, or shut."""
+        """Whether the value is in the editor: it is needed, open, and not null."""
         if self._choice.built is None and not self._position.required:
             return False
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Whether *value* of the editor is one: what is empty may only be untouched."""
+        """Whether the editor's *value* counts; an empty one may only mean that it is untouched."""
         editor = self._choice.current
         if (
             value
@@ -75,19 +75,19 @@ class Presence:
         return self._decided is None and not editor.wants_more
 
     def hold(self) -> None:
-        """Hold what the editor holds from now on, even if it is empty."""
+        """Take the editor's value from now on, even if it is empty."""
         self.is_null, self._decided = False, True
 
     def hold_null(self) -> None:
-        """Hold null from now on."""
+        """Set the state to null."""
         self.is_null, self._decided = True, False
 
     def drop(self) -> None:
-        """Hold no value from now on."""
+        """Set the state to unset."""
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit inside: there is a value again, if the editor has one."""
+        """Note an edit inside: the editor's value counts again, if it has one."""
         self.is_null = False
         if self._decided is False and not self.has_presence_box:
             self._decided = None

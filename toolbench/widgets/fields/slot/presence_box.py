@@ -1,4 +1,4 @@
-"""The box before a field that says whether there is a value at all, and whether it is null."""
+"""The box before a field to choose whether there is a value, and whether it is null."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ from toolbench.widgets.fields.slot.presence import State
 
 
 class PresenceBox:
-    """Has the editor of a slot built when it is first wanted.
+    """A box that shows the editor of a slot only if there is a value.
 
-    A Checkbox where the value is there or not, a Dropdown where it may be null as well.
+    It is a Checkbox, or a Dropdown if the value may also be null.
     """
 
     def __init__(
@@ -22,7 +22,7 @@ class PresenceBox:
         state: State,
         body: tuple[Widget, ...],
     ) -> None:
-        """Stand before *position*, showing *state* and *body*.
+        """Make the box for *position*, with *state* and *body*.
 
         *switch* is called with the state a person chooses.
         """
@@ -58,12 +58,12 @@ class PresenceBox:
             self._choose(State.VALUE if value else State.UNSET)
 
     def show(self, state: State, body: tuple[Widget, ...]) -> None:
-        """Show *state*, and under it *body*: the editor, when there is a value."""
+        """Show *state*, and below it *body*: the editor, if there is a value."""
         nullable = self._position.node.nullable
         self._switch.value = state.value if nullable else state is State.VALUE
         if self.widget.children[1:] != body:
             self.widget.children = (self._switch, *body)
 
     def close(self) -> None:
-        """Close the box; the editor inside is the slot's."""
+        """Close the box, but not the editor inside, which belongs to the slot."""
         self._position.frame.pool.drop((self._switch, self.widget))

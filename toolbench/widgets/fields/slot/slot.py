@@ -1,4 +1,4 @@
-"""A position and its value: unset, null or a value, in the editor that can hold it."""
+"""A slot: one position of a form with its value (or unset, or null) and its editor."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -13,19 +13,19 @@ from toolbench.widgets.fields.unset import UNSET
 
 
 class Slot(Position):
-    """A position of the form with its value, in the editor that can hold it.
+    """A position of the form with its value and an editor that can hold it.
 
     Attributes:
-        choice: Which editor it is.
-        presence: Whether there is a value at all, and whether it is null.
-        display: The line that is shown, and the errors on it.
-        touched: Whether a person has edited it since it was set.
+        choice: The editor.
+        presence: Whether there is a value, and whether it is null.
+        display: Its line in the form, with its errors.
+        touched: Whether a person has edited it since the last `write`.
     """
 
     parent: Container | None
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Stand for a position, as `Position` does, without a value."""
+        """Start without a value; the arguments are those of `Position`."""
         super().__init__(*args, **options)
         self.touched = False
         self.choice = EditorChoice(self, self._make)
@@ -45,7 +45,7 @@ class Slot(Position):
 
     @property
     def errors(self) -> list[str]:
-        """What is wrong with it, in sentences, as far as it may be shown."""
+        """The errors that are shown, in sentences."""
         return self.display.errors
 
     # --- the value ------------------------------------------------------------------
@@ -67,11 +67,11 @@ class Slot(Position):
         return value if self.presence.counts(value) else UNSET
 
     def secrets(self) -> Iterable[str]:
-        """Give the secrets held here and inside."""
+        """Return the secrets here and inside."""
         return self.editor.secrets() if self.presence.is_there else ()
 
     def write(self, value: Any) -> None:
-        """Hold exactly *value*, in the editor that can: none is ever refused."""
+        """Set exactly *value*, in an editor that can hold it; every value is accepted."""
         self.touched = False
         if value is UNSET:
             return self.clear()
@@ -85,22 +85,22 @@ class Slot(Position):
         return self.display.draw()
 
     def clear(self) -> None:
-        """Hold no value."""
+        """Set no value."""
         self.presence.drop()
         opens = self.required and not self.presence.is_too_deep
         if self.choice.built is not None or opens:
             self.editor.clear()
         self.display.draw()
 
-    # --- what a person asks for -------------------------------------------------------
+    # --- acts of a person -------------------------------------------------------------
 
     def edited(self) -> None:
-        """Note that a person changed what is inside: the slot has a value again."""
+        """Note that a person changed the editor: the slot has a value again."""
         self.presence.wake()
         self.touch()
 
     def touch(self) -> None:
-        """Note that a person changed this slot, and with it everything above."""
+        """Note that a person changed this slot, and so all slots around it."""
         self.frame.touched(self.path)
         for slot in self.outward():
             if slot is not self:
@@ -109,12 +109,12 @@ class Slot(Position):
             slot.display.draw()
 
     def open(self) -> None:
-        """Hold a value from now on, even an empty one."""
+        """Have a value from now on, even an empty one."""
         self.presence.hold()
         self.display.draw()
 
     def shut(self) -> None:
-        """Hold no value; what was typed is there again when its presence box is ticked."""
+        """Set no value; the typed text comes back when the presence box is ticked."""
         self.presence.drop()
         self.display.draw()
 
@@ -129,14 +129,14 @@ class Slot(Position):
         self.touch()
 
     def send_empty(self) -> bool:
-        """Hold the empty value of this type; return False when it has none."""
+        """Set the empty value of this type; return False if it has none."""
         if not self.editor.send_empty():
             return False
         self.open()
         return True
 
     def show_json(self, *, as_json: bool) -> None:
-        """Edit the value as JSON text, or no longer; text that does not parse stays as it is."""
+        """Turn editing as JSON text on or off; it stays on while the text is not valid."""
         if as_json == self.choice.as_json or (not as_json and self.editor.trouble):
             return
         value = self.read()
@@ -145,26 +145,26 @@ class Slot(Position):
         self.display.forget_presence_box()
 
     def unfold(self) -> None:
-        """Show the editor, and all around it."""
+        """Show the editor and all slots around it, without folds."""
         for slot in self.outward():
             slot.display.unfold()
 
     def rename(self, key: Any, label: str) -> None:
-        """Stand under another key from now on."""
+        """Change the key and the label."""
         self.key, self.label = key, label
         self.display.draw()
 
     # --- the whole tree ---------------------------------------------------------------
 
     def outward(self) -> Iterator["Slot"]:
-        """Give this slot and those around it, up to the root."""
+        """Yield this slot and those around it, up to the root."""
         slot: Slot | None = self
         while slot is not None:
             yield slot
             slot = slot.parent.slot if slot.parent is not None else None
 
     def walk(self) -> Iterator["Slot"]:
-        """Give this slot and those inside that exist."""
+        """Yield this slot and all existing slots inside."""
         yield self
         for slot in self.choice.built.slots() if self.choice.built is not None else ():
             yield from slot.walk()
@@ -174,7 +174,7 @@ class Slot(Position):
         return self.choice.built.child(step) if self.choice.built is not None else None
 
     def troubles(self) -> Iterator[Problem]:
-        """Give everything that was typed and cannot be read, here and inside."""
+        """Yield a problem for each typed text that cannot be read, here and inside."""
         editor = self.choice.built
         if editor is None or not self.presence.is_there:
             return

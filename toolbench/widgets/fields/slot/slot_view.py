@@ -1,4 +1,4 @@
-"""The line of a slot: its name, its presence box, its editor or what stands in, its help and errors."""
+"""The line of a slot: name, presence box, editor or the button in its place, help, errors."""
 
 from collections.abc import Callable
 
@@ -16,10 +16,10 @@ from toolbench.widgets.fields.slot.presence_box import PresenceBox
 
 
 class SlotDisplay:
-    """Shows one slot.
+    """The view of one slot.
 
     Attributes:
-        errors: What is wrong with the value, in sentences, as far as it may be shown.
+        errors: The errors that are shown, in sentences.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class SlotDisplay:
         presence: Presence,
         switch: Callable[[State], None],
     ) -> None:
-        """Show these parts; *switch* is called with what a person wants the slot to hold."""
+        """Show these parts; call *switch* with the state that a person chooses."""
         self.errors: list[str] = []
         self._position, self._choice, self._presence = position, choice, presence
         self._switch = switch
@@ -55,7 +55,7 @@ class SlotDisplay:
 
     @property
     def body(self) -> tuple[Widget, ...]:
-        """The editor, or the button that stands in for it."""
+        """The editor, or the button in its place."""
         if self._fold_is_shut and self._fold is not None:
             return (self._fold.widget,)
         return self._choice.current.cells
@@ -68,13 +68,13 @@ class SlotDisplay:
         return notes.remarks(self._position, filter(None, hints), self.errors)
 
     def show_errors(self, errors: list[str]) -> None:
-        """Show these *errors*, and no others."""
+        """Show *errors* in place of the old ones."""
         if errors != self.errors:
             self.errors = errors
             self.draw()
 
     def draw(self) -> None:
-        """Have everything that depends on the state of the slot drawn again."""
+        """Redraw everything that depends on the state of the slot."""
         self._position.frame.stale(self._position.parent)
         editor = self._choice.built
         if editor is not None:
@@ -84,11 +84,11 @@ class SlotDisplay:
         if self._presence_box is not None:
             self._presence_box.show(*self._box_content())
 
-    # --- what stands before the editor, or in its place -------------------------------
+    # --- the presence box and the fold ------------------------------------------------
 
     @property
     def _fold_is_shut(self) -> bool:
-        """Whether a button stands in for the editor, to keep a large form light."""
+        """Whether a button is shown in place of the editor, to keep a large form fast."""
         editor = self._choice.current
         if not isinstance(editor, Container) or editor.built:
             return False
@@ -97,7 +97,7 @@ class SlotDisplay:
         return self._fold.is_shut
 
     def unfold(self) -> None:
-        """Show the editor, and no button in its place."""
+        """Show the editor in place of the button."""
         if self._fold_is_shut and self._fold is not None:
             self._fold.open()
 

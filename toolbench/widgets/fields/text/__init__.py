@@ -1,1 +1,1 @@
-"""Editors of what is typed as text: words, numbers, dates, files, secrets, JSON."""
+"""Editors of values typed as text: words, numbers, dates, files, secrets, JSON."""

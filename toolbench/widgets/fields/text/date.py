@@ -1,4 +1,4 @@
-"""A day, picked from a calendar."""
+"""The editor of a date: a calendar."""
 
 from datetime import date
 from typing import Any
@@ -10,11 +10,11 @@ from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.text.text_formats import Formatted
 from toolbench.widgets.fields.unset import UNSET
 
-_FIRST = 1000  # earlier years lose digits on their way through the browser
+_FIRST = 1000  # year; earlier ones lose digits in the browser
 
 
 class Day(Editor):
-    """A DatePicker; anything but a plain day is edited as text."""
+    """A DatePicker; a value that is not a plain date is edited as text."""
 
     wider = Formatted
     is_short = True
@@ -24,11 +24,11 @@ class Day(Editor):
         self._day: date | None = None
 
     def read(self) -> Any:
-        """Return the day as ISO 8601 writes it."""
+        """Return the day in the form of ISO 8601."""
         return UNSET if self._day is None else self._day.isoformat()
 
     def write(self, value: Any) -> bool:
-        """Show *value* when it is an existing day."""
+        """Show *value*; return False if it is not a valid day."""
         try:
             day = date.fromisoformat(value)
         except (TypeError, ValueError):
@@ -52,7 +52,7 @@ class Day(Editor):
 
     @property
     def hint(self) -> str:
-        """A calendar has no ghost: say the default in words."""
+        """The default in words, as a calendar has no placeholder."""
         default = self.slot.default
         return "" if default is UNSET else f"default {notes.ghost(default)}"
 
@@ -65,7 +65,7 @@ class Day(Editor):
             *self.slot.classes,
             description=notes.label(self.slot.label),
             value=self._day,
-            tooltip="",  # without one, the front end shows "null"
+            tooltip="",  # otherwise the front end shows "null"
         )
         self.hear(widget, "value", self._picked)
         return widget

@@ -1,4 +1,4 @@
-"""A file as base64 text: chosen from the disk, or typed; images are shown."""
+"""The editor of a file as base64 text: choose a file or type; images are shown."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line
 
-_MAX_TEXT = 2_000  # characters; more is described, not shown
+_MAX_TEXT = 2_000  # characters; a longer text is described, not shown
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -21,7 +21,7 @@ _ENCODINGS = frozenset({"base64", "binary", "byte"})
 
 
 def is_file(node: Node) -> bool:
-    """Tell whether *node* asks for text that stands for bytes."""
+    """Tell whether the values of *node* are bytes, encoded as text."""
     is_encoded = not _ENCODINGS.isdisjoint((node.text("contentEncoding"), node.format))
     return is_encoded or node.text("contentMediaType").startswith("image/")
 
@@ -35,7 +35,7 @@ class File(Line):
     _preview: Widget | None = None
 
     def build(self) -> Widget:
-        """Make the box; the preview joins it when there is something to see."""
+        """Make the box, without the preview."""
         self._box = super().build()
         self._widget = self._box
         return self._box
@@ -63,27 +63,27 @@ class File(Line):
         upload = self._upload
         if upload is not None and upload.value:
             content = bytes(upload.value[0]["content"])
-            upload.value = ()  # the bytes are held once, as text
+            upload.value = ()  # the text is enough
             self.write(base64.b64encode(content).decode("ascii"))
 
     def put(self, text: str) -> None:
-        """Make *text* the draft, and show what it is."""
+        """Set *text* as the draft, and show its preview."""
         super().put(text)
         self._look()
 
     def display(self, text: str) -> str:
-        """Show short text only."""
+        """Return the text for the box: empty if it is too long to show."""
         return text if len(text) <= _MAX_TEXT else ""
 
     @property
     def ghost(self) -> str:
-        """Describe what is too long to show."""
+        """The placeholder: a description of a text that is too long to show."""
         if len(self.text) <= _MAX_TEXT:
             return super().ghost
         return f"{self.described()} (choose another, or type base64)"
 
     def described(self) -> str:
-        """Say what the text stands for: its kind and size."""
+        """Return the kind and the size of the file in the text."""
         content = decoded(self.text)
         if content is None:
             return f"{len(self.text):,} characters that are not base64"
@@ -92,7 +92,7 @@ class File(Line):
 
     @property
     def hint(self) -> str:
-        """Say what there is."""
+        """The kind and the size of the file, if there is one."""
         return self.described() if self.text else ""
 
     def _typed(self) -> None:
@@ -113,7 +113,7 @@ class File(Line):
 
 
 def decoded(text: str) -> bytes | None:
-    """Return the bytes *text* stands for; None when it is no base64."""
+    """Decode *text*; None if it is not base64."""
     try:
         return base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError):
@@ -121,5 +121,5 @@ def decoded(text: str) -> bytes | None:
 
 
 def image_kind(content: bytes) -> str:
-    """Return the media type of an image every browser shows; empty for anything else."""
+    """Return the media type of an image that every browser shows; else empty."""
     return next((kind for mark, kind in _IMAGES if content.startswith(mark)), "")

@@ -1,4 +1,4 @@
-"""Numbers, typed as text and exact: nothing is clamped, rounded or turned into a float."""
+"""The editor of numbers, typed as text and kept exactly, without rounding."""
 
 import json
 import math
@@ -8,14 +8,14 @@ from typing import Any
 from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_DIGITS = 4000  # Python refuses to read longer integers
+_DIGITS = 4000  # characters; Python refuses to read longer integers
 
 
 def read_number(text: str, kind: str | None) -> int | float:
-    """Read *text* as a number; whether it is of the right *kind* is for validation to say.
+    """Read *text* as a number; validation checks later that it has the right *kind*.
 
     Raises:
-        UnreadableError: If *text* is no number as JSON writes it.
+        UnreadableError: If *text* is not a number in JSON.
     """
     text = text.strip()
     if _NUMBER.fullmatch(text) and len(text) <= _DIGITS:
@@ -31,7 +31,7 @@ def read_number(text: str, kind: str | None) -> int | float:
 
 
 def write_number(value: Any) -> str | None:
-    """Return the text of any finite number, in full; None for anything else."""
+    """Return the full text of a finite number; None for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -42,7 +42,7 @@ def write_number(value: Any) -> str | None:
 
 
 class Number(TextBox):
-    """A number as JSON writes it: `1` is an integer, `1.0` is not the same text."""
+    """A box for a number in JSON's form, in which `1` and `1.0` stay different."""
 
     classes = ("tb-field", "tb-number", "tb-short")
     is_short = True
@@ -52,10 +52,10 @@ class Number(TextBox):
         return read_number(text, self.node.type)
 
     def render(self, value: Any) -> str | None:
-        """Show the number in full."""
+        """Return the full text of the number."""
         return write_number(value)
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """Say which kind of number."""
+        """The placeholder: the kind of number."""
         return self.node.type or "number"

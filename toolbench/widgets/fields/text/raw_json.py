@@ -1,4 +1,4 @@
-"""Any JSON value as text: the editor of last resort, and the one a person can ask for."""
+"""The editor of any value as JSON text, used if no other fits or a person chooses it."""
 
 import json
 import re
@@ -24,16 +24,16 @@ _HIDDEN = re.compile(
 
 
 def to_text(value: Any) -> str:
-    """Write *value* as indented JSON in which every hidden character is spelled out."""
+    """Write *value* as indented JSON with every invisible character escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def from_text(text: str) -> Any:
-    """Read JSON as a person wrote it.
+    """Read JSON that a person wrote.
 
     Raises:
-        UnreadableError: If it is no JSON, or a key stands in one object twice.
+        UnreadableError: If it is not JSON, or an object has a key twice.
     """
     try:
         return json.loads(text, object_pairs_hook=each_once, parse_constant=_refuse)
@@ -66,18 +66,18 @@ class Raw(TextBox):
         self._unwritable: list[Any] = []
 
     def parse(self, text: str) -> Any:
-        """Read the JSON, with the secrets the text only hints at put back."""
+        """Read the JSON and put the hidden secrets back."""
         if self._unwritable:
             return self._unwritable[0]
         return put_back(from_text(text), self._secrets)
 
     def render(self, value: Any) -> str | None:
-        """Write the JSON, secrets left out."""
+        """Write the JSON with secrets hidden."""
         self._unwritable = []
         try:
             masked, self._secrets = self._mask(value)
             return to_text(masked)
-        except (TypeError, ValueError, RecursionError):  # no JSON at all, or too deep
+        except (TypeError, ValueError, RecursionError):  # not JSON, or too deep
             self._unwritable = [value]
             return "…"
 
@@ -88,11 +88,11 @@ class Raw(TextBox):
             self.text = ""
 
     def secrets(self) -> Iterable[str]:
-        """Give what the schema, or the keys of the value, call secret."""
+        """Return the secrets, found by the schema or by the keys of the value."""
         return tuple(texts(list(self._mask(self.read())[1].values())))
 
     def masked(self) -> Any:
-        """Return the value without what the schema, or its keys, call secret."""
+        """Return the value with its secrets hidden."""
         return self._mask(self.read())[0]
 
     def _mask(self, value: Any) -> tuple[Any, SecretsByPath]:

@@ -1,4 +1,4 @@
-"""A secret: typed into a password box, kept in the kernel, shown nowhere again."""
+"""The editor of a secret: a password box whose text stays in the kernel and is never shown."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,39 +17,39 @@ class Secret(Line):
     """
 
     kind = Password
-    wider = None  # none that shows it
+    wider = None  # a wider editor would show it
 
     @property
     def _is_number(self) -> bool:
         return self.node.type in ("integer", "number")
 
     def parse(self, text: str) -> Any:
-        """The draft is the value, or the number it says."""
+        """Return the draft, or its number if the schema asks for one."""
         if not self._is_number:
             return text
         try:
             return read_number(text, self.node.type)
-        except UnreadableError:  # its sentence quotes the draft
+        except UnreadableError:  # its message quotes the draft
             msg = "This is not a number."
             raise UnreadableError(msg) from None
 
     def render(self, value: Any) -> str | None:
-        """Hold any text, or any number where one is asked for: none is shown."""
+        """Return the draft for a text, or for a number if the schema asks for one."""
         if self._is_number:
             return write_number(value)
         return value if isinstance(value, str) else None
 
     def display(self, text: str) -> str:
-        """Show nothing of the secret."""
+        """Return an empty text, so that the secret is not shown."""
         return ""
 
     @property
     def ghost(self) -> str:
-        """Say that there is a secret, and no more."""
+        """The placeholder: only that there is a secret."""
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
-        """Wait for the whole text: the box is emptied when it arrives."""
+        """Send the text only when it is complete, as the box is then emptied."""
         return {"continuous_update": False}
 
     def _typed(self) -> None:
@@ -58,9 +58,9 @@ class Secret(Line):
             self.put(self.text)
 
     def masked(self) -> Any:
-        """Tell only whether there is a secret."""
+        """Return a mark if there is a secret."""
         return MARK if self.text else self.read()
 
     def secrets(self) -> Iterable[str]:
-        """Give the secret."""
+        """Return the secret."""
         return (self.text,) if self.text else ()

@@ -1,4 +1,4 @@
-"""Text in a box: the draft is kept as typed, and an empty box means no value."""
+"""Editors with a text box: they keep the typed draft, and an empty box means no value."""
 
 import re
 from abc import abstractmethod
@@ -11,12 +11,12 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.unset import UNSET
 
-# what an input element drops, rewrites or hides: such text is shown as JSON instead
+# characters that an input element drops, changes or hides: the text is then shown as JSON
 _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-_BLANK = "\u200b"  # an empty placeholder would not replace one
+_BLANK = "\u200b"  # ipywidgets does not replace a placeholder by an empty one
 _LONG = 200
 _LONG_NAMES = re.compile(
     r"(^|_)(body|code|command|content|diff|html|instructions?|markdown|message|patch|"
@@ -26,16 +26,16 @@ _LONG_NAMES = re.compile(
 
 
 class UnreadableError(ValueError):
-    """A draft that is no value; its message is the sentence to show."""
+    """The draft cannot be read as a value; the message is shown to the person."""
 
 
 def is_showable(text: str) -> bool:
-    """Tell whether a text box shows *text* as it is, and gives it back unchanged."""
+    """Tell whether a text box shows *text* fully and returns it unchanged."""
     return _UNSHOWABLE.search(text) is None
 
 
 class TextBox(Editor):
-    """A box of text that means a value. Subclasses say how the two are turned into each other."""
+    """A text box for a value. Subclasses convert the text into the value and back."""
 
     kind: ClassVar[type[Widget]] = Text
     classes: ClassVar[tuple[str, ...]] = ("tb-field",)
@@ -47,14 +47,14 @@ class TextBox(Editor):
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """Return the value that *text* means; raise `UnreadableError` when it means none."""
+        """Return the value of *text*; raise `UnreadableError` if there is none."""
 
     @abstractmethod
     def render(self, value: Any) -> str | None:
-        """Return the text for *value*; None when a text box cannot show it."""
+        """Return the text for *value*; None if a text box cannot show it."""
 
     def read(self) -> Any:
-        """Return what the draft means; `UNSET` when it is empty or means nothing."""
+        """Return the value of the draft; `UNSET` if it is empty or cannot be read."""
         if not self.text and not self._on_purpose:
             return UNSET
         try:
@@ -73,7 +73,7 @@ class TextBox(Editor):
         return ""
 
     def write(self, value: Any) -> bool:
-        """Show the text for *value*, when there is one."""
+        """Show the text for *value*; return False if there is none."""
         text = self.render(value)
         if text is None:
             return False
@@ -87,7 +87,7 @@ class TextBox(Editor):
         self.put("")
 
     def put(self, text: str) -> None:
-        """Make *text* the draft."""
+        """Set *text* as the draft."""
         self.text = text
         drawn = self.display(text)
         if self._widget is not None and self._widget.value != drawn:
@@ -95,12 +95,12 @@ class TextBox(Editor):
         self.refresh()
 
     def display(self, text: str) -> str:
-        """Return what the box shows of the draft."""
+        """Return the text that the box shows for the draft."""
         return text
 
     @property
     def ghost(self) -> str:
-        """What stands in the empty box."""
+        """The placeholder of the empty box."""
         if self._on_purpose:
             return self.emptied
         if self.slot.presence.is_null:
@@ -120,7 +120,7 @@ class TextBox(Editor):
     nothing: ClassVar[str] = ""
 
     def build(self) -> Widget:
-        """Make the box; every key stroke is heard, so that errors appear while typing."""
+        """Make the box; it reacts to every key, so errors appear while a person types."""
         widget = self.make(
             self.kind,
             *self.classes,
@@ -134,7 +134,7 @@ class TextBox(Editor):
         return widget
 
     def options(self) -> dict[str, Any]:
-        """Give more state for the widget."""
+        """Return more state for the widget."""
         return {}
 
     def _typed(self) -> None:
@@ -142,7 +142,7 @@ class TextBox(Editor):
         self._on_purpose = False
 
     def refresh(self) -> None:
-        """Bring the ghost and the error mark up to date; the text is never touched."""
+        """Update the placeholder and the error mark, but never the text."""
         super().refresh()
         if self._widget is not None and self._widget.placeholder != self.ghost:
             self._widget.placeholder = self.ghost
@@ -155,11 +155,11 @@ class Area(TextBox):
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-area")
 
     def parse(self, text: str) -> Any:
-        """The draft is the value."""
+        """Return the draft, which is the value."""
         return text
 
     def render(self, value: Any) -> str | None:
-        """Show any text that an input element keeps."""
+        """Return a text, unless an input element would change it."""
         return value if isinstance(value, str) and is_showable(value) else None
 
     def send_empty(self) -> bool:
@@ -176,18 +176,18 @@ class Line(Area):
     wider: ClassVar[type[Editor] | None] = Area
 
     def render(self, value: Any) -> str | None:
-        """Show any text without a line break."""
+        """Return a text without line breaks, unless an input element would change it."""
         text = super().render(value)
         return None if text is None or "\n" in text else text
 
 
 class Suggested(Line):
-    """One line of text with suggestions; anything else may be typed."""
+    """One line of text with suggestions; a person may type other text."""
 
     kind = Combobox
 
     def options(self) -> dict[str, Any]:
-        """Suggest the examples of the schema."""
+        """Return the schema's examples as suggestions."""
         texts = [x for x in self.node.examples if isinstance(x, str)]
         return {"options": [x for x in texts if is_showable(x) and "\n" not in x]}
 

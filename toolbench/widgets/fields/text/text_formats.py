@@ -1,4 +1,4 @@
-"""What text of a known format looks like: a hint while typing, never a verdict."""
+"""The editor of text in a known format, with a hint while typing; validation decides."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
 
 
 class Format(NamedTuple):
-    """What a format is called, how its text looks, an example, how to make a fresh one."""
+    """A format: its name, a pattern, an example, and a function that makes a new value."""
 
     name: str
     pattern: str
@@ -59,12 +59,12 @@ FORMATS = {
 
 
 def is_known_format(node: Node) -> bool:
-    """Tell whether *node* names a format this module knows."""
+    """Tell whether the format of *node* is in `FORMATS`."""
     return node.format in FORMATS
 
 
 class Formatted(Line):
-    """A line of text of a known format; where one can be made up, a button does."""
+    """A line of text in a known format, with a button to make a new value if possible."""
 
     @property
     def _format(self) -> Format:
@@ -73,17 +73,17 @@ class Formatted(Line):
     @property
     def _named(self) -> str:
         known = is_known_format(self.node)
-        return self.node.format if known else "date"  # asked for by name
+        return self.node.format if known else "date"  # the field's own choice of editor
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """Show an example."""
+        """The placeholder: an example, or the name of the format."""
         example = self._format.example
         return f"e.g. {example}" if example else self._format.name
 
     @property
     def hint(self) -> str:
-        """Name the format, and say when the text does not look like it."""
+        """The name of the format, or a note that the text does not look like it."""
         name = self._format.name
         if self.text and not re.fullmatch(self._format.pattern, self.text):
             return f"this does not look like {name}"
