@@ -37,7 +37,8 @@ class TestReload:
         assert panel.form.value == {"n": 1}
         head = shown(panel)
         assert (
-            "The changed tool does not take &#x27;fail_at&#x27;, &#x27;text&#x27;" in head
+            "The changed tool does not take &#x27;fail_at&#x27;, &#x27;text&#x27;"
+            in head
         )
         assert "fail_at = 5" in head
         assert "<b>" not in head.rpartition("</style>")[2].partition("text =")[2]

@@ -1,4 +1,4 @@
-"""Evals and sweeps: does a model use a tool right, and what does a tool do with all of these?"""
+"""Evals test whether models use a tool correctly; sweeps call a tool with many arguments."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One question for many calls: the policy is asked once, and says how many there will be."""
+"""Ask for consent once for many calls; the question says how many there will be."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,18 +19,18 @@ _MAX_NAMES = 10  # tools that are named
 def ask_for_all(
     tools: Iterable[ToolDefinition[Any, Any]], count: int, *, at_most: bool = False
 ) -> str:
-    """Ask once whether *count* calls of *tools* may run, if the policy asks for one of them.
+    """Ask once whether *count* calls of *tools* may run, if the policy requires consent.
 
     Args:
         tools: The tools that will be called.
         count: How many calls there will be.
-        at_most: Whether there may be fewer.
+        at_most: Whether *count* is a maximum.
 
     Returns:
-        What was decided, in words.
+        The decision, in words.
 
     Raises:
-        ConsentError: If the answer is no, or no person can be asked; nothing has run then.
+        ConsentError: If the answer is no, or no person can answer; nothing has run then.
     """
     reasons = {}
     for tool in tools:
@@ -64,7 +64,7 @@ def ask_for_all(
 
 
 def _answer(question: Question) -> Answer:
-    """Ask whom the run asks that this is part of; else who answers in advance, or the cell."""
+    """Put *question* to the current run; without one, to the preset answerer or the cell."""
     run = active_run()
     if isinstance(run, Run):
         return run.put(question)

@@ -1,4 +1,4 @@
-"""Have executors do many pieces of work, few at a time, and take results as they come."""
+"""Let executors do many tasks, a few at a time, and yield results as they arrive."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -13,12 +13,12 @@ Task = TypeVar("Task")
 
 
 class InThisThread(Executor):
-    """Does the work in the thread that asks for it: where a person answers, or nothing else may."""
+    """An executor that works in the calling thread, for example so that a person can answer."""
 
     def submit(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
-        """Do the work, and return a future that is over."""
+        """Do the work now, and return a finished future."""
         future: Future[Any] = Future()
         try:
             future.set_result(function(*args, **kwargs))
@@ -29,23 +29,23 @@ class InThisThread(Executor):
 
 @dataclass
 class Lane(Generic[Task]):
-    """Work for one executor."""
+    """The tasks of one executor."""
 
     executor: Executor
     tasks: Iterator[Task]
     submit: Callable[[Executor, Task], "Future[Any]"]
     width: int
-    """How many pieces are given to the executor at most before it has done one."""
+    """The most tasks that the executor has at a time."""
     running: dict[Task, "Future[Any]"] = field(default_factory=dict)
     next_task: Task | None = None
-    """The one that is given next; None if that is not known yet, or none is left."""
+    """The next task; None if it is not known yet, or if there are no more."""
 
     def fill(
         self,
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[], bool],
     ) -> None:
-        """Give the executor as much as it may have."""
+        """Give the executor tasks until it has as many as allowed."""
         while len(self.running) < self.width:
             if self.next_task is None:
                 self.next_task = next(self.tasks, None)
@@ -67,12 +67,13 @@ def completed(
     may_begin: Callable[[], bool] = lambda: True,
     draw: Callable[[], object] | None = None,
 ) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield each task of *lanes* with its future, once that is over.
+    """Yield each task of *lanes* with its future, when it has finished.
 
     Args:
-        lanes: The work.
-        may_begin: Is asked before each piece is begun; what may not, waits until another is over.
-        draw: Is called again and again in this thread while nothing is over.
+        lanes: The tasks, by executor.
+        may_begin: Called before each task; if it returns False, the task waits until another
+            one has finished.
+        draw: Called repeatedly in this thread while no task finishes.
     """
     queue: SimpleQueue[tuple[Lane[Task], Task]] = SimpleQueue()
     while True:
@@ -86,7 +87,7 @@ def completed(
 
 
 def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield the tasks that are over and were not yielded: an interrupt loses none of them."""
+    """Yield finished tasks that were not yielded yet, so that an interrupt loses none."""
     for lane in lanes:
         for task, future in list(lane.running.items()):
             if future.done() and not future.cancelled():
@@ -94,7 +95,7 @@ def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
 
 
 def cancel(lanes: list[Lane[Any]]) -> None:
-    """Have the work of *lanes* not begin, where it has not begun."""
+    """Cancel the tasks of *lanes* that have not begun."""
     for lane in lanes:
         for future in lane.running.values():
             future.cancel()

@@ -1,4 +1,4 @@
-"""How far an evaluation or a sweep is, on a line of the cell that waits for it."""
+"""Show the progress of an evaluation or a sweep on a line of its cell."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -9,11 +9,11 @@ OnProgress = Callable[[str], object]
 
 
 SOON = 3.0
-"""Seconds until the line appears in a cell: what is over sooner leaves no line behind."""
+"""Seconds until the line appears; shorter work shows no line."""
 
 
 class ProgressLine:
-    """Shows what is done, what is left, and how long that may take."""
+    """A line with the number of finished and remaining tasks, and the time left."""
 
     def __init__(
         self,
@@ -23,9 +23,9 @@ class ProgressLine:
         *,
         estimate: object = "",
     ) -> None:
-        """Show the progress of *name*, of *total* pieces, behind what was estimated of it.
+        """Show the progress of *name* with *total* tasks, after the text *estimate*.
 
-        *on_progress* is given each text at once, the estimate first.
+        *on_progress* gets each text at once, the estimate first.
         """
         self._estimate = f"{estimate}; " if estimate else ""
         self._name, self._total, self._on_progress = name, total, on_progress
@@ -36,7 +36,7 @@ class ProgressLine:
 
     @property
     def text(self) -> str:
-        """How far it is: `12 of 40, 28 left, about 3 s`."""
+        """The progress: `12 of 40, 28 left, about 3 s`."""
         left = self._total - self.done
         parts = [f"{self.done:,} of {self._total:,}", f"{left:,} left"]
         if self.done and left:
@@ -49,21 +49,21 @@ class ProgressLine:
         return f"{self._name}: {self._estimate}{', '.join(parts)}"
 
     def show(self, text: str) -> None:
-        """Tell *text* now, and show it in the cell once the work takes a while."""
+        """Pass *text* to *on_progress*; show it in the cell if the work already takes long."""
         if monotonic() - self._began >= SOON:
             line.put(self, text)
         if self._on_progress is not None:
             self._on_progress(text)
 
     def draw(self) -> None:
-        """Show how far it is, a few times a second at most."""
+        """Show the progress, at most a few times a second."""
         now = monotonic()
         if now >= self._due:
             self._due = now + EVERY
             self.show(self.text)
 
     def erase(self) -> None:
-        """Show nothing any more."""
+        """Remove the line."""
         line.take(self)
 
 

@@ -1,4 +1,4 @@
-"""A file with a JSON object a line, only ever appended to: what is in it is not done again."""
+"""A JSONL file of finished work, only appended to, so that work is not repeated."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from toolbench.plain import plain
 
 
 def key_of(*parts: Any) -> str:
-    """Return a short text that is the same for the same *parts*, whatever the order of keys."""
+    """Return a short hash of *parts*, which does not depend on the order of keys."""
     text = json.dumps(plain(parts), sort_keys=True, ensure_ascii=True)
     return sha256(text.encode()).hexdigest()[:32]
 
 
 def numbered_keys(values: Iterable[Any]) -> list[str]:
-    """Return a text for each value that no other has: one that stands there twice is two."""
+    """Return a different text for each value; equal values are numbered."""
     times: Counter[str] = Counter()
     keys = []
     for value in values:
@@ -32,10 +32,10 @@ def numbered_keys(values: Iterable[Any]) -> list[str]:
 
 
 class SavedLines:
-    """The file; a line that was cut off, as by a crash, is passed over."""
+    """The file; a line that is not complete, as after a crash, is skipped."""
 
     def __init__(self, path: Path) -> None:
-        """Append to *path*, which is made if it is not there.
+        """Open *path* to append to it; it is created if it does not exist.
 
         Raises:
             ToolbenchError: If it cannot be read and written.
@@ -53,7 +53,7 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def lines(self) -> Iterator[Json]:
-        """Yield the objects with a key that the file holds."""
+        """Yield the objects of the file that have a key."""
         with self.path.open("rb") as file:
             for line in file:
                 try:
@@ -64,10 +64,10 @@ class SavedLines:
                     yield data
 
     def add(self, key: str, data: Json) -> None:
-        """Append *data* under *key*; once this returns, the line is the system's to keep.
+        """Append *data* under *key*; after the return, the system has the line.
 
         Raises:
-            ToolbenchError: If the disk does not take it.
+            ToolbenchError: If it cannot be written.
         """
         text = json.dumps({"key": key, **plain(data)}, ensure_ascii=True)
         try:

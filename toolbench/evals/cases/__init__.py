@@ -1,1 +1,1 @@
-"""Cases: a prompt, and the calls it should lead to."""
+"""Cases: a prompt with the tool calls that a model should answer."""

@@ -28,26 +28,26 @@ class ExpectedCall:
 
 @dataclass(frozen=True)
 class SentCall:
-    """A call that a model sent, as far as it is compared."""
+    """A call that a model sent, with the parts to compare."""
 
     name: str
     arguments: Mapping[str, Any]
     defaults: Mapping[str, Any]
-    """The defaults of the tool's arguments: leaving one out and sending it is the same."""
+    """The defaults of the tool's arguments: an argument left out counts as its default."""
     is_valid: bool = True
-    """Whether the arguments fit the tool, perhaps after a repair."""
+    """Whether the arguments are valid, perhaps after a repair."""
 
 
 def misfits(
     expected: ExpectedCall, sent: SentCall, rules: Mapping[str, FieldRule]
 ) -> list[Problem]:
-    """Return the fields of *sent* that are not as *expected*, each with what was expected.
+    """Return the fields of *sent* that differ from *expected*, each with the expected value.
 
     Args:
         expected: The call that the case expects.
         sent: The call of the same tool that the model sent.
         rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
-            and `items[]` for every item. What has no rule is compared as equal JSON.
+            and `items[]` for every item. A field without a rule must be equal JSON.
     """
     problems: list[Problem] = []
     names = dict.fromkeys([*expected.arguments, *sent.arguments])
@@ -91,7 +91,7 @@ def _differences(
 def _inside(
     value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
 ) -> list[Problem] | None:
-    """Return the differences inside of two objects or lists; None where there is no inside."""
+    """Return the differences inside two objects or lists; None if they cannot be compared so."""
     steps: list[Any]
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         steps = list(dict.fromkeys([*value, *actual]))
@@ -118,7 +118,7 @@ def _rule(path: Path, rules: Mapping[str, FieldRule]) -> FieldRule | None:
 
 
 def _pattern(path: Path) -> str:
-    """Return *path* with every index of a list left open: `items[].price`."""
+    """Return *path* without the indexes of lists: `items[].price`."""
     parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")
 
@@ -145,10 +145,10 @@ def paired(
     sent: Sequence[SentCall],
     rules: Mapping[str, FieldRule],
 ) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
-    """Pair each expected call with a sent one of the same tool, so that least fields differ.
+    """Pair expected and sent calls of the same tool so that the fewest fields differ.
 
-    The order of the calls of one answer does not matter: they run side by side. A call that
-    finds no partner is in no pair.
+    The order of the calls of one answer does not matter: they run at the same time. A call
+    without a partner is in no pair.
     """
     pairs: list[tuple[ExpectedCall, SentCall, list[Problem]]] = []
     for name in dict.fromkeys(call.name for call in expected):
@@ -167,7 +167,7 @@ def paired(
 def _best(
     rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
 ) -> list[tuple[int, int]]:
-    """Return the pairs with the fewest differences: the best of all while there are few."""
+    """Return the pairs with the fewest differences; for many calls a good approximation."""
     if max(rows, columns) > _MOST:
         return _greedy(rows, columns, table)
     many = max(rows, columns)

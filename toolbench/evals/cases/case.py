@@ -1,4 +1,4 @@
-"""A case: a prompt, and what a model should make of it."""
+"""A case: a prompt, and the calls that a model should answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,33 +12,32 @@ from toolbench.llm.calls import ToolCall
 from toolbench.plain import clip, plain
 
 PROPOSAL = "proposal"
-"""The tag of a case that a program wrote, until a person confirms it."""
+"""The tag of a case that a program wrote and no person has confirmed."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A prompt, and the calls that one answer to it should hold.
+    """A prompt, and the calls that a model's answer should have.
 
     Raises:
-        CaseError: If a part of it cannot be used; one sentence says which.
+        CaseError: If a part of it cannot be used; the message names the part.
     """
 
     prompt: str
-    """What the person says."""
+    """The message of the person."""
     expect: Any = None
-    """The call, or the list of calls, that the answer should hold: `ToolCall` or objects with
-    `name` and `arguments`; None if it should hold none. Read back, it is a tuple of
-    `ExpectedCall`, or None."""
+    """The expected call or list of calls: `ToolCall` or objects with `name` and `arguments`;
+    None if no call is expected. After `__init__` it is a tuple of `ExpectedCall`, or None."""
     forbid: Sequence[str] = field(default=(), kw_only=True)
     """Names of tools that must not be called."""
     match: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """How fields are compared, by their paths (`total`, `guest.name`, `items[].price`): equal
-    as JSON where nothing is said; "approx" (numbers; {"approx": 0.01} is a relative tolerance),
+    """How fields are compared, by their paths (`total`, `guest.name`, `items[].price`). Without
+    a rule: equal JSON. Rules: "approx" (numbers; {"approx": 0.01} is a relative tolerance),
     "regex" (the expected value, or {"regex": "^Par"}), "any", "contains", "subset" (more keys
     or items are allowed), "unordered" (a list in any order). {"*": "any"} allows arguments
     that the case does not name."""
     name: str | None = field(default=None, kw_only=True)
-    """What reports call it; the prompt if left out."""
+    """Its name in reports; the prompt if left out."""
     tags: Sequence[str] = field(default=(), kw_only=True)
     """Words to group cases by."""
 
@@ -79,30 +78,30 @@ class Case:
 
     @property
     def calls(self) -> tuple[ExpectedCall, ...]:
-        """The expected calls; empty if the answer should hold none."""
+        """The expected calls; empty if no call is expected."""
         return self.expect or ()
 
     @cached_property
     def rules(self) -> dict[str, FieldRule]:
-        """The rules of `match`, read."""
+        """The rules of `match` as objects."""
         return rules_of(self.match)
 
     @property
     def title(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return self.name or self.prompt
 
     @property
     def is_proposal(self) -> bool:
-        """Whether a program wrote it, and no person has confirmed it yet."""
+        """Whether a program wrote it and no person has confirmed it."""
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
-        """Return the case as one that a person has read and agrees with."""
+        """Return the case as confirmed: a person has read it and agrees."""
         return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case, JSON-ready: only what it says."""
+        """Return the case as JSON data, without empty fields."""
         calls = None if self.expect is None else [call.to_dict() for call in self.calls]
         rest = {
             "match": dict(self.match),

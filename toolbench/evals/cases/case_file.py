@@ -1,7 +1,7 @@
-"""Cases in a YAML file that pydantic-evals reads too, as a `Dataset`.
+"""Read and write cases as a YAML file, which pydantic-evals reads as a `Dataset`.
 
-The prompt is `inputs`, the calls are `expected_output`, and what only toolbench knows (`match`,
-`forbid`, `tags`) is `metadata`. Source: pydantic-evals, `pydantic_evals.Dataset.to_file`.
+The prompt is `inputs`, the calls are `expected_output`, and the fields of toolbench alone
+(`match`, `forbid`, `tags`) are `metadata`. Source: pydantic-evals, `Dataset.to_file`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ def read(path: Path) -> list[Case]:
     """Return the cases of the file *path*.
 
     Raises:
-        CaseError: If it cannot be read, is no such file, or a case in it cannot be used.
+        CaseError: If it cannot be read, has no cases, or a case in it cannot be used.
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Cases from the rows of a table."""
+"""Read cases from the rows of a table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,10 +12,10 @@ _COLUMNS = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
 
 
 def cases_of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
-    """Return the cases of *rows*; rows of one name and one prompt are one case.
+    """Return the cases of *rows*; rows with the same name and prompt are one case.
 
     Raises:
-        CaseError: If a column is missing, or a row is no case.
+        CaseError: If a column is missing, or a row is not a case.
     """
     groups: dict[Any, list[dict[str, Any]]] = {}
     for number, row in enumerate(rows):
@@ -49,7 +49,7 @@ def _case(rows: list[dict[str, Any]]) -> Case:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a cell is empty: None, NaN or no text."""
+    """Tell whether a cell is empty: None, NaN or an empty text."""
     return value is None or value == "" or (isinstance(value, float) and value != value)
 
 

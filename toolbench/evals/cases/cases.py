@@ -1,4 +1,4 @@
-"""Cases in a row: from a file, the history, a table or schemas."""
+"""A list of cases, from a file, the history, a table or schemas."""
 
 from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from os import PathLike
@@ -25,10 +25,10 @@ class Cases(MutableSequence[Case]):
     """
 
     def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:
-        """Take *cases*: cases, or what `Case.to_dict` returns.
+        """Make a list of *cases*: cases, or results of `Case.to_dict`.
 
         Raises:
-            CaseError: If one of them is no case.
+            CaseError: If one of them is not a case.
         """
         self._cases = [_case(case) for case in cases]
 
@@ -39,15 +39,14 @@ class Cases(MutableSequence[Case]):
         *,
         history: Sequence[RunRecord] | None = None,
     ) -> "Cases":
-        """Return a case for each run that should be repeated: the run, and the prompt for it.
+        """Return a case for each chosen run: its call is expected as the answer to a prompt.
 
-        Arguments that the history did not keep (secrets, very long texts) match anything.
+        Arguments that are not in the history (secrets, very long texts) match any value.
 
         Args:
-            prompts: The prompt that should lead to the last run; or prompts by the numbers
-                of runs, `{12: "Split 84 by 4"}`; or pairs of a record, or its number, and the
-                prompt.
-            history: Where the runs are; this session's if left out.
+            prompts: The prompt for the last run; or prompts by the numbers of runs,
+                `{12: "Split 84 by 4"}`; or pairs of a record, or its number, and a prompt.
+            history: The history with the runs; this session's if left out.
 
         Raises:
             CaseError: If there is no such run.
@@ -70,8 +69,8 @@ class Cases(MutableSequence[Case]):
         """Return a case for each row of a pandas DataFrame.
 
         Its columns are `prompt`, `tool` (empty: no call is expected), `arguments` (an object, or
-        JSON text), and, where they are wanted, `forbid`, `match`, `name`, `tags`. Rows of one `name`
-        and one prompt are one case with several calls.
+        JSON text), and optionally `forbid`, `match`, `name`, `tags`. Rows with the same `name` and
+        prompt are one case with several calls.
 
         Raises:
             CaseError: If a column is missing, or a row is no case.
@@ -86,15 +85,15 @@ class Cases(MutableSequence[Case]):
         each: int = 3,
         seed: int = 0,
     ) -> "Cases":
-        """Return proposals of cases, made from the schemas of *tools* without any model.
+        """Return proposals of cases, made from the schemas of *tools* without a model.
 
-        Each has the tag "proposal" until `Case.confirmed()`: the prompt only lists what the schema
-        says, and a person should put it in the words of a person.
+        Each has the tag "proposal" until `Case.confirmed()`: the prompt only lists values from
+        the schema, and a person should write it in natural words.
 
         Args:
             tools: The tools, or the names of registered ones.
-            each: How many calls of each tool to propose; one case without a call is added.
-            seed: Chooses other values.
+            each: The number of calls for each tool; one case without a call is added.
+            seed: Another number gives other values.
         """
         tool_list = [
             find_tool(tool) if isinstance(tool, str) else tool for tool in tools
@@ -120,7 +119,7 @@ class Cases(MutableSequence[Case]):
 
     @property
     def proposals(self) -> "Cases":
-        """The cases that a program wrote, and that no person has confirmed."""
+        """The cases that a program wrote and no person has confirmed."""
         return Cases(case for case in self._cases if case.is_proposal)
 
     def tagged(self, *tags: str) -> "Cases":

@@ -1,4 +1,4 @@
-"""How a value that a model sent is compared with the value that a case expects."""
+"""Rules to compare a value that a model sent with the value that a case expects."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -18,18 +18,18 @@ _PATIENCE = 1.0  # seconds for one pattern: the text is a model's
 
 @dataclass(frozen=True)
 class FieldRule:
-    """A way of comparing one field."""
+    """A rule to compare one field."""
 
     kind: str
     value: Any = None
-    """What the rule needs: a pattern, a tolerance; None for its default."""
+    """The value of the rule, such as a pattern or a tolerance; None for its default."""
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule that a word, or an object of one word and its value, stands for.
+        """Return the rule for a word, or for an object with one word and a value.
 
         Raises:
-            CaseError: If it is no rule.
+            CaseError: If it is not a rule.
         """
         if isinstance(rule, FieldRule):
             return rule
@@ -59,16 +59,16 @@ class FieldRule:
 
     @property
     def needs_expected(self) -> bool:
-        """Whether there must be an expected value to compare with."""
+        """Whether the rule needs an expected value."""
         return self.kind != "any" and not (self.kind == "regex" and self.value)
 
     @property
     def written(self) -> Any:
-        """The rule as a case writes it: JSON-ready."""
+        """The rule as JSON data, as in a case."""
         return self.kind if self.value is None else {self.kind: self.value}
 
     def matches(self, expected: Any, actual: Any) -> bool:
-        """Tell whether *actual* is what the rule wants where *expected* stands in the case."""
+        """Tell whether *actual* fits *expected*, the value in the case, by this rule."""
         return RULES[self.kind](self.value, expected, actual)
 
 
@@ -110,7 +110,7 @@ def _any(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _approx(tolerance: Any, expected: Any, actual: Any) -> bool:
-    """Compare numbers, alone or inside of lists and objects, within a tolerance."""
+    """Compare numbers, alone or inside lists and objects, within a tolerance."""
     if _is_number(expected) and _is_number(actual):
         if not (isfinite(expected) and isfinite(actual)):
             return bool(expected == actual)
@@ -133,7 +133,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _tolerances(value: Any) -> tuple[float, float]:
-    """Return the relative and the absolute tolerance that *value* says."""
+    """Return the relative and the absolute tolerance in *value*."""
     parts = value if isinstance(value, Mapping) else {"rel": value}
     numbers = [
         default if parts.get(name) is None else parts[name]
@@ -151,7 +151,7 @@ def _tolerances(value: Any) -> tuple[float, float]:
 
 
 def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
-    """Search a text, or a number as it is written, for a pattern."""
+    """Search a text, or a number as JSON text, for a pattern."""
     compiled = _compiled(expected if pattern is None else pattern)
     text = actual if isinstance(actual, str) else None
     if text is None and isinstance(actual, int | float):
@@ -176,7 +176,7 @@ def _compiled(pattern: Any) -> Any:
 
 
 def _contains(_: Any, expected: Any, actual: Any) -> bool:
-    """A text holds the expected text; a list holds the expected items."""
+    """Tell whether a text contains the expected text, or a list the expected items."""
     if isinstance(expected, str) and isinstance(actual, str):
         return expected in actual
     items = expected if _is_list(expected) else [expected]
@@ -184,7 +184,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """An object may have more keys, and a list more items, than the expected one, at any depth."""
+    """Compare two values; the actual one may have more keys and items, at any depth."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key])
@@ -196,7 +196,7 @@ def _subset(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _unordered(_: Any, expected: Any, actual: Any) -> bool:
-    """Two lists hold the same items, as often, in any order."""
+    """Tell whether two lists have the same items, equally often, in any order."""
     if not (_is_list(expected) and _is_list(actual)):
         return equal_json(expected, actual)
     return len(expected) == len(actual) and _paired(expected, actual, equal_json)
@@ -207,7 +207,7 @@ def _paired(
     items: Sequence[Any],
     fits: Callable[[Any, Any], bool],
 ) -> bool:
-    """Tell whether each of *expected_items* can have an item of its own that fits it.
+    """Tell whether each of *expected_items* can get a different one of *items* that fits.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs.
     """
@@ -241,9 +241,9 @@ TAKE_VALUE = frozenset({"approx", "regex"})
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
-    """Return the rules of a case's `match`, by the fields they are for.
+    """Return the rules of a case's `match`, by field.
 
     Raises:
-        CaseError: If one is no rule.
+        CaseError: If one of them is not a rule.
     """
     return {str(field): FieldRule.of(rule) for field, rule in match.items()}

@@ -1,6 +1,6 @@
-"""Proposals of cases from schemas: calls that fit a tool, with a prompt that says them.
+"""Propose cases from schemas: valid calls of a tool, with a prompt that lists their values.
 
-No model writes them. They are a start: a person puts the prompts in a person's words.
+They are made without a model. A person then writes the prompts in natural words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _TRIES = 8
 def propose(
     tools: Sequence[ToolDefinition[Any, Any]], *, each: int, seed: int
 ) -> Iterator[Case]:
-    """Yield *each* calls of every tool, and one case in which none of them should be called."""
+    """Yield *each* calls of every tool, and one case in which no tool should be called."""
     for tool in tools:
         texts: set[str] = set()
         for number in range(each * _TRIES):
@@ -61,7 +61,7 @@ def propose(
 def _arguments(
     tool: ToolDefinition[Any, Any], number: int, seed: int
 ) -> dict[str, Any] | None:
-    """Return arguments that fit *tool*: the required ones alone first, then more; None if none do."""
+    """Return valid arguments of *tool*, first only required ones, then more; None if it fails."""
     random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
     value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))
     if not isinstance(value, dict) or hide(value, tool.input_schema) != value:
@@ -137,7 +137,7 @@ def _text(node: Node, random: Random) -> str:
 
 
 def _prompt(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return a plain request for the call: its first sentence of description, and each value."""
+    """Return a plain request for the call: the first sentence of the description, and each value."""
     first = " ".join(tool.description.split()).split(". ")[0].rstrip(".")
     task = first or " ".join(words_of(tool.name)).capitalize()
     details = ", ".join(

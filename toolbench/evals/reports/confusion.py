@@ -1,4 +1,4 @@
-"""Which tool was called where another was expected."""
+"""Count which tool was called when another was expected."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,13 +9,13 @@ NO_CALL = "(no call)"
 
 
 class Confusion(Mapping[str, Mapping[str, int]]):
-    """How often each tool was called where a tool, or no call, was expected.
+    """Counts of each called tool, for each expected tool or no expected call.
 
-    `confusion["split_bill"]["get_weather"]` is how often get_weather took its place.
+    `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
     """
 
     def __init__(self, trials: Iterable[Trial]) -> None:
-        """Count the answers of *trials*; those that did not come are left out."""
+        """Count the answers of *trials*; trials without an answer are left out."""
         self._counts: dict[str, Counter[str]] = {}
         for trial in trials:
             if trial.error is None:
@@ -48,14 +48,14 @@ class Confusion(Mapping[str, Mapping[str, int]]):
 
     @property
     def columns(self) -> list[str]:
-        """Every tool that was called, those that were expected first."""
+        """Every called tool, expected ones first."""
         called = {name for counts in self._counts.values() for name in counts}
         known = [name for name in self._counts if name in called]
         return [*known, *sorted(called - set(known))]
 
     @property
     def pairs(self) -> list[tuple[str, str, int]]:
-        """What was taken for another: expected, called, how often; the most frequent first."""
+        """The confused pairs: expected tool, called tool, count; the most frequent first."""
         wrong = [
             (expected, called, count)
             for expected, counts in self._counts.items()

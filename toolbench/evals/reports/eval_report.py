@@ -1,4 +1,4 @@
-"""What came of an evaluation."""
+"""The report of an evaluation: its trials, rates and failures."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -36,7 +36,7 @@ _STOPS = {
 
 
 class EvalReport(Sequence[Trial]):
-    """The trials of an evaluation, in the order of cases, and what they say together."""
+    """The trials of an evaluation, in the order of cases, with their statistics."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class EvalReport(Sequence[Trial]):
         is_cost_unknown: bool = False,
         seconds: float = 0.0,
     ) -> None:
-        """Report on *trials*; `evaluate` makes the report."""
+        """Make a report of *trials*; users get it from `evaluate`."""
         self._trials = list(trials)
         self.models = tuple(models)
         """The names of the models."""
         self.tools = {tool.name: tool for tool in tools}
         """The tools that were offered, by name."""
         self.planned = planned
-        """How many answers there should be."""
+        """The planned number of answers."""
         self.estimate = estimate
-        """What was estimated before the start."""
+        """The estimate made before the start."""
         self.stopped = stopped
         """Why it ended early: "interrupted" or "max_cost"; None if it did not."""
         self.seconds = seconds
@@ -75,11 +75,11 @@ class EvalReport(Sequence[Trial]):
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Which tool was called where another was expected, all models together."""
+        """Which tool was called when another was expected, for all models together."""
         return Confusion(self._trials)
 
     def confusion_of(self, model: str) -> Confusion:
-        """Return which tool *model* called where another was expected."""
+        """Return which tool *model* called when another was expected."""
         return Confusion(trial for trial in self._trials if trial.model == model)
 
     @cached_property
@@ -89,12 +89,12 @@ class EvalReport(Sequence[Trial]):
 
     @cached_property
     def errors(self) -> list[Trial]:
-        """The trials without an answer, for the model or the network."""
+        """The trials without an answer, because the model or the network failed."""
         return [trial for trial in self._trials if trial.error is not None]
 
     @cached_property
     def findings(self) -> dict[str, list[Finding]]:
-        """What lint says of the tools, by tool."""
+        """The findings of lint, by tool."""
         by_tool: dict[str, list[Finding]] = {}
         for finding in lint_tools(self.tools.values()):
             by_tool.setdefault(finding.tool, []).append(finding)
@@ -102,7 +102,7 @@ class EvalReport(Sequence[Trial]):
 
     @property
     def notices(self) -> list[str]:
-        """What a reader must know beside the numbers."""
+        """Notes that a reader needs to judge the numbers."""
         notices = []
         if self.stopped is not None:
             notices.append(
@@ -124,13 +124,13 @@ class EvalReport(Sequence[Trial]):
 
     @property
     def has_passed(self) -> bool:
-        """Whether all planned answers came and are as expected."""
+        """Whether all planned answers exist and are as expected."""
         return not (self.failures or self.errors) and len(self) == self.planned
 
     def compare(self, earlier: "EvalReport") -> Comparison:
-        """Return what got better and worse since *earlier*, with a test of significance.
+        """Compare with the report *earlier*: what got better or worse, with a significance test.
 
-        Cases are the same if title and prompt are; answers that did not come are left out.
+        Cases are the same if title and prompt are; trials without an answer are left out.
         """
         return compared(self, earlier)
 
@@ -152,7 +152,7 @@ class EvalReport(Sequence[Trial]):
         """Return the report as one page that needs no kernel, with every failure.
 
         Args:
-            path: A file to write the page to, too.
+            path: A file to which the page is also written.
         """
         text = page("Evaluation", report_html(self, most=None))
         return _written(text, path)
@@ -161,7 +161,7 @@ class EvalReport(Sequence[Trial]):
         """Return the report as JUnit XML, for a CI.
 
         Args:
-            path: A file to write it to, too.
+            path: A file to which it is also written.
         """
         return _written(junit_xml(self._trials), path)
 

@@ -1,4 +1,4 @@
-"""Tables of texts as HTML: every cell is escaped."""
+"""Write texts as an HTML table, with every cell escaped."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ _WIDEST = 300  # characters of a cell
 def text_table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
 ) -> Html:
-    """Return *rows* of texts under *heads*; the first cell of a row is its name."""
+    """Return *rows* of texts with the column names *heads*; the first cell of a row is its name."""
     head = "".join(
         f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
         if text

@@ -1,4 +1,4 @@
-"""The statistics of small numbers: intervals of rates, and whether two differ."""
+"""Statistics for small numbers: confidence intervals of rates, and tests of differences."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ _EXACT = 2_000  # how many outcomes are added up one by one
 
 
 class Rate(float):
-    """How often something happened of how often it could: a number between 0 and 1, or NaN.
+    """A rate: hits divided by total, a number from 0 to 1, or NaN if total is 0.
 
     Attributes:
         hits: How often it happened.
-        total: How often it could have.
-        low: The lower end of the 95 % interval.
-        high: The upper end.
+        total: How often it could have happened.
+        low: The lower end of the 95 % confidence interval.
+        high: Its upper end.
     """
 
     hits: int
@@ -24,7 +24,7 @@ class Rate(float):
     high: float
 
     def __new__(cls, hits: int, total: int) -> "Rate":
-        """Return the rate of *hits* of *total*."""
+        """Return the rate *hits* / *total*."""
         rate = super().__new__(cls, hits / total if total else nan)
         rate.hits, rate.total = hits, total
         rate.low, rate.high = wilson(hits, total)
@@ -34,7 +34,7 @@ class Rate(float):
         return Rate, (self.hits, self.total)
 
     def differs_from(self, other: "Rate") -> bool:
-        """Tell whether the two intervals have nothing in common: a careful test."""
+        """Tell whether the two intervals do not overlap, which is a careful test."""
         return self.low > other.high or other.low > self.high
 
     def __str__(self) -> str:
@@ -47,15 +47,15 @@ class Rate(float):
 
 
 def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
-    """Return the interval in which the true rate lies, with 95 % confidence.
+    """Return the 95 % confidence interval of the true rate.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
     Journal of the American Statistical Association 22 (1927), 209-212.
 
     Args:
         hits: How often it happened.
-        total: How often it could have; 0 says nothing, and the interval is from 0 to 1.
-        z: The quantile of the normal distribution; of 95 % if left out.
+        total: How often it could have happened; for 0 the interval is from 0 to 1.
+        z: The quantile of the normal distribution; the default is for 95 %.
     """
     if not total:
         return 0.0, 1.0
@@ -69,7 +69,7 @@ def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Stratum:
-    """How often one case passed, before and after."""
+    """The number of passed and of all answers to one case, before and after."""
 
     before_hits: int
     before_total: int
@@ -78,11 +78,11 @@ class Stratum:
 
 
 def p_value(strata: Iterable[Stratum]) -> float:
-    """Return how likely so large a difference is if nothing changed, case by case; two-sided.
+    """Return the two-sided probability of such a difference if no case had changed.
 
     It is the exact conditional test of 2 x 2 tables in strata: within each case the answers are
-    shuffled between before and after. With one answer to each case it is the exact test of
-    McNemar. Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959),
+    shuffled between before and after. With one answer to each case it is McNemar's exact
+    test. Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959),
     719-748; Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis,
     6.3 and 6.6.
     """
@@ -110,7 +110,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the fewest and the most of all hits that can be after."""
+    """Return the smallest and the largest possible number of hits after."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 
@@ -121,7 +121,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the hypergeometric distribution of the hits after, and where it begins."""
+    """Return the hypergeometric distribution of the hits after, and its first number of hits."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)

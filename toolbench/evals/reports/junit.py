@@ -1,4 +1,4 @@
-"""A report as JUnit XML, which every CI shows.
+"""Write a report as JUnit XML for a CI.
 
 Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
 """
@@ -16,7 +16,7 @@ _LONGEST = 2_000  # characters of a value
 def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
     """Return *trials* as JUnit XML: a suite for each model, a test case for each answer.
 
-    An answer that is not as expected is a failure, one that did not come an error.
+    An answer that is not as expected is a failure; a trial without an answer is an error.
     """
     by_model: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -71,5 +71,5 @@ def _attribute(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return *text* with the characters that XML 1.0 cannot carry spelled out."""
+    """Return *text* with characters that XML 1.0 does not allow written as escapes."""
     return visible(text)

@@ -1,4 +1,4 @@
-"""What got better and what got worse between two reports, and whether that is more than chance."""
+"""Compare two reports: what got better or worse, and whether it may be chance."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from toolbench.evals.reports.eval_report import EvalReport
 
 LEVEL = 0.05
-"""Below this p-value a difference is called one."""
+"""The p-value below which a difference is significant."""
 
 
 @dataclass(frozen=True)
 class CaseChange:
-    """A case that passes more often, or less often, than before."""
+    """A case that passed more often or less often than before."""
 
     case: str
     before: Rate
@@ -35,20 +35,20 @@ class CaseChange:
 
 @dataclass(frozen=True)
 class ModelChange:
-    """What changed for one model."""
+    """The changes for one model."""
 
     model: str
     before: Rate
-    """How often all was right, in the cases that both reports have."""
+    """The rate of passed answers, in the cases that are in both reports."""
     after: Rate
     p_value: float
-    """How likely so large a difference is by chance; see `intervals.p_value`."""
+    """The probability of such a difference by chance; see `intervals.p_value`."""
     better: tuple[CaseChange, ...]
     worse: tuple[CaseChange, ...]
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance alone would seldom (5 %) give so large a difference."""
+        """Whether the difference is significant, at the level of 5 %."""
         return self.p_value < LEVEL
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class ModelChange:
 
 
 class Comparison(tuple[ModelChange, ...]):
-    """What changed, a `ModelChange` for each model."""
+    """A tuple of changes, a `ModelChange` for each model."""
 
     __slots__ = ()
 
@@ -91,9 +91,9 @@ class Comparison(tuple[ModelChange, ...]):
 
 
 def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
-    """Return what changed from *before* to *after*, for each model of both.
+    """Compare the reports *before* and *after*, for each model that is in both.
 
-    Where each report has one model, these two are compared, whatever their names.
+    If each report has only one model, these two are compared, even under different names.
     """
     now, then = _by_model(after), _by_model(before)
     if len(now) == len(then) == 1:
@@ -107,7 +107,7 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
 
 
 Results = Mapping[tuple[str, str], tuple[int, int]]
-"""How often each case passed, and of how many answers."""
+"""The number of passed and of all answers, for each case."""
 
 
 def _by_model(report: "EvalReport") -> dict[str, Results]:

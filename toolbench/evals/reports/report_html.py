@@ -1,4 +1,4 @@
-"""A report of an evaluation as HTML that needs no kernel, no script and no network."""
+"""Write a report of an evaluation as HTML without scripts, for use without a kernel."""
 
 from collections.abc import Iterable
 from html import escape as escape_text
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from toolbench.evals.reports.eval_report import EvalReport
 
 IN_A_CELL = 50
-"""Failures that a cell shows: what it shows is saved with the notebook."""
+"""The number of failures shown in a cell; few, as they are saved with the notebook."""
 
 _TEXT = 5_000  # characters of an answer
 
 
 def page(title: str, body: str) -> str:
-    """Return *body* as a whole page."""
+    """Return *body* as a whole HTML page."""
     return whole_page(escape_text(title), body, width="70rem")
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
-    """Return the report: the summary, what was taken for what, and each failure, folded.
+    """Return the report as HTML: the summary, confused tools, and each failure, folded.
 
     Args:
         report: The report.
-        most: How many failures, and how many errors, are shown; None: all.
+        most: The most failures, and the most errors, to show; None for all.
     """
     parts = [
         *_overview(report),
@@ -162,7 +162,7 @@ def expected_html(trial: Trial, report: "EvalReport") -> Html:
 
 
 def _hidden(call: ExpectedCall, report: "EvalReport") -> Any:
-    """Return the expected arguments without what the tool calls secret."""
+    """Return the expected arguments with the tool's secrets hidden."""
     tool = report.tools.get(call.name)
     if tool is None:
         return hide(call.arguments, {})

@@ -1,4 +1,4 @@
-"""How well each model did, in rates that know how little they were measured."""
+"""The summary of an evaluation: rates of each model, with confidence intervals."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -12,28 +12,28 @@ RATES = ("passed", "picked", "filled", "called_when_none", "forbidden", "repaire
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """The rates of one model. An answer that failed to come is in `errors` and nowhere else."""
+    """The rates of one model. A trial without an answer counts only in `errors`."""
 
     trials: int
     errors: int
     passed: Rate
-    """All was as the case expects."""
+    """The answer was as the case expects."""
     picked: Rate
-    """It called the expected tools, of the answers where some were expected."""
+    """It called the expected tools, of the answers with expected calls."""
     filled: Rate
-    """It filled every argument right, of the answers that picked right."""
+    """All arguments were right, of the answers with the right tools."""
     called_when_none: Rate
-    """It called a tool, of the answers where none was expected. Lower is better."""
+    """It called a tool, of the answers where no call was expected. Lower is better."""
     forbidden: Rate
-    """It called what was forbidden, of the cases that forbid something. Lower is better."""
+    """It called a forbidden tool, of the cases that forbid one. Lower is better."""
     repaired: Rate
     """A call had to be repaired, of the answers with calls. Lower is better."""
     tokens: int | None
-    """Read and written, all together; None if the model does not say."""
+    """Tokens of all requests and answers; None if the model does not report them."""
     cost: float | None
-    """US dollars, all together; None if the model does not say."""
+    """The total cost in US dollars; None if the model does not report it."""
     seconds: float
-    """The mean of an answer."""
+    """The mean time of an answer."""
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> "ModelSummary":
@@ -64,7 +64,7 @@ def _rate(trials: list[Trial], name: str) -> Rate:
 
 
 class Summary(Mapping[str, ModelSummary]):
-    """The summaries by the names of the models; of one model alone also as attributes."""
+    """The summaries by model name; with only one model, its rates are attributes too."""
 
     def __init__(self, trials: Iterable[Trial], models: Iterable[str]) -> None:
         """Summarise *trials* of *models*."""
@@ -91,7 +91,7 @@ class Summary(Mapping[str, ModelSummary]):
         raise AttributeError(msg)
 
     def rows(self) -> list[dict[str, str]]:
-        """Return a row of texts for each model: what a person reads."""
+        """Return a row of texts for each model, for a person to read."""
         return [_row(name, summary) for name, summary in self.items()]
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""Sweeps: one tool called with many arguments, a row for each call."""
+"""Sweeps: call one tool with many sets of arguments, with a row for each call."""

@@ -1,4 +1,4 @@
-"""The calls of a sweep: every combination of a grid, a list of arguments, or the rows of a table."""
+"""The calls of a sweep: all combinations of a grid, a list of arguments, or rows of a table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -15,14 +15,14 @@ _SINGLE = (str, bytes, Mapping)  # one value, though it can be iterated over
 
 
 class Calls:
-    """Arguments, one after another; they are made when they are needed."""
+    """The sets of arguments of a sweep, each made when it is needed."""
 
     def __init__(self, tool: ToolDefinition[Any, Any], inputs: Any) -> None:
         """Read *inputs* for *tool*.
 
         Raises:
-            CaseError: If they are no grid, list or table, or name an argument that the tool
-                does not have.
+            CaseError: If they are not a grid, list or table, or name an argument that the
+                tool does not have.
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
@@ -51,7 +51,7 @@ class Calls:
                 raise CaseError(msg)
 
     def _shared_names(self) -> set[str]:
-        """Return the names that stand in every row: a typo in one row is an error of that row."""
+        """Return the names that are in every row; a typo in one row is an error of that row only."""
         return set.intersection(*map(set, self._rows)) if self._rows else set()
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Calls:
 
     @property
     def axes(self) -> list[str]:
-        """The arguments of a grid that take more than one value."""
+        """The arguments of a grid with more than one value."""
         axes = self._axes or {}
         return [name for name, values in axes.items() if len(values) > 1]
 
@@ -89,7 +89,7 @@ def _arguments(row: Any) -> dict[str, Any]:
 
 
 def _rows_of(frame: Frame) -> list[dict[str, Any]]:
-    """Return the rows of a table; an empty cell is an argument that is not sent."""
+    """Return the rows of a table; for an empty cell no argument is sent."""
     names = [str(name) for name in frame.columns]
     rows = frame.itertuples(index=False, name=None)
     return [
@@ -103,7 +103,7 @@ def _rows_of(frame: Frame) -> list[dict[str, Any]]:
 
 
 def _as_python(value: Any) -> Any:
-    """Return a number of NumPy as one of Python."""
+    """Turn a number of NumPy into a number of Python."""
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "shape", None) == () else value
 

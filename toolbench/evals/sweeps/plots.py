@@ -1,4 +1,4 @@
-"""Plots of a sweep, where matplotlib is installed."""
+"""Plot the results of a sweep with matplotlib, if it is installed."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -33,7 +33,7 @@ def heatmap(report: "SweepReport", value: str | None, x: str, y: str) -> Any:
 
 
 def lines(report: "SweepReport", value: str | None, x: str, by: str) -> Any:
-    """Return a figure of *value* over the argument *x*, a line for each *by*; see `SweepReport.plot`."""
+    """Return a figure of *value* over *x*, with a line for each value of *by*; see `SweepReport.plot`."""
     axes = [*report.axes]
     x = x or next((name for name in axes if name != by), "")
     by = by or next((name for name in axes if name != x), "")
@@ -77,7 +77,7 @@ def _check(report: "SweepReport", *names: str) -> None:
 
 
 def _first_result(report: "SweepReport") -> str:
-    """Return the first column of numbers that is no argument."""
+    """Return the first column of numbers that is not an argument."""
     arguments = {name for row in report for name in row.arguments}
     for name, values in report.columns.items():
         is_result = name not in arguments and name not in _ASIDE

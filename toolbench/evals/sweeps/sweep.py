@@ -1,4 +1,4 @@
-"""Call one tool with many arguments: a row for each call, here or on a cluster."""
+"""Call one tool once per set of arguments, here or on a cluster: one row each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ _TRIES = 2  # how often a call is begun whose worker dies
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Calls that go to an executor together."""
+    """Calls that are sent to an executor together."""
 
     calls: tuple["_Call", ...]
     tries: int = 1
@@ -48,7 +48,7 @@ class _Batch:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Call:
-    """One call: where its row is, and what is sent."""
+    """One call: the place of its row, and its arguments."""
 
     place: int
     arguments: Mapping[str, Any]
@@ -70,32 +70,32 @@ def sweep(
     confirm: bool = True,
     on_progress: Callable[[str], object] | None = None,
 ) -> SweepReport:
-    """Call *tool* with many arguments, and return a row for each call.
+    """Call *tool* with many sets of arguments, and return a row for each call.
 
-    What a tool raises is a row. No call is a record of `history()`, which keeps 1,000 of them. The
-    policy is asked once, with the number of calls. An interrupt keeps what is done.
+    An exception of the tool is a row too. Calls are not added to `history()`. Consent is asked
+    for once, with the number of calls. After an interrupt, the finished rows are returned.
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
-        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (every combination; a text, an object
-            or a number is one value), a list of arguments, or a DataFrame with a row a call (an
-            empty cell is not sent).
-        executor: Makes the calls: any `concurrent.futures.Executor`. Threads if left out; a tool
-            that holds something of its own (neither a plain function nor read-only) is called
-            by one of them. On a cluster each worker has the tool for itself; of a server's
-            tool it has a session of its own.
-        save: A JSONL file with a line a call.
-        resume: Take from the file what was called already with the same arguments by the same
-            tool: same schema, same source.
+        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (all combinations; a text, an object
+            or a number is one value), a list of arguments, or a DataFrame with one call per
+            row (an empty cell is not sent).
+        executor: Makes the calls: any `concurrent.futures.Executor`; threads if left out. A tool
+            that is neither a plain function nor read-only may have state, so only one thread
+            calls it. On a cluster each worker has its own copy of the tool, or its own
+            session with the tool's server.
+        save: A JSONL file with one call per line.
+        resume: Take finished calls from the file, if arguments, schema and source of the tool
+            are the same.
         repeats: How often each call is made.
-        workers: How many threads call.
-        retry_errors: Call again where the file holds an error.
-        confirm: Ask where the policy wants it; otherwise the caller has asked already.
-        on_progress: Is given a line of text now and then.
+        workers: The number of threads.
+        retry_errors: Repeat calls for which the file has an error.
+        confirm: Ask for consent if the policy requires it; False if the caller has asked.
+        on_progress: Gets a line of text from time to time.
 
     Raises:
-        CaseError: If *inputs* are no calls of the tool, or an option cannot be used.
-        ConsentError: If a yes was needed and there was none: nothing was called.
+        CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
+        ConsentError: If consent was needed and not given: no call was made.
         NotImplementedError: If the tool has no executor.
         ToolNotFoundError: If there is no tool of that name.
     """
@@ -119,7 +119,7 @@ def sweep(
 
 
 class _Sweep:
-    """One sweep, from the arguments to the report."""
+    """The work of one sweep, from the arguments to the report."""
 
     def __init__(self, tool: AnyTool, calls: Calls, repeats: int) -> None:
         self._tool, self._inputs, self._repeats = tool, calls, repeats
@@ -143,7 +143,7 @@ class _Sweep:
                 yield _Call(next(place), arguments, masked, repeat, f"{key}-{repeat}")
 
     def _masked(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return *arguments* without secrets: no file and no key is made of one."""
+        """Return *arguments* with secrets hidden, for files and keys."""
         secrecy = self._tool.secrecy
         if secrecy.is_harmless(arguments):
             return arguments
@@ -151,7 +151,7 @@ class _Sweep:
         return masked
 
     def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
-        """Add to *lines*, and take over what they hold of this sweep if that is wanted."""
+        """Save new rows in *lines*; if *is_wanted*, take the finished calls from them."""
         self._lines = lines
         if not is_wanted:
             return
@@ -173,7 +173,7 @@ class _Sweep:
         *,
         confirm: bool,
     ) -> SweepReport:
-        """Make the calls that are not made yet, and return the report of all."""
+        """Make the remaining calls, and return the report of all calls."""
         planned = len(self._inputs) * self._repeats
         left = planned - len(self._rows)
         name = self._tool.name
@@ -217,7 +217,7 @@ class _Sweep:
     def _lane(
         self, executor: Executor | None, workers: int, undo: ExitStack
     ) -> Lane[_Batch]:
-        """Return what gives the calls to *executor*, or to threads."""
+        """Return the lane that gives the calls to *executor*, or to threads."""
         batches = self._batches()
         if executor is None:
             workers = workers if _may_run_together(self._tool) else 1
@@ -235,7 +235,7 @@ class _Sweep:
         return Lane(executor, batches, submit, width)
 
     def _batches(self) -> Iterator[_Batch]:
-        """Yield the calls that are left, as many together as take about 50 ms."""
+        """Yield the remaining calls in batches of about 50 ms."""
         waiting: list[_Call] = []
         for call in self._calls():
             if call.place in self._rows:
@@ -248,7 +248,7 @@ class _Sweep:
             yield _Batch(tuple(waiting))
 
     def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
-        """Make all calls, and those of workers that died once more; return why it ended early."""
+        """Make all calls, those of failed workers again; return why it ended early, if it did."""
         lanes = [lane]
         while True:
             for batch, future in completed(lanes, draw=line.draw):
@@ -279,14 +279,14 @@ class _Sweep:
         self._adapt(sum(result["seconds"] for result in results), len(results))
 
     def _adapt(self, seconds: float, calls: int) -> None:
-        """Choose how many calls go together next, by how long the last ones took."""
+        """Choose the size of the next batches by how long the last calls took."""
         if calls:
             each = seconds / calls
             target_size = int(_ALOFT / each) if each else _LARGEST
             self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
 
     def _lost(self, batch: _Batch, reason: str, line: ProgressLine) -> None:
-        """Make the calls of a worker that died again, each alone; after that they are errors."""
+        """Repeat the calls of a failed worker, each alone; if that fails too, they are errors."""
         if batch.tries < _TRIES:
             tries = batch.tries + 1
             self._again += [_Batch((call,), tries) for call in batch.calls]
@@ -307,7 +307,7 @@ def _submit(
 
 
 def _may_run_together(tool: AnyTool) -> bool:
-    """Tell whether calls of *tool* share nothing: a plain function, or one that only reads."""
+    """Tell whether calls of *tool* may run at once: a plain function, or a read-only tool."""
     return tool.hints.readOnlyHint is True or isinstance(
         tool.executor, FunctionExecutor
     )

@@ -1,4 +1,4 @@
-"""One call of a sweep, where an executor makes it: nothing here knows the session."""
+"""Make the calls of a sweep in an executor's worker, without the notebook's session."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -27,18 +27,18 @@ _ROWS, _COLUMNS, _CELL = 20, 12, 100  # of a table
 _OWN = frozenset({*Observation.model_fields, "kind"})
 
 Result = dict[str, Any]
-"""What came of a call, plain: state, seconds, fields, text, images, table."""
+"""The result of a call as plain data: state, seconds, fields, text, images, table."""
 
 
 def make_calls(
     tool: Any, batch: Sequence[Mapping[str, Any]], stop: Event | None = None
 ) -> list[Result]:
-    """Call *tool* with each arguments of *batch*, and return what came of them, in order.
+    """Call *tool* with each set of arguments in *batch*, and return the results in order.
 
     Args:
-        tool: The tool, or what makes it where the call is made (`with tool.resolved()`).
+        tool: The tool, or an object that makes it in the worker (`with tool.resolved()`).
         batch: The arguments of each call.
-        stop: Once it is set, no further call is made; the list is shorter then.
+        stop: If it is set, no further calls are made and the list is shorter.
     """
     if not isinstance(tool, ToolDefinition):
         with tool.resolved() as definition:
@@ -90,7 +90,7 @@ def _read(observation: Observation) -> Result:
 
 
 def fields_of(observation: Observation) -> Json:
-    """Return the fields of a result: of an object its parts, of anything else `result` alone."""
+    """Return the fields of a result: the parts of an object; of other values only `result`."""
     if isinstance(observation, ResultObservation):
         return _parts(observation.result)
     structured = getattr(observation, "structured", None)

@@ -1,4 +1,4 @@
-"""A sweep as HTML: the rows, the pictures and tables that came out, and what failed."""
+"""Write a sweep as HTML: its rows, returned pictures and tables, and errors."""
 
 from collections import Counter
 from itertools import islice
@@ -27,8 +27,8 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
     Args:
         report: The report.
-        is_page: Write the first 10,000 rows as a table; in a cell it is 50, and the page
-            draws others as they are scrolled to.
+        is_page: Write the first 10,000 rows as a table; a cell gets 50, and the page draws
+            more while a person scrolls.
     """
     facts = f"{counted(len(report), 'call')} in {report.seconds:.2f} s"
     head = (
@@ -56,7 +56,7 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
 
 def _pictures(report: "SweepReport") -> str:
-    """The images and tables of the first calls that returned any, each under its arguments."""
+    """The images and tables of the first calls that returned some, each with its arguments."""
     rows = [row for row in report if row.images or row.table]
     if not rows:
         return ""

@@ -1,4 +1,4 @@
-"""What came of a sweep: a row a call."""
+"""The report of a sweep: a row for each call."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +24,10 @@ _MAX_ROWS = 10  # rows in the text of a report
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One call, and what came of it."""
+    """One call and its result."""
 
     arguments: Mapping[str, Any]
-    """What was sent, secrets hidden."""
+    """The arguments, with secrets hidden."""
     repeat: int
     state: str
     """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker)."""
@@ -35,18 +35,18 @@ class Row:
     fields: Mapping[str, Any]
     """The fields of the result, or `result` alone."""
     text: str = ""
-    """What a model reads of it, where that is more than its one field."""
+    """The text for a model, if it is more than the only field."""
     error: str | None = None
     images: Sequence[str] = ()
-    """As `data:` or `https:` URLs."""
+    """Images as `data:` or `https:` URLs."""
     table: Json | None = None
-    """The first rows of a table that was returned: `columns`, `rows`, `shape`."""
+    """The first rows of a returned table: `columns`, `rows`, `shape`."""
 
     @classmethod
     def of(
         cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]
     ) -> "Row":
-        """Return the row of a *result*, as `make_calls` made it or a file kept it."""
+        """Return the row of a *result* from `make_calls` or from a file."""
         return cls(
             arguments,
             repeat,
@@ -74,19 +74,19 @@ class SweepReport(Sequence[Row]):
         stopped: str | None = None,
         seconds: float = 0.0,
     ) -> None:
-        """Report on *rows*; `sweep` makes the report."""
+        """Make a report of *rows*; users get it from `sweep`."""
         self.tool = tool
         """The name of the tool."""
         self._rows = rows
         self._arguments = arguments
         self.axes = tuple(axes)
-        """The arguments that were varied."""
+        """The arguments with more than one value."""
         self.planned = planned
-        """How many calls there should be."""
+        """The planned number of calls."""
         self.stopped = stopped
         """Why it ended early, in words; None if it did not."""
         self.seconds = seconds
-        """How long it took, all together."""
+        """The total time, in seconds."""
 
     @cached_property
     def errors(self) -> list[Row]:
@@ -95,9 +95,9 @@ class SweepReport(Sequence[Row]):
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """Every column with its values: arguments first, then the fields of the results.
+        """All columns with their values: arguments first, then the fields of the results.
 
-        A field that is called like an argument is `result.<name>`.
+        A field with the name of an argument is `result.<name>`.
         """
         arguments = _names((row.arguments for row in self._rows), self._arguments)
         results = _names((row.fields for row in self._rows), ())
@@ -116,7 +116,7 @@ class SweepReport(Sequence[Row]):
         return columns
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return a row a call: one column an argument, one a field of the result.
+        """Return a row for each call, with a column for each argument and each field of the result.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -131,7 +131,7 @@ class SweepReport(Sequence[Row]):
         """Return the report as one page that needs no kernel.
 
         Args:
-            path: A file to write the page to, too.
+            path: A file to which the page is also written.
         """
         text = page(f"Sweep of {self.tool}", sweep_html(self, is_page=True))
         if path is not None:
@@ -140,7 +140,7 @@ class SweepReport(Sequence[Row]):
 
     @property
     def notices(self) -> list[str]:
-        """What a reader must know beside the rows."""
+        """Notes that a reader needs to judge the rows."""
         if self.stopped is None:
             return []
         return [
@@ -150,7 +150,7 @@ class SweepReport(Sequence[Row]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return len(self), len(self.columns)
 
     def itertuples(
@@ -158,7 +158,7 @@ class SweepReport(Sequence[Row]):
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """Give the rows as pandas does, so that a report is shown as a table."""
+        """Yield the rows like pandas, so that a report is shown as a table."""
         numbered = enumerate(zip(*self.columns.values(), strict=True))
         return ((n, *row) if index else row for n, row in numbered)
 
@@ -196,7 +196,7 @@ class SweepReport(Sequence[Row]):
         return {"text/plain": self.to_text(), "text/html": sweep_html(self)}
 
     def heatmap(self, value: str | None = None, *, x: str = "", y: str = "") -> Any:
-        """Return a matplotlib figure: *value* as colour over two arguments; the mean of repeats.
+        """Return a matplotlib figure: *value* (the mean of repeats) as colour over two arguments.
 
         Args:
             value: A column of numbers; the first result if left out.
@@ -217,7 +217,7 @@ class SweepReport(Sequence[Row]):
         Args:
             value: A column of numbers; the first result if left out.
             x: The argument along the bottom; the first axis of the grid if left out.
-            by: The argument that has a line for each of its values; the second axis if left out.
+            by: The argument with a line for each value; the second axis if left out.
 
         Raises:
             CaseError: If there are no such columns, or they hold no numbers.
@@ -229,7 +229,7 @@ class SweepReport(Sequence[Row]):
 
 
 def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> list[str]:
-    """Return every key of *rows*, those of *order* first."""
+    """Return all keys of *rows*, those in *order* first."""
     known: dict[str, None] = {}
     for row in rows:
         known.update(dict.fromkeys(row))

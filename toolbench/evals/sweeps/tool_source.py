@@ -1,4 +1,4 @@
-"""What a tool does, as far as its source tells: a sweep is not resumed after it changed."""
+"""Find the source of a tool: after it changed, a sweep must not be resumed."""
 
 from inspect import getsource
 from types import CodeType
@@ -9,7 +9,7 @@ from toolbench.core.tool import ToolDefinition
 
 
 def source_of(tool: ToolDefinition[Any, Any]) -> str:
-    """Return the source of what does the work of *tool*; its compiled code where there is none."""
+    """Return the source of the function or executor of *tool*, or else its compiled code."""
     executor: Any = tool.executor
     is_function = isinstance(executor, FunctionExecutor)
     thing = innermost(executor.function) if is_function else type(executor)
@@ -21,7 +21,7 @@ def source_of(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def _code_text(code: CodeType) -> str:
-    """Return what identifies compiled code: its instructions, names and constants."""
+    """Return a text that identifies compiled code: its instructions, names and constants."""
     constants = [
         _code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts
     ]

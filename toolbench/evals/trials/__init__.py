@@ -1,1 +1,1 @@
-"""Trials: a model answers a case once, and the answer is scored without any model."""
+"""Trials: a model answers a case once, and the answer is scored without another model."""

@@ -1,16 +1,16 @@
-"""Keep what an evaluation costs below a limit."""
+"""Keep the cost of an evaluation below a limit."""
 
 from toolbench.errors import CaseError
 
 
 class Budget:
-    """What answers may cost, all together; what they will cost is taken from those that came."""
+    """A limit for the cost of all answers; the mean cost so far predicts the next ones."""
 
     def __init__(self, limit: float | None) -> None:
-        """Allow *limit* US dollars; None: no limit.
+        """Allow *limit* US dollars; None for no limit.
 
         Raises:
-            CaseError: If the limit is no sum of money.
+            CaseError: If the limit is not more than 0.
         """
         if limit is not None and not limit > 0:  # NaN is not
             msg = f"max_cost is more than 0 dollars, not {limit!r}."
@@ -21,18 +21,18 @@ class Budget:
         self._running = 0
         self._answers = 0
         self.is_over = False
-        """Whether a request was held back for its cost."""
+        """Whether a request was not made because of its cost."""
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there is a limit, and answers came that do not say what they cost."""
+        """Whether there is a limit, but some answers do not report their cost."""
         return self._limit is not None and self._answers > self._priced
 
     def may_begin(self) -> bool:
-        """Tell whether one more request fits, and take it as begun if so.
+        """Tell whether the limit allows one more request; if so, count it as begun.
 
-        Until the first answer has come, requests are made one at a time: it is unknown yet what
-        one costs.
+        Until the first answer has arrived, only one request is made at a time, as the cost of
+        a request is not known.
         """
         if self._limit is None:
             return True
@@ -48,7 +48,7 @@ class Budget:
         return True
 
     def count(self, cost: float | None, *, is_answer: bool) -> None:
-        """Note that a request is over, and what its answer cost."""
+        """Note the end of a request, and the cost of its answer."""
         self._running -= 1
         if is_answer:
             self._answers += 1

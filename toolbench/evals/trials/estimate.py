@@ -1,4 +1,4 @@
-"""What an evaluation will take, before it starts."""
+"""Estimate the requests, tokens and cost of an evaluation before it starts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _WHOLE = 10_000_000  # characters
 
 @dataclass(frozen=True)
 class Estimate:
-    """Requests, tokens and cost; tokens and cost are estimated."""
+    """The number of requests, and estimates of tokens and cost."""
 
     requests: int
     input_tokens: int
     output_tokens: int
     cost: float | None
-    """In US dollars; None if the price of a model is not known."""
+    """The cost in US dollars; None if the price of a model is not known."""
 
     def __str__(self) -> str:
         tokens = self.input_tokens + self.output_tokens
@@ -38,9 +38,9 @@ def estimated(
     todo: Iterable[tuple[str, Case]],
     system_prompt: str | None,
 ) -> Estimate:
-    """Return what the requests *todo*, pairs of a model's name and a case, will take.
+    """Estimate the requests *todo*, pairs of a model's name and a case.
 
-    The tokens of a request are estimated from its text; an answer is taken to have 100.
+    The tokens of a request are estimated from its text; for an answer, 100 are assumed.
     """
     base = {
         name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))

@@ -1,4 +1,4 @@
-"""Ask models to answer cases, and score the answers."""
+"""Evaluate models: let them answer cases, and score the answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
@@ -45,7 +45,7 @@ from toolbench.redaction.redactor import NO_SECRETS
 from toolbench.runs.output.exception_text import sentence_of
 
 Task = tuple[str, int, int]
-"""The name of a model, the place of a case, and which answer to it, from 1."""
+"""The name of a model, the index of a case, and the number of the answer, from 1."""
 Stop = Literal["interrupted", "max_cost"]
 
 _IN_TURN = (ScriptedModel, RecordedModel, LocalModel)  # one answer after another
@@ -67,35 +67,35 @@ def evaluate(
     retry_errors: bool = False,
     on_progress: Callable[[str], object] | None = None,
 ) -> EvalReport:
-    """Have models answer each case, score the answers, and return the report.
+    """Let models answer each case, score the answers, and return the report.
 
-    A trial is one answer of a model to one prompt. No model judges: the calls of the answer are
-    compared with those that the case expects. An error of a model or the network is a row of the
-    report, and no wrong answer. An interrupt keeps what is done, and returns the report of that.
+    A trial is one answer of a model to one prompt. The calls of the answer are compared with
+    the expected calls; no model judges them. An error of a model or the network is a row of
+    the report, not a wrong answer. After an interrupt, the report has the finished trials.
 
     Args:
-        model: Anything `as_model` takes, or several by name: `{"small": model, "large": model}`.
-        tools: What `Agent` takes: tools, classes of tools, functions, registered names.
+        model: Anything that `as_model` takes, or several by name: `{"small": model, ...}`.
+        tools: The tools, as for `Agent`: tools, classes of tools, functions, registered names.
         cases: The cases.
-        repeats: How many answers of each model to each case.
-        execute: Run the calls of the answers, too: one after another in this thread, under
-            the policy, after one question for all of them. Otherwise nothing runs.
-        executor: Makes the requests: any `concurrent.futures.Executor`, as a cluster's; model and
-            messages travel to it. Threads if left out. Scripted, recorded and local models are
-            asked here, one request at a time, and a person in this thread.
-        save: A JSONL file with a line a trial. What is in it for the same model, case, tools and
-            prompt is taken from it: give the same file to go on after an interrupt.
-        max_cost: US dollars after which no more requests are made, as far as models say what
-            they cost.
-        system_prompt: What the models are told first.
-        workers: How many requests are made at once in threads.
-        retry_errors: Ask again where the file holds an error only.
-        on_progress: Is given a line of text now and then: the estimate, and how far it is.
+        repeats: The number of answers of each model to each case.
+        execute: Also run the calls of the answers, one after another in this thread, if the
+            policy allows it and after one question for all. If False, no call is run.
+        executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's;
+            model and messages are sent to it. Threads if left out. Scripted, recorded and
+            local models answer here, one request at a time, and a person in this thread.
+        save: A JSONL file with one trial per line. Trials in it with the same model, case,
+            tools and prompt are not repeated: use the same file after an interrupt.
+        max_cost: US dollars after which no more requests are made, if the models report their
+            cost.
+        system_prompt: The instructions for the models.
+        workers: The most requests at once, in threads.
+        retry_errors: Ask again if the file has only an error.
+        on_progress: Gets a line of text from time to time: the estimate and the progress.
 
     Raises:
         CaseError: If there are no cases, or an option cannot be used.
-        ConsentError: If the calls were to run, and the answer was no.
-        RegistrationError: If a tool is none.
+        ConsentError: If calls need consent to run, and the answer was no.
+        RegistrationError: If one of *tools* is not a tool.
     """
     if repeats < 1 or workers < 1:
         msg = (
@@ -130,7 +130,7 @@ def _models(model: Any) -> dict[str, Model]:
 
 
 def _tools(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
-    """Return the tools, made as for an agent; those made here are closed with *undo*."""
+    """Return the tools, made as for an agent; *undo* closes those that are made here."""
     spec_list = [specs] if isinstance(specs, str) else specs
     toolset = Toolset(spec_list, ConversationState(), parts={})
     undo.callback(toolset.close)
@@ -147,14 +147,14 @@ def _ask(
     tools: Sequence[Json],
     cancel_token: CancelToken | None = None,
 ) -> tuple[Answer, float]:
-    """Ask for one answer, here or where an executor works; return it with its seconds."""
+    """Ask for one answer, here or in an executor's worker; return it with its seconds."""
     began = perf_counter()
     answer = model.complete(messages, tools, cancel=cancel_token)
     return answer, perf_counter() - began
 
 
 class _Evaluation:
-    """One evaluation, from the plan to the report."""
+    """The work of one evaluation, from the plan to the report."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class _Evaluation:
         return key_of(name, case, digest, self._system_prompt, repeat, self._execute)
 
     def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
-        """Take over what *lines* hold of this evaluation, and add to them."""
+        """Take the finished trials of this evaluation from *lines*, and save new ones there."""
         self._lines = lines
         tasks = {self._key(task): task for task in self._plan()}
         for line in lines.lines():
@@ -228,7 +228,7 @@ class _Evaluation:
         budget: Budget,
         on_progress: Callable[[str], object] | None,
     ) -> EvalReport:
-        """Make the requests that are not made yet, and return the report of all."""
+        """Make the remaining requests, and return the report of all trials."""
         estimate = self._estimate()
         if self._execute:
             count = sum(
@@ -283,7 +283,7 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Keep the trial of *task*, in the file too, and return it."""
+        """Save the trial of *task*, also in the file, and return it."""
         trial = self._trial(task, future)
         if self._lines is not None:
             self._lines.add(self._key(task), trial.to_dict())
@@ -293,7 +293,7 @@ class _Evaluation:
     def _lanes(
         self, executor: Executor | None, workers: int, undo: ExitStack
     ) -> list[Lane[Task]]:
-        """Return a lane for each model that answers in turn, and one for all others."""
+        """Return a lane for each model that takes one request at a time, and one for the others."""
         lanes: list[Lane[Task]] = []
         together: list[str] = []
         for name, model in self._models.items():
@@ -336,7 +336,7 @@ class _Evaluation:
     # --- a trial -------------------------------------------------------------------
 
     def _trial(self, task: Task, future: "Future[Any]") -> Trial:
-        """Return the trial of *task*, whose answer, or failure, *future* holds."""
+        """Return the trial of *task*; *future* has its answer or its error."""
         name, place, repeat = task
         case, model = self._cases[place], self._models[name]
         try:
@@ -369,7 +369,7 @@ class _Evaluation:
         )
 
     def _lightened(self, trial: Trial) -> Trial:
-        """Return *trial* without its message, if it passed or there are many that failed."""
+        """Return *trial* without its message if it passed, or if many failed messages are kept."""
         if trial.message is None:
             return trial
         if trial.passed is False and self._kept_whole < _FAILURES:
@@ -385,7 +385,7 @@ def _threads(count: int, undo: ExitStack) -> ThreadPoolExecutor:
 
 
 def _sentence(model: Model, error: BaseException) -> str:
-    """Return why there is no answer, without the model's key."""
+    """Return why there is no answer, with the model's key hidden."""
     if isinstance(error, BodyError):
         text = f"The answer could not be read: {error}"
     else:

@@ -1,4 +1,4 @@
-"""Run the calls of answers, after one question for all of them."""
+"""Run the calls of answers one after another."""
 
 from collections.abc import Iterable
 
@@ -11,15 +11,15 @@ _TEXT = 2_000  # characters of what a tool returned
 
 
 class CallRunner:
-    """Runs calls one after another; after an interrupt it runs no more."""
+    """A runner of calls, one after another, that stops after an interrupt."""
 
     def __init__(self) -> None:
         """Start without an interrupt."""
         self.is_interrupted = False
-        """Whether a person interrupted a run: the trial it belongs to is kept."""
+        """Whether a person interrupted a run; its trial is still kept."""
 
     def run(self, calls: Iterable[ToolCall]) -> tuple[Json, ...]:
-        """Run those of *calls* that can run, and return what came of each."""
+        """Run those of *calls* that can run, and return their results."""
         results: list[Json] = []
         for call in calls:
             if call.tool is None or call.action is None or call.tool.executor is None:

@@ -1,4 +1,4 @@
-"""Score an answer by what its case expects. No model judges."""
+"""Score an answer by the expectations of its case, without a model."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
     """Return the scores of an answer, as the fields of a `Trial`.
 
     Args:
-        case: What was expected.
-        calls: The calls of the answer, as `parse_tool_calls` read them.
-        redactor: Hides the secrets among the arguments.
+        case: The case with the expected calls.
+        calls: The calls of the answer, from `parse_tool_calls`.
+        redactor: Hides the secrets in the arguments.
     """
     called = tuple(call.name for call in calls)
     right, wrong = Counter(called), Counter(call.name for call in case.calls)
@@ -72,7 +72,7 @@ def _sent(call: ToolCall) -> SentCall:
 
 
 def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
-    """Return the defaults of the arguments of *tool*, those that its schema declares."""
+    """Return the defaults of the arguments that are in the schema of *tool*."""
     properties = {} if tool is None else tool.input_node.properties
     return {name: node.default for name, node in properties.items() if node.has_default}
 
@@ -88,7 +88,7 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
 def redactor_of(
     case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool]
 ) -> Redactor:
-    """Return what hides the secrets among the arguments that were expected and sent."""
+    """Return a redactor for the secrets in the expected and sent arguments."""
     secrets = [
         secret
         for call in calls

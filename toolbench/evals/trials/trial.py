@@ -16,44 +16,44 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One answer. A score is None where the question does not arise."""
+    """One answer with its scores. A score is None if it does not apply."""
 
     model: str
     case: Case
     repeat: int
-    """Which answer to the case it is, from 1."""
+    """The number of the answer to the case, from 1."""
     called: tuple[str, ...] = ()
-    """The tools it called, in order."""
+    """The names of the called tools, in order."""
     calls: tuple[Json, ...] = ()
     """The calls: `name`, `arguments` (secrets hidden), and `repairs` if there were any."""
     picked: bool | None = None
-    """Whether it called the expected tools, each as often as expected, and no other."""
+    """Whether it called exactly the expected tools, each as often as expected."""
     filled: bool | None = None
-    """Whether it filled every argument right; None if it did not pick the right tools."""
+    """Whether all arguments are right; None if the tools are not right."""
     called_when_none: bool | None = None
-    """Whether it called a tool though none was expected; None if one was."""
+    """Whether it called a tool though none was expected; None if a call was expected."""
     forbidden: bool | None = None
-    """Whether it called what the case forbids; None if the case forbids nothing."""
+    """Whether it called a forbidden tool; None if the case forbids none."""
     repaired: bool | None = None
-    """Whether a call had to be repaired before it fitted; None if there was no call."""
+    """Whether a call had to be repaired to be valid; None if there was no call."""
     problems: tuple[str, ...] = ()
-    """Everything that is not as expected, a sentence each."""
+    """All differences from the expectation, a sentence each."""
     error: str | None = None
-    """Why there was no answer, of the model or the network; then nothing is scored."""
+    """Why the model or the network gave no answer; then there are no scores."""
     seconds: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    """In US dollars, as far as the model says it."""
+    """The cost in US dollars, if the model reports it."""
     message: Mapping[str, Any] | None = None
-    """The answer as its provider has it; kept of failures, as long as there are not too many."""
+    """The answer in its provider's format; kept only for a limited number of failures."""
     results: tuple[Json, ...] = ()
-    """What came of the calls, where they were run: `run`, `state`, `text`."""
+    """The results of the calls, if they were run: `run`, `state`, `text`."""
     finish_reason: str | None = None
 
     @property
     def passed(self) -> bool | None:
-        """Whether the answer is all that the case expects; None if there was no answer."""
+        """Whether the answer is as the case expects; None if there was no answer."""
         if self.error is not None:
             return None
         right = self.filled if self.case.calls else not self.called_when_none
@@ -66,12 +66,12 @@ class Trial:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens read and written; None if the model does not say."""
+        """Tokens of request and answer; None if the model does not report them."""
         known = [n for n in (self.input_tokens, self.output_tokens) if n is not None]
         return sum(known) if known else None
 
     def to_dict(self) -> Json:
-        """Return what came of the trial, JSON-ready; the case is told apart by its title."""
+        """Return the trial as JSON data; of the case only the title."""
         fields = {name: getattr(self, name) for name in _FIELDS}
         filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
         return {
@@ -83,7 +83,7 @@ class Trial:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], case: Case) -> "Trial":
-        """Return the trial of *case* that `to_dict` wrote down."""
+        """Return the trial of *case* from the data of `to_dict`."""
         fields = {name: data[name] for name in _FIELDS if name in data}
         for name in ("called", "calls", "problems", "results"):
             fields[name] = tuple(fields.get(name, ()))
