@@ -1,4 +1,4 @@
-"""What can answer for a model: a script, a recording, a person, a file of weights, a provider's client."""
+"""Models: a script, a recording, a person, a file of weights, or a provider's client."""
 
 from typing import TYPE_CHECKING
 

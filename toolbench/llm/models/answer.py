@@ -1,4 +1,4 @@
-"""An `Answer` from whatever a provider, its SDK or a function returned."""
+"""Make an `Answer` of what a provider, its SDK or a function returned."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,18 +33,18 @@ _FINISH: Mapping[str, str] = {
     "safety": "refusal",
     "spii": "refusal",
 }
-"""Every provider's word for why it stopped, as `Answer.finish_reason` has it."""
+"""The value of `Answer.finish_reason` for each provider's word."""
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
-    """Return *value* as an answer in the dialect of *provider*.
+    """Turn *value* into an answer in the dialect of *provider*.
 
     Args:
-        value: An `Answer`, a text, a message, a whole response: as dict or SDK object.
-        provider: Whose dialect it is.
+        value: An `Answer`, a text, a message, or a whole response, as dict or SDK object.
+        provider: The dialect of the answer.
 
     Raises:
-        ModelError: If it is none of these, or a response that says what failed.
+        ModelError: If it is none of these, or a response that reports an error.
     """
     if isinstance(value, Answer):
         return _checked(value, provider)
@@ -67,7 +67,7 @@ def as_answer(value: Any, provider: Provider) -> Answer:
 
 
 def _checked(answer: Answer, provider: Provider) -> Answer:
-    """Return *answer* with a message that can be sent again, and numbers that are numbers."""
+    """Return *answer* with a message that can be sent again, and without invalid numbers."""
     if not isinstance(answer.message, Mapping):
         msg = f"The message of an answer should be a dict, not {clip(answer.message)}."
         raise ModelError(msg)
@@ -83,7 +83,7 @@ def _checked(answer: Answer, provider: Provider) -> Answer:
 
 
 def text_message(text: str, provider: Provider) -> Json:
-    """Return *text* as a message that the model of *provider* wrote."""
+    """Return *text* as a message of a model, in the dialect of *provider*."""
     match provider:
         case "gemini":
             return {"role": "model", "parts": [{"text": text}]}
@@ -100,10 +100,10 @@ def text_message(text: str, provider: Provider) -> Json:
 def call_message(
     text: str, calls: Sequence[tuple[str, Mapping[str, Any]]], provider: Provider
 ) -> Json:
-    """Return *text* and *calls* as a message that the model of *provider* wrote.
+    """Return *text* and *calls* as a message of a model, in the dialect of *provider*.
 
     Args:
-        text: What it says; may be empty.
+        text: The text of the message; may be empty.
         calls: The names of tools, as the model knows them, with their arguments.
         provider: The dialect of the message.
     """
@@ -144,11 +144,11 @@ def _made_call(name: str, arguments: Mapping[str, Any], provider: Provider) -> J
 
 
 def numbered(answer: Answer, place: int) -> Answer:
-    """Return *answer* with an id for each call that came without one.
+    """Return *answer* with an id for each call that has none.
 
     Args:
         answer: The answer of a model.
-        place: How many messages came before it, which makes the ids differ.
+        place: The number of messages before it, which makes the ids differ.
     """
     message = answer.message
     for where, key, kind in _CALLS:
@@ -171,20 +171,20 @@ _CALLS = (
     ("content", "id", "tool_use"),
     ("output", "call_id", "function_call"),
 )
-"""Where the calls of a message are, what their id is called, and how they are known."""
+"""For each dialect: the key of the calls, the key of their id, and their type."""
 
 
 def whole_answer(
     value: Any, provider: Provider, place: int, on_chunk: OnChunk | None
 ) -> Answer:
-    """Return *value*, which came in one piece, as an answer after *place* messages; report it."""
+    """Make *value*, a complete answer to *place* messages, an `Answer`; show it to *on_chunk*."""
     answer = numbered(as_answer(value, provider), place)
     report(answer, on_chunk)
     return answer
 
 
 def report(answer: Answer, on_chunk: OnChunk | None) -> None:
-    """Tell *on_chunk* of an answer that came in one piece, as if it had come in few."""
+    """Pass a complete answer to *on_chunk* in a few chunks."""
     if on_chunk is None:
         return
     read = read_message(answer.message)
@@ -204,7 +204,7 @@ _LONGEST = 1_000_000
 
 
 def _dialect(data: Json, provider: Provider) -> Provider:
-    """Whose shape a whole response has; a message has that of *provider*."""
+    """The provider whose format a whole response has; for a message it is *provider*."""
     if data.get("choices") is not None:
         return "openai"
     if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:
@@ -267,7 +267,7 @@ def _claude(data: Json) -> Answer:
 
 
 def _read_input(block: Any) -> Any:
-    """A call that came in pieces has its arguments as JSON text; one cut off keeps it."""
+    """Parse the arguments of a streamed call from JSON text; if cut off, leave the text."""
     if not isinstance(block, dict) or not isinstance(block.get("input"), str):
         return block
     try:

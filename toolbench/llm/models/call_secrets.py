@@ -1,4 +1,4 @@
-"""The secrets in the calls of a conversation, as a provider has its messages."""
+"""Find the secrets in the calls of a conversation, in any provider's messages."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A model from what the user has: a function, a provider's client, an address."""
+"""Make a model of a function, a provider's client or an address."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,28 +20,28 @@ def as_model(
     options: Mapping[str, Any] | None = None,
     price: Price | tuple[float, float] | None = None,
 ) -> Model:
-    """Return *x* as a model.
+    """Turn *x* into a model.
 
     Args:
         x: One of:
 
-            - a model, which is returned as it is;
-            - a function `(messages, tools) -> message`, which gets both as the provider is sent
-              them, and may return a message, an `Answer`, a text or a provider's response;
+            - a model, which is returned unchanged;
+            - a function `(messages, tools) -> message`, which gets both in the provider's
+              format, and may return a message, an `Answer`, a text or a provider's response;
             - a client of the package `openai`, `anthropic` or `google.genai`, sync or async,
               alone (then *name* is the provider's name of the model) or as `(client, "model")`;
-            - an address that speaks OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
-        name: What people call it.
-        provider: The dialect of its messages: "openai" of functions and addresses, unless it
-            is said; "responses" of a client of `openai` for the Responses API.
-        api_key_env: For an address, the variable that holds its key. None is sent without it. A
-            client has its own key.
-        options: What is sent with every request, such as `{"temperature": 0}`.
-        price: US dollars for a million tokens read and written, for `usage.cost`.
+            - an address of a server with OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
+            name: Its name for people.
+            provider: The dialect of its messages. The default for functions and addresses is
+                "openai"; "responses" makes a client of `openai` use the Responses API.
+            api_key_env: For an address, the environment variable with its key; without it no key
+                is sent. A client has its own key.
+            options: Fields sent with every request, such as `{"temperature": 0}`.
+            price: US dollars for a million input and output tokens, for `usage.cost`.
 
     Raises:
-        TypeError: If *x* is nothing that can answer for a model.
-        ValueError: If it can, but not like this; one sentence says why.
+        TypeError: If *x* cannot be a model.
+        ValueError: If *x* can be a model, but not with these options.
     """
     if isinstance(price, tuple):
         price = Price(*price)
@@ -77,7 +77,7 @@ def as_model(
 def _own(
     x: Any, name: str | None, provider: Provider | None, *, with_requests: bool
 ) -> Model:
-    """A model, or a function, that the user wrote."""
+    """Return the model for an object or a function of the user."""
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
         raise TypeError(msg)

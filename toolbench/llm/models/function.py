@@ -1,4 +1,4 @@
-"""A function as a model."""
+"""Use a function as a model."""
 
 import contextvars
 from collections.abc import Awaitable, Callable
@@ -35,13 +35,13 @@ from toolbench.runs.current_run import current_run
 
 
 class FunctionModel:
-    """A function `(messages, tools) -> message` as a model.
+    """A model that calls a function `(messages, tools) -> message`.
 
     Args:
-        function: Gets the messages and the tools as the provider is sent them; returns a
+        function: Gets the messages and the tools in the provider's format; returns a
             message, an `Answer`, a text, or a provider's response. It may be async: then it
-            works in the background loop.
-        name: What people call it; the function's own name if left out.
+            runs in the background loop.
+        name: Its name for people; the function's own name if left out.
         provider: The dialect of its messages.
     """
 
@@ -69,7 +69,7 @@ class FunctionModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return what the function makes of *messages* and *tools*.
+        """Return the function's answer to *messages* and *tools*.
 
         Raises:
             ModelError: If it returns no message.
@@ -96,7 +96,7 @@ class FunctionModel:
         return whole_answer(returned, self.provider, len(messages), on_chunk)
 
     def _awaited(self, returned: Awaitable[Any], cancel: Cancellable) -> Any:
-        """Return what an async function returns, which works in the background loop."""
+        """Return the result of an async function, which runs in the background loop."""
         try:
             (value,) = received(partial(_start_awaiting, returned), cancel)
         except StoppedError:
@@ -107,7 +107,7 @@ class FunctionModel:
         return value
 
     def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:
-        """Call the function in a thread of its own; a caller that stops waiting leaves it alone."""
+        """Call the function in its own thread, which goes on if the caller stops waiting."""
 
         def work() -> None:
             try:

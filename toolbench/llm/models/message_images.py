@@ -1,4 +1,4 @@
-"""The images that a model made, wherever its provider puts them in a message."""
+"""Find the images in a model's message, in any provider's format."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""You are the model: you see what a model is sent, and answer for it."""
+"""A person as the model: you see each request and write the answer."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,17 +31,17 @@ _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
 @dataclass(frozen=True)
 class PersonRequest:
-    """What a person is asked to answer, exactly as a model would be sent it."""
+    """The request that a person answers, exactly as a model would get it."""
 
     messages: Sequence[Json]
     """The conversation in the dialect of the provider, oldest first."""
     tools: Sequence[Json]
-    """The tools as the provider takes them."""
+    """The tools in the provider's format."""
     provider: Provider
 
     @property
     def tool_names(self) -> list[str]:
-        """The names of the tools, as the model knows them."""
+        """The names of the tools, as the model gets them."""
         return [str(_function(tool)["name"]) for tool in self.tools]
 
     def schema(self, name: str) -> Json:
@@ -67,7 +67,7 @@ class PersonRequest:
 
     @property
     def text(self) -> str:
-        """The whole request as a person reads it: every message, then the tools."""
+        """The whole request as text for a person: every message, then the tools."""
         turns = [
             f"[{message.get('role')}] {_words(message)}" for message in self.messages
         ]
@@ -77,8 +77,8 @@ class PersonRequest:
 
 
 Answerer = Callable[[PersonRequest, Cancellable], Any]
-"""Answers for the model: an `Answer`, a message or a text. It may block; where the token it is
-given is cancelled, no caller waits for it any more."""
+"""A function that gives the answer: an `Answer`, a message or a text. It may block; once its
+cancel token is cancelled, no caller waits for it."""
 
 
 _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=None)
@@ -98,15 +98,15 @@ def asked_by(answerer: Answerer) -> Iterator[None]:
 
 
 class PersonModel:
-    """A model that a person answers for: you see what a model is sent, and say what it says.
+    """A model whose answers a person writes: you see each request and answer it.
 
-    Without an *answerer* you are asked in the cell, by `input()`, or where the run that asks is
-    shown: first for the tool to call or a text, then for each argument of the tool. `answering`
-    answers in advance.
+    Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
+    first for the tool to call or a text, then for each argument of the tool. `answering` answers
+    in advance.
 
     Args:
-        answerer: Asks a person in another way, as a panel does; may be exchanged at any time.
-        name: What people call it.
+        answerer: Asks a person in another way, as a panel does; may be replaced at any time.
+        name: Its name for people.
         provider: The dialect of its messages.
     """
 
@@ -132,7 +132,7 @@ class PersonModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return what the person answers.
+        """Return the person's answer.
 
         Raises:
             ModelError: If no person can answer here.
@@ -152,7 +152,7 @@ class PersonModel:
 
 
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
-    """Ask for the answer as any question is asked: in the cell, or where the run is shown."""
+    """Ask for the answer like any question: in the cell, or in the panel of the run."""
     names = request.tool_names
     chosen = _asked(_choice(request.text, names))
     name, text = chosen.get("tool"), str(chosen.get("text") or "")
@@ -203,7 +203,7 @@ def _function(tool: Json) -> Json:
 
 
 def _words(message: Json) -> str:
-    """What a message says; its calls, and whatever is no text, as JSON."""
+    """The text of a message, with calls and other content as JSON."""
     content = message.get("content")
     if isinstance(content, str) and not message.get("tool_calls"):
         return content

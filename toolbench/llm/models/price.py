@@ -1,4 +1,4 @@
-"""What tokens cost."""
+"""Compute the cost of an answer from the price of tokens."""
 
 from dataclasses import dataclass, replace
 
@@ -7,13 +7,13 @@ from toolbench.llm.models.protocol import Answer
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for a million tokens; a provider that says itself what it took is believed."""
+    """A price in US dollars for a million tokens; a cost that the provider reports has priority."""
 
     input: float
     output: float
 
     def priced(self, answer: Answer) -> Answer:
-        """Return *answer* with what it cost, if that can be told."""
+        """Return *answer* with its cost, if that can be computed."""
         usage = answer.usage
         if usage is None or usage.cost is not None:
             return answer

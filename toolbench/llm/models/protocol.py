@@ -1,4 +1,4 @@
-"""What a model is to toolbench: it turns messages and tools into one more message."""
+"""The protocol of models: `complete` turns messages and tools into the next message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
 
 Messages = Sequence[Mapping[str, Any]]
 """A conversation in the dialect of the model's provider, oldest first. Instructions are a message
-of the role "system" in every dialect: the model puts them where its provider wants them."""
+with the role "system" in every dialect; the model sends them in its provider's way."""
 
 OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
-"""Tools, or what `to_openai` and its neighbours made of them for the model's provider."""
+"""Tools, or dicts in the format of the model's provider, as `to_openai` makes them."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What one answer, or several together, took. None is: not known."""
+    """The tokens and the cost of one answer or of several together; None if not known."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    """In US dollars."""
+    """The cost in US dollars."""
 
     def checked(self) -> "Usage":
-        """Return it without what is no number of tokens, or no sum of money."""
+        """Return it without invalid numbers."""
         cost = self.cost
         is_sum = isinstance(cost, int | float) and isfinite(cost) and cost >= 0
         tokens = (self.input_tokens, self.output_tokens)
@@ -55,15 +55,15 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an answer that is still coming, or news of the request."""
+    """A piece of an answer while it arrives, or a note about the request."""
 
     kind: Literal["text", "thinking", "call", "retry"]
     text: str = ""
-    """The next piece of text, of thinking, or of a call's arguments (JSON); of a retry, a sentence."""
+    """The next piece of text, thinking, or a call's arguments (JSON); for a retry, a sentence."""
     name: str | None = None
-    """The tool that is called, in the first piece of a call."""
+    """The name of the called tool, in the first piece of a call."""
     index: int = 0
-    """Which call of the message a piece belongs to, from 0."""
+    """The index of the call in its message, from 0."""
 
 
 OnChunk = Callable[[Chunk], object]
@@ -71,20 +71,20 @@ OnChunk = Callable[[Chunk], object]
 
 @dataclass(frozen=True)
 class Answer:
-    """One message of a model, in the dialect of its provider: append `message` as it is."""
+    """One message of a model, in the dialect of its provider: append `message` unchanged."""
 
     message: dict[str, Any]
-    """What `parse_tool_calls` reads, and what goes back to the model as its own turn."""
+    """The message for `parse_tool_calls`, and for the next request as the model's turn."""
     finish_reason: str | None = None
     """"stop", "tool_calls", "length" (cut off), "refusal", or another word of the provider."""
     usage: Usage | None = None
     response_id: str | None = None
     model: str | None = None
-    """The model that answered, as the provider calls it."""
+    """The provider's name of the model that answered."""
 
     @property
     def text(self) -> str:
-        """What the model wrote, without its thinking."""
+        """The model's text, without its thinking."""
         return "".join(read_message(self.message).text)
 
     @property
@@ -94,7 +94,7 @@ class Answer:
 
     @property
     def problem(self) -> str | None:
-        """One sentence if the answer is cut off, refused or empty; None if it is whole."""
+        """A sentence if the answer is cut off, refused or empty; None if it is complete."""
         read = read_message(self.message)
         text = "".join(read.text).strip()
         if self.finish_reason == "length":
@@ -113,11 +113,11 @@ class Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers: `as_model` makes one of what you have."""
+    """A model; `as_model` makes one of a function, a client or an address."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name for people."""
 
     @property
     def provider(self) -> Provider:
@@ -131,16 +131,16 @@ class Model(Protocol):
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the next message of the conversation; blocks until it is whole.
+        """Return the next message of the conversation; block until it is complete.
 
         Args:
             messages: The conversation, which is not changed.
-            tools: What the model may call.
-            on_chunk: Called with each piece as it comes, in the calling thread.
-            cancel: Looked at all the time: once it is cancelled, the request is closed.
+            tools: The tools that the model may call.
+            on_chunk: Called with each piece when it arrives, in the calling thread.
+            cancel: When it is cancelled, the request is closed at once.
 
         Raises:
-            ModelError: If there is no answer; one sentence says why.
+            ModelError: If there is no answer; the message says why.
             ModelStoppedError: If *cancel* was cancelled.
         """
 
@@ -151,7 +151,7 @@ def stopped(model: str) -> ModelStoppedError:
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
-    """Return *tools* as *provider* is sent them; what already is a dict stays as it is."""
+    """Return *tools* in the format of *provider*; dicts stay unchanged."""
     return [
         FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else dict(tool)
         for tool in tools

@@ -1,4 +1,4 @@
-"""A model that says again what it said when it was recorded."""
+"""A model that replays recorded answers."""
 
 import json
 from collections import Counter, defaultdict
@@ -39,23 +39,23 @@ _WIDEST = 160  # characters of one
 
 
 class RecordedModel:
-    """Replays the answers of a file; with an inner model it records those that are missing.
+    """A model that replays the answers in a file; an inner model can record missing ones.
 
-    An answer belongs to the exact request it was given to: the messages and the tools. Without
-    an inner model a request that was not recorded is an error, which shows how it differs from the
-    nearest that was. The same request again gets the next answer that was recorded for it.
+    An answer belongs to one exact request: the messages and the tools. Without an inner model a
+    request that was not recorded is an error, which shows the difference to the nearest recorded
+    one. The same request again gets the next answer that was recorded for it.
 
-    The file has one JSON object a line, `{"request": ..., "answer": ...}`. Neither the key of the
-    inner model is in it, nor what is secret in a call: a mark stands there, in the place of which a
-    request may have anything.
+    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
+    the inner model's key nor secrets of calls: a mark replaces them, and in a later request any
+    value fits a mark.
 
     Args:
-        path: The file; it may be missing where there is an inner model.
-        inner: Who is asked what the file does not hold.
-        name: What people call it; that of the inner, or of the recorded, model if left out.
+        path: The file; it may be missing if there is an inner model.
+        inner: The model that answers requests which are not in the file.
+        name: Its name for people; if left out, that of the inner or the recorded model.
 
     Raises:
-        ModelError: If there is no such file, or a line of it is no recorded answer.
+        ModelError: If there is no such file, or a line of it is not a recorded answer.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class RecordedModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the answer that was recorded for this request, or have it recorded.
+        """Return the recorded answer to this request, or record a new one.
 
         Raises:
-            ModelDriftError: If it was not recorded and there is no inner model.
-            ModelError: What the inner model raises, which is not recorded.
+            ModelDriftError: If there is no recorded answer and no inner model.
+            ModelError: If the inner model raises it, which is not recorded.
         """
         cancel = current_run() if cancel is None else cancel
         if cancel.cancelled:
@@ -138,7 +138,7 @@ class RecordedModel:
         return self.secrets.redactor
 
     def _recorded_key(self, request: Json) -> str:
-        """Return the key of the recorded request that *request* is, or its own."""
+        """Return the key of the recorded request that equals *request*, or the key of *request*."""
         own = _key(request)
         if own in self._answers:
             return own
@@ -149,7 +149,7 @@ class RecordedModel:
     def _record(
         self, secret_name: str, request: Json, answer: Answer, redactor: Redactor
     ) -> None:
-        """Write *answer* to *request*, which was *secret_name*, without what *redactor* or a run knows."""
+        """Write *request*, which has the key *secret_name*, and *answer*, with all known secrets hidden."""
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)
         fields = redactor.value(plain(asdict(answer)))
@@ -190,7 +190,7 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """The lines of the file; one that was cut off in the middle of writing is left out."""
+    """The lines of the file, without an incomplete last one."""
     try:
         text = path.read_text(encoding="utf-8", errors=_ANY)
     except FileNotFoundError:
@@ -239,7 +239,7 @@ def _key(request: Any) -> str:
 
 
 def _is_same(recorded: Any, now: Any) -> bool:
-    """Tell whether *now* is what was *recorded*, with anything where a secret was."""
+    """Tell whether *now* equals *recorded*, in which the mark of a secret fits any value."""
     if isinstance(recorded, str) and isinstance(now, str):
         return _fits(recorded, now)
     if isinstance(recorded, dict) and isinstance(now, dict):

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: for tests and lessons."""
+"""A model that gives the answers of a script, for tests and lessons."""
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
@@ -22,12 +22,12 @@ from toolbench.wording import counted
 
 
 class ScriptedModel:
-    """Answers with the next message of a script, whatever it is asked.
+    """A model that answers each request with the next message of a script.
 
     Args:
-        script: Messages in the dialect of *provider*, answers, or texts; an exception is raised
-            in its turn.
-        name: What people call it.
+        script: Messages in the dialect of *provider*, answers, or texts; an exception in it
+            is raised.
+        name: Its name for people.
         provider: The dialect of its messages.
     """
 
@@ -59,8 +59,8 @@ class ScriptedModel:
         """Return the next message of the script.
 
         Raises:
-            ModelScriptError: If the script is over.
-            ModelStoppedError: If *cancel* is cancelled already.
+            ModelScriptError: If the script has no more messages.
+            ModelStoppedError: If *cancel* is already cancelled.
         """
         if cancel is not None and cancel.cancelled:
             raise stopped(self.name)

@@ -1,7 +1,7 @@
-"""A model's message as it can be sent again: what a provider would refuse is left out or mended.
+"""Repair a model's message so that it can be sent again: drop or fix what a provider refuses.
 
-A server may send anything. A part that is none, an id that is no text, arguments that are no JSON
-text would make every later request of the conversation fail.
+A server may send anything. An invalid part, an id that is not text, or arguments that are not
+JSON text would make every later request of the conversation fail.
 """
 
 import json
@@ -14,7 +14,7 @@ from toolbench.llm.providers import Provider
 
 
 def sendable(message: Mapping[str, Any], provider: Provider) -> Json:
-    """Return *message*, of a model, as its *provider* takes it back."""
+    """Return a model's *message* in a form that its *provider* accepts."""
     if "parts" in message:
         return {**message, "role": "model", "parts": _kept(message["parts"], _part)}
     if "output" in message:
@@ -30,13 +30,13 @@ def sendable(message: Mapping[str, Any], provider: Provider) -> Json:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return *value* if it is a number of tokens, else None: not known."""
+    """Return *value* if it is a number of tokens, else None for not known."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and value >= 0 else None
 
 
 def dollars(value: Any) -> float | None:
-    """Return *value* if it is an amount of money, else None: not known."""
+    """Return *value* if it is an amount of money, else None for not known."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def _id(value: Any) -> str | None:
-    """An id as text; None has one made of it later."""
+    """The id as text; if None, a new id is made later."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value) or None
 

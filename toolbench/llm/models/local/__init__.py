@@ -1,1 +1,1 @@
-"""A model in a file, answered for by llama.cpp in a process of its own."""
+"""A model in a file, run by llama.cpp in a separate process."""

@@ -1,7 +1,7 @@
-"""The process in which llama.cpp works: run as a script, with its settings on stdin.
+"""The script of the process that runs llama.cpp; it reads its settings from stdin.
 
-It writes one line of JSON, the address it listens at or the reason why not, and ends when its
-stdin is closed: when the program that started it ends, however that ends.
+It writes one line of JSON, with its address or with an error. It ends when its stdin is
+closed, which also happens if the program that started it ends or is killed.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Load the model, listen at a free port of this machine, and wait until stdin is closed."""
+    """Load the model, listen on a free local port, and wait until stdin is closed."""
     settings = json.loads(sys.stdin.readline())
     try:
         server = _served(settings)

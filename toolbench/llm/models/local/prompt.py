@@ -1,8 +1,8 @@
-"""Tools for models that know none: said in the instructions, held to by a grammar.
+"""Tools for models without tool calls: described in the instructions, enforced by a grammar.
 
 Each turn is text that any chat template takes. A call is one object,
-`{"name": ..., "arguments": {...}}`, an answer `{"answer": "..."}`; the grammar lets nothing else
-through, so that even the smallest model makes calls that can be read.
+`{"name": ..., "arguments": {...}}`, an answer is `{"answer": "..."}`. The grammar allows nothing
+else, so that even a very small model makes calls that can be read.
 """
 
 import json
@@ -34,7 +34,7 @@ _DEEPEST = 8  # levels that the grammar knows
 
 
 def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
-    """Return what the model is sent: the conversation and its tools as plain turns."""
+    """Return the conversation and its tools as plain turns for the model."""
     turns: list[Json] = []
     if tools:
         tool_lines = "\n".join(json.dumps(tool["function"]) for tool in tools)
@@ -79,7 +79,7 @@ def _text(content: Any) -> str:
 
 
 def answer_schema(tools: Sequence[Json]) -> Json:
-    """Return the schema of what the model may write: a call of one of *tools*, or an answer."""
+    """Return the schema of the model's output: a call of one of *tools*, or an answer."""
     return {"anyOf": [*map(_call_schema, tools), _NO_TOOL]}
 
 
@@ -95,9 +95,9 @@ def _call_schema(tool: Json) -> Json:
 
 
 def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
-    """Return what *node* says in the words that a grammar is made of; the rest is checked later.
+    """Return *node* with only the keywords that a grammar supports; the rest is checked later.
 
-    *above* names the definitions it is inside of: what holds itself is left open.
+    *above* has the definitions around it: a recursive part is left open.
     """
     if len(above) > _DEEPEST or (node.definition and node.definition in above):
         return {}
@@ -163,7 +163,7 @@ _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
 class Written:
-    """What the model writes, piece by piece: the text of an answer is passed on as it comes."""
+    """The model's output, collected in pieces; the text of an answer is passed on at once."""
 
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk
@@ -171,7 +171,7 @@ class Written:
         self._at: int | None = None  # where the rest of the answer's text begins
 
     def add(self, chunk: Chunk) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         if chunk.kind != "text":
             if self._on_chunk is not None:
                 self._on_chunk(chunk)
@@ -187,7 +187,7 @@ class Written:
 
 
 def written_message(raw: str) -> Json:
-    """Return what the model wrote as a message of OpenAI's dialect; also if it was cut off."""
+    """Return the model's output, perhaps cut off, as a message in OpenAI's dialect."""
     if opening := _ANSWER.match(raw):
         return {"role": "assistant", "content": _decoded(raw, opening.end())[0]}
     call = _CALL.match(raw)
@@ -203,7 +203,7 @@ def written_message(raw: str) -> Json:
 
 
 def _decoded(raw: str, at: int) -> tuple[str, int]:
-    """The text of a JSON string from *at* on, as far as it has come, and where it goes on."""
+    """The text of an incomplete JSON string from *at* on, and the position after it."""
     match = _STRING.match(raw, at)
     piece = match[0] if match else ""
     if half := _HALF.search(piece):

@@ -1,1 +1,1 @@
-"""How a request gets to a provider and its answer back: streamed, stoppable, tried again."""
+"""Send requests to providers and receive the answers: streaming, cancelling, retries."""

@@ -1,4 +1,4 @@
-"""A model behind an address: whatever speaks OpenAI's protocol over HTTP."""
+"""A model on any server with OpenAI's protocol over HTTP, given by its address."""
 
 import json
 import os
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
 CONNECT_WITHIN = 10.0
-"""Seconds until a connection stands."""
+"""The longest time to connect, in seconds."""
 SILENCE = 600.0
-"""Seconds without a byte: a model may think for long."""
+"""The longest time without data, in seconds; a model may think for a long time."""
 MOST_BYTES = 100_000_000
-"""Bytes of one event, or of an answer in one piece: images are large, an endless line is none."""
+"""The largest event, or whole answer, in bytes: enough for images, but a limit to endless lines."""
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
@@ -48,17 +48,17 @@ class AddressModel(StreamedModel):
     """A model at an address such as `http://localhost:11434/v1#qwen3`.
 
     Args:
-        address: The base URL; behind `#` the name of the model. Without one the server is
-            asked, which must have exactly one.
-        name: What people call it; the name of the model if left out.
+        address: The base URL, and after `#` the name of the model. Without a name the
+            server must have exactly one model.
+        name: Its name for people; the name of the model if left out.
         provider: "openai" (chat completions) or "responses".
-        api_key_env: The variable that holds the key. No other key is ever sent.
+        api_key_env: The environment variable with the key. No other key is ever sent.
         api_key: A key that the program made itself.
-        options: What is sent with every request, such as `temperature`.
-        price: What tokens cost.
+        options: Fields sent with every request, such as `temperature`.
+        price: The price of tokens.
 
     Raises:
-        ValueError: If the address is none, or the variable is not set.
+        ValueError: If the address is not valid, or the variable is not set.
     """
 
     def __init__(
@@ -105,14 +105,14 @@ class AddressModel(StreamedModel):
         )
 
     def close(self) -> None:
-        """Close the connections that are kept open; a later request opens others."""
+        """Close open connections; a later request opens new ones."""
         self._pooled.close()
 
     def models(self) -> list[str]:
-        """Return the names of the models that the server has.
+        """Return the names of the server's models.
 
         Raises:
-            ModelError: If it does not say.
+            ModelError: If the server does not list them.
         """
         return self._names(current_run())
 
@@ -215,7 +215,7 @@ def _key_from(variable: str) -> str:
 
 
 async def _pass_on(response: "Response", send: Send) -> None:
-    """Hand on each event of *response*, or its one JSON value if it is not streamed."""
+    """Pass each event of *response* to *send*, or its one JSON value if it is not streamed."""
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:
@@ -233,10 +233,10 @@ async def _pass_on(response: "Response", send: Send) -> None:
 
 
 async def _body_of(response: "Response") -> bytes:
-    """Read *response* whole.
+    """Return the whole body of *response*.
 
     Raises:
-        BodyError: If it does not end within `MOST_BYTES`.
+        BodyError: If it is longer than `MOST_BYTES`.
     """
     body = bytearray()
     async for piece in response.aiter_bytes():

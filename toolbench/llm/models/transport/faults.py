@@ -1,6 +1,6 @@
-"""What went wrong with a request, in one sentence, and whether it may be tried again.
+"""Explain the failure of a request in one sentence, and decide whether to retry.
 
-The errors of the providers' packages are read by their attributes and names: none is imported.
+The errors of the providers' packages are recognised by names and attributes, without imports.
 """
 
 import re
@@ -23,15 +23,15 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
 TRIES = 4
-"""How often a request is sent at most."""
+"""The most times that a request is sent."""
 LONGEST_WAIT = 60.0
-"""Seconds: a server that asks for more is not waited for."""
+"""The longest wait before a retry, in seconds; if a server asks for more, there is no retry."""
 
 _LONGEST = 600  # characters of a provider's words
 
 
 class HttpRefusal(Exception):  # noqa: N818 - it is no error to be seen: a fault is made of it
-    """A server answered a request with a status that is no success."""
+    """A server answered a request with an error status."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: Any) -> None:
         super().__init__(status)
@@ -39,19 +39,19 @@ class HttpRefusal(Exception):  # noqa: N818 - it is no error to be seen: a fault
 
 
 class BrokenOffError(ConnectionError):
-    """An answer ended before it was whole."""
+    """An answer ended before it was complete."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a request came to nothing."""
+    """The reason why a request failed."""
 
     reason: str
-    """One sentence."""
+    """The reason, in one sentence."""
     status: int | None = None
     is_connection: bool = False
     retry_after: float | None = None
-    """Seconds, as the server asks for."""
+    """The wait that the server asks for, in seconds."""
 
     @property
     def is_passing(self) -> bool:
@@ -59,14 +59,14 @@ class Fault:
         return self.status in PASSING_STATUSES
 
     def wait(self, tries: int) -> float | None:
-        """Return how many seconds to wait after so many tries; None if it is over."""
+        """Return the seconds to wait after so many *tries*; None if there is no retry."""
         if not self.is_passing or tries >= TRIES:
             return None
         seconds = 2.0 ** (tries - 1) if self.retry_after is None else self.retry_after
         return seconds if seconds <= LONGEST_WAIT else None
 
     def error(self, tries: int) -> ModelError:
-        """Return the error that says so, after so many tries."""
+        """Return the error to raise after so many *tries*."""
         words = ended(printable(self.reason))
         if self.is_passing and tries > 1:
             words += f" It was tried {tries} times."
@@ -78,17 +78,17 @@ class Fault:
 
 
 def printable(words: str) -> str:
-    """Return *words* without what steers a terminal or turns the direction of a text."""
+    """Return *words* without control characters of terminals and of text direction."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in words)
 
 
 def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | None:
-    """Return what *error*, raised by a request to *place*, says; None if it is a defect of ours.
+    """Return the fault in *error*, raised by a request to *place*; None if it is our own bug.
 
     Args:
-        error: What the transport or a provider's package raised.
+        error: The error that the transport or a provider's package raised.
         place: The host, or the name of the client.
-        redactor: Knows the key, which providers quote in their words.
+        redactor: Hides the key, which providers quote in messages.
     """
     status = status_of(error)
     if status is not None:
@@ -143,7 +143,7 @@ def _verb(status: int) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """What the provider says of it, without the dict around it."""
+    """The provider's message about the error, without the dict around it."""
     body = getattr(error, "body", None)
     for value in (body, getattr(error, "details", None)):
         if isinstance(value, list) and value:

@@ -1,4 +1,4 @@
-"""Where the thread that asks waits for what another thread, or the background loop, receives."""
+"""Let a thread wait for the chunks that another thread or the background loop receives."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,29 +11,29 @@ from toolbench.runs.cancellation.cancel_token import Cancellable
 
 
 class StoppedError(Exception):
-    """The caller does not wait for the answer any more."""
+    """The caller has stopped waiting for the answer."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Nothing follows; with the error, if it ended with one."""
+    """The end of a request, with its error, if any."""
 
     error: BaseException | None = None
 
 
 Send = Callable[[Any], None]
 Start = Callable[[Send], Callable[[], object]]
-"""Begins to receive: it is given where to put each chunk, and `Ended` at the end. It returns at
-once, with what closes the request."""
+"""A function that begins to receive: it calls its argument with each chunk, and with `Ended` at
+the end. It returns at once, with a function that closes the request."""
 
 _STOPPED = object()
 
 
 @contextmanager
 def ending(send: Send) -> Iterator[None]:
-    """Send `Ended` when the block is over, with the error if it ends with one.
+    """Send `Ended` at the end of the block, with its error, if any.
 
-    What only stops the block, as when the background loop closes, goes on after that.
+    An exception that only stops the block, as when the background loop closes, is raised again.
     """
     try:
         yield
@@ -47,14 +47,14 @@ def ending(send: Send) -> Iterator[None]:
 
 
 def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
-    """Return the chunks that *start* receives, as they come.
+    """Yield the chunks that *start* receives, as they arrive.
 
-    However this ends, also by an interrupt, the request is closed; once *cancel* is cancelled
-    no caller waits for that.
+    The request is always closed at the end, also after an interrupt. When *cancel* is
+    cancelled, no caller waits for that.
 
     Raises:
         StoppedError: If *cancel* was cancelled.
-        BaseException: What the request ended with.
+        BaseException: The error of the request.
     """
     if cancel.cancelled:
         raise StoppedError
@@ -78,10 +78,10 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
 
 
 def pause(seconds: float, cancel: Cancellable) -> None:
-    """Wait so many *seconds*, less if *cancel* is cancelled.
+    """Wait so many *seconds*, or until *cancel* is cancelled.
 
     Raises:
-        StoppedError: If it was.
+        StoppedError: If it was cancelled.
     """
     stopped = Event()
     forget = cancel.on_cancel(stopped.set)

@@ -1,4 +1,4 @@
-"""The pieces of an answer in a provider's chunk, as listeners take them."""
+"""Turn a provider's chunk into pieces of an answer (`Chunk`) for listeners."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _LONGEST = 1_000_000
 
 
 def pieces(chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-    """Return what *chunk*, a dict that some provider streams, adds to the answer."""
+    """Return the pieces of the answer in *chunk*, a dict that a provider streams."""
     kind = chunk.get("type")
     if isinstance(kind, str):
         responses = kind.startswith("response.")

@@ -1,4 +1,4 @@
-"""An HTTP client that keeps connections open, and belongs to the background loop."""
+"""Keep one HTTP client with open connections for the background loop."""
 
 from asyncio import AbstractEventLoop, run_coroutine_threadsafe
 from collections.abc import Callable, Coroutine
@@ -13,14 +13,14 @@ Close = Callable[[Any], Coroutine[Any, Any, object]]
 
 
 class Pooled(Generic[T]):
-    """Makes a client when it is first needed, and again where the loop is another one.
+    """A client that is made when it is first needed, and again for another loop.
 
-    A connection that another loop opened would never answer. What is kept open is closed when
-    this is collected, or before the loop is stopped.
+    A connection that another loop opened would never answer. Open connections are closed when
+    this object is collected, or before the loop stops.
 
     Args:
         make: Makes a client, in the loop.
-        close: Closes a client; None if that is others' business.
+        close: Closes a client; None if its owner does that.
     """
 
     def __init__(self, make: Callable[[], T], close: Close | None) -> None:
@@ -29,17 +29,17 @@ class Pooled(Generic[T]):
         finalize(self, self._clients.close_soon).atexit = False
 
     def here(self) -> T:
-        """Return the client of the background loop; called in it."""
+        """Return the client of the background loop; call it only in that loop."""
         client: T = self._clients.of(portal.loop, self._make)
         return client
 
     def close(self) -> None:
-        """Close the connections; a later request opens others."""
+        """Close the connections; a later request opens new ones."""
         self._clients.close_soon(within=5.0)
 
 
 class _Clients:
-    """The client of a loop, and how it is closed there. It knows nothing of what holds it."""
+    """The client of a loop, with the way to close it there; without a reference to its owner."""
 
     def __init__(self, close: Close | None) -> None:
         self._close = close
@@ -53,7 +53,7 @@ class _Clients:
         return self._open[0][1]
 
     def close_soon(self, within: float | None = None) -> None:
-        """Close the client from any thread, and wait *within* that many seconds for it."""
+        """Close the client from any thread, and wait at most *within* seconds for the end."""
         if not self._open or self._close is None or not self._open[0][0].is_running():
             self._open.clear()
             return

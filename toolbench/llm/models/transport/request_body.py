@@ -1,4 +1,4 @@
-"""The body of a request: a conversation as each provider's API takes it."""
+"""Make the body of a request in the format of each provider's API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from toolbench.llm.models.transport.text_answers import answerable
 from toolbench.llm.providers import Provider
 
 MOST_TOKENS = 8_192
-"""Tokens of an answer for Anthropic, whose API wants a limit; `options` may set another."""
+"""The limit of an answer, in tokens, that Anthropic's API requires; `options` can change it."""
 
 
 def request_body(
@@ -25,9 +25,9 @@ def request_body(
     Args:
         model: The provider's name of the model.
         messages: The conversation in the dialect of *provider*; instructions in the role "system".
-        tools: As the provider takes them.
-        provider: Whose API it is.
-        options: What else is sent, such as `temperature`; it goes before what is made here.
+        tools: The tools in the provider's format.
+        provider: The provider of the API.
+        options: Further fields, such as `temperature`; the fields made here have priority.
     """
     messages = list(answerable(messages, provider))
     match provider:
@@ -41,7 +41,7 @@ def request_body(
 
 
 def instructions(messages: Messages) -> str:
-    """Return what the messages of the role "system" say, joined."""
+    """Return the joined texts of the messages with the role "system"."""
     texts = [_words(message) for message in messages if message.get("role") == "system"]
     return "\n\n".join(text for text in texts if text)
 
@@ -74,7 +74,7 @@ def _chat(
 
 
 def _chat_turn(message: Mapping[str, Any]) -> Json:
-    """The message without what only answers have."""
+    """The message without the fields that only answers have."""
     turn = dict(message)
     images = turn.pop("images", None)
     if turn.get("role") == "assistant":
@@ -132,7 +132,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """A call whose arguments could not be read, as an object: nothing else is taken back."""
+    """Return a call with an object as arguments, even if they could not be read: the API requires it."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block
@@ -160,7 +160,7 @@ def _gemini_parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _turns(messages: Messages, key: str, parts_of: Any) -> list[Json]:
-    """The messages without instructions; what one role says in a row is one turn."""
+    """The messages without instructions; messages of one role in a row are one turn."""
     turns: list[Json] = []
     for message in messages:
         parts = [] if message.get("role") == "system" else parts_of(message)

@@ -1,6 +1,6 @@
-"""A model behind the client object of a provider's package, which is never imported here.
+"""A model that uses the client object of a provider's package, without importing the package.
 
-The object is known by the module of its class: `openai`, `anthropic`, `google.genai`.
+The client is recognised by the module of its class: `openai`, `anthropic`, `google.genai`.
 """
 
 import socket
@@ -32,7 +32,7 @@ _DIALECTS: Mapping[str, tuple[Provider, ...]] = {
 
 
 def package_of(x: Any) -> str | None:
-    """Return the package whose client *x* is: "openai", "anthropic", "google.genai", or None."""
+    """Return the package of the client *x*: "openai", "anthropic", "google.genai", or None."""
     for kind in type(x).__mro__:
         for package in _DIALECTS:
             if kind.__module__ == package or kind.__module__.startswith(f"{package}."):
@@ -42,16 +42,16 @@ def package_of(x: Any) -> str | None:
 
 
 class ClientModel(StreamedModel):
-    """A model that the client of a provider's package asks.
+    """A model that sends its requests with the client of a provider's package.
 
     Args:
-        client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async kinds,
-            or what is made from these.
+        client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
+            versions, or subclasses.
         model: The provider's name of the model.
-        name: What people call it; *model* if left out.
-        provider: "responses" for OpenAI's Responses API; else what the client speaks.
-        options: What is sent with every request, such as `temperature`.
-        price: What tokens cost.
+        name: Its name for people; *model* if left out.
+        provider: "responses" for OpenAI's Responses API; else the client's own dialect.
+        options: Fields sent with every request, such as `temperature`.
+        price: The price of tokens.
 
     Raises:
         ValueError: If the client does not speak the dialect of *provider*.
@@ -97,7 +97,7 @@ def _place_of(client: Any, package: str) -> str:
 
 
 def _keys_of(client: Any) -> dict[str, str]:
-    """What of the client is secret, under its names there."""
+    """The secrets of the client, by the names of its attributes."""
     names = ("api_key", "auth_token", "admin_api_key", "webhook_secret")
     values = {
         name: getattr(holder, name, None)
@@ -109,7 +109,7 @@ def _keys_of(client: Any) -> dict[str, str]:
 
 
 def _call(client: Any, provider: Provider, body: Json) -> Any:
-    """Ask *client*: what its function has no argument for goes into the body all the same."""
+    """Send a request with *client*; fields without a matching argument go into the extra body."""
     match provider:
         case "responses":
             create = client.responses.create
@@ -126,14 +126,14 @@ def _call(client: Any, provider: Provider, body: Json) -> Any:
 
 
 class _Door:
-    """How a request goes through a client."""
+    """The way to send a request with a client."""
 
     def start(self, provider: Provider, body: Json) -> Start:
         raise NotImplementedError
 
 
 class _AsyncDoor(_Door):
-    """An async client of OpenAI or Anthropic, used in the background loop."""
+    """The way through an async client of OpenAI or Anthropic, in the background loop."""
 
     def __init__(self, client: Any, package: str) -> None:
         # what the user's own HTTP client keeps open is the user's
@@ -161,7 +161,7 @@ class _AsyncDoor(_Door):
 
 
 class _Gemini(_AsyncDoor):
-    """The client of Google: its async half has connections for each loop."""
+    """The way through Google's client, whose async part has connections for each loop."""
 
     def __init__(self, client: Any) -> None:
         half = getattr(client, "aio", client)
@@ -179,12 +179,12 @@ class _Gemini(_AsyncDoor):
 
 
 def _stay_at_the_host(api: Any) -> None:
-    """Follow no redirect with *api*, of a Google client: its key would go along to another host.
+    """Stop *api*, of a Google client, from following redirects: it would send the key to other hosts.
 
-    OpenAI's and Anthropic's keys are dropped on the way to another host, Google's header is not.
+    OpenAI's and Anthropic's clients drop their keys in a redirect; Google's client does not.
 
     Raises:
-        ModelError: If the HTTP client is the user's, and follows.
+        ModelError: If the HTTP client is the user's and follows redirects.
     """
     options: Any = getattr(api, "_http_options", None)
     arguments = getattr(api, "_async_client_session_request_args", None)
@@ -207,7 +207,7 @@ def _stay_at_the_host(api: Any) -> None:
 
 
 async def _close_google(client: Any) -> None:
-    """Close what *client* keeps open in this loop; it is the user's, and stays usable."""
+    """Close the connections of *client* in this loop; the user can still use the client."""
     api, loop = client._api_client, get_running_loop()
     http = getattr(api, "_async_httpx_client", None)
     mine = getattr(http, "_loop_clients", {}).pop(loop, None)
@@ -220,7 +220,7 @@ async def _close_google(client: Any) -> None:
 
 
 def _with_bytes(part: Json) -> Json:
-    """The part as the package takes it: what is base64 on the wire is bytes there."""
+    """The part in the package's form, with bytes in place of base64."""
     part = dict(part)
     for name in ("inlineData", "inline_data"):
         blob = part.get(name)
@@ -242,7 +242,7 @@ def _decoded(text: str) -> bytes:
 
 
 class _ThreadDoor(_Door):
-    """A client of OpenAI or Anthropic that blocks: each request has a thread."""
+    """The way through a blocking client of OpenAI or Anthropic: each request has a thread."""
 
     def __init__(self, client: Any, package: str) -> None:
         self._client, self._package = client, package
@@ -280,7 +280,7 @@ class _ThreadDoor(_Door):
             send(Ended())
 
     def _copied(self, line: "_Line") -> tuple[Any, Callable[[], object]]:
-        """The client with a connection that *line* can cut, and what closes that."""
+        """A copy of the client whose connection *line* can cut, and a function that closes it."""
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
         if self._certificates is None:  # to read them takes most of the time
@@ -292,9 +292,9 @@ class _ThreadDoor(_Door):
 
 
 class _Line:
-    """The connection of one request in a thread, which another thread may cut.
+    """The connection of one request in a thread, which another thread can cut.
 
-    To close a socket does not wake who reads from it; to shut it down does.
+    Closing a socket does not wake a thread that reads from it; shutting it down does.
     """
 
     def __init__(self) -> None:
@@ -304,12 +304,12 @@ class _Line:
         self._lock = Lock()
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Note the connection when it stands: what the HTTP library calls while it works."""
+        """Note the connection when it is made; the HTTP library calls this while it works."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._note(info.get("return_value"))
 
     def mark(self, request: Any) -> None:
-        """Have *request* say of its connection."""
+        """Make *request* report its connection."""
         request.extensions = {**request.extensions, "trace": self.trace}
 
     def watch(self, response: Any) -> None:
@@ -327,7 +327,7 @@ class _Line:
             self.hang_up()
 
     def hang_up(self) -> None:
-        """Cut the connection, now or as soon as it stands."""
+        """Cut the connection, now or as soon as it is made."""
         with self._lock:
             self._is_cut = True
             sockets = [] if self.is_over else self._sockets
@@ -337,19 +337,19 @@ class _Line:
 
 
 def http_package_of(client: Any) -> Any:
-    """Return the HTTP package that *client* is built on: httpx2, or httpx in older packages."""
+    """Return the HTTP package that *client* uses: httpx2, or httpx in older versions."""
     names = [kind.__module__.partition(".")[0] for kind in type(client._client).__mro__]
     return sys.modules[next(name for name in names if name.startswith("httpx"))]
 
 
 def _has_own_http(client: Any) -> bool:
-    """Whether the user gave *client* its HTTP client, which it keeps: there may be a proxy in it."""
+    """Whether the HTTP client of *client* is the user's; it is kept, as it may have a proxy."""
     own = getattr(client, "_client", None)
     return own is None or not type(own).__name__.endswith("HttpxClientWrapper")
 
 
 def _async_copy(client: Any, package: str) -> Any:
-    """The client without retries of its own, and with connections of its own."""
+    """A copy of the client without retries, and with its own connections."""
     if _has_own_http(client):
         return client.with_options(max_retries=0)
     http = sys.modules[package].DefaultAsyncHttpxClient()

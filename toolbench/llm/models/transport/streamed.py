@@ -1,4 +1,4 @@
-"""A model whose answers are streamed by a provider: the request, its pieces, its failures."""
+"""The base of models with streamed answers: request, chunks, retries and errors."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -36,20 +36,20 @@ from toolbench.runs.current_run import current_run
 from toolbench.wording import counted
 
 DONE = object()
-"""A chunk that says: the answer is whole, even if it does not say why it ended."""
+"""A chunk that marks the answer as complete, even without a reason for its end."""
 
 
 class StreamedModel:
-    """Asks a provider; `_start` says how.
+    """A model that asks a provider; subclasses define the way in `_start`.
 
     Args:
-        name: What people call it.
+        name: Its name for people.
         provider: The dialect of its messages.
         model: The provider's name of the model.
-        place: The host, for sentences.
-        secrets: Its key, if that is known.
-        options: What is sent with every request, such as `temperature`.
-        price: What tokens cost.
+        place: The host, for messages.
+        secrets: Its key, if it is known.
+        options: Fields sent with every request, such as `temperature`.
+        price: The price of tokens.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class StreamedModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the next message of the conversation, as `Model.complete` says.
+        """Return the next message of the conversation, like `Model.complete`.
 
-        A server that is busy (429, 5xx) is asked again, at most four times and as late as it
-        says; *on_chunk* is told. What has come of an answer that broke off is `error.answer`.
+        A busy server (429, 5xx) is asked again after the wait it names, four tries in all;
+        *on_chunk* gets a note. `error.answer` is the part of a broken answer that arrived.
         """
         cancel = current_run() if cancel is None else cancel
         self._prepare(cancel)
@@ -94,7 +94,7 @@ class StreamedModel:
         return answer if self.price is None else self.price.priced(answer)
 
     def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
-        """Return the answer to *body*, a whole request; everything else is as in `complete`."""
+        """Return the answer to *body*, a whole request; otherwise like `complete`."""
         for tries in count(1):
             coming = _Coming(self.provider, on_chunk)
             try:
@@ -115,7 +115,7 @@ class StreamedModel:
         raise AssertionError  # `_again` raises at last
 
     def _prepare(self, cancel: Cancellable) -> None:
-        """Find out what a request needs; the caller may cancel it."""
+        """Get what a request needs, before it; the caller may cancel it."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
         return request_body(self.model, messages, tools, self.provider, self._options)
@@ -135,7 +135,7 @@ class StreamedModel:
         coming: "_Coming",
         on_chunk: OnChunk | None,
     ) -> float:
-        """Return how long to wait before the next try, or raise what the failure says."""
+        """Return the seconds to wait before the next try, or raise the error."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
             masked.answer = coming.partial()
@@ -165,7 +165,7 @@ class StreamedModel:
 
 
 class _CallbackError(Exception):
-    """What `on_chunk` raised, which says nothing of the request."""
+    """An exception of `on_chunk`, which is no failure of the request."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class _CallbackError(Exception):
 
 
 class _Coming:
-    """An answer that is coming, piece by piece."""
+    """An answer that arrives piece by piece."""
 
     def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
         self.has_begun = False
@@ -183,7 +183,7 @@ class _Coming:
         self._is_done = False
 
     def add(self, chunk: Any) -> None:
-        """Take the next chunk: a dict, or an object of the provider's package."""
+        """Add the next chunk: a dict, or an object of the provider's package."""
         if chunk is DONE:
             self._is_done = True
             return
@@ -222,7 +222,7 @@ class _Coming:
         """Return the answer.
 
         Raises:
-            BrokenOffError: If it has no end.
+            BrokenOffError: If it is not complete.
         """
         if self._answer is not None:
             return self._answer
@@ -232,7 +232,7 @@ class _Coming:
         return as_answer(message, self._provider)
 
     def partial(self) -> Answer | None:
-        """Return what has come, or None if nothing has."""
+        """Return the part that has arrived, or None."""
         if not self.has_begun:
             return None
         try:
@@ -243,7 +243,7 @@ class _Coming:
 
 
 def _refuse_failure(data: Mapping[str, Any]) -> None:
-    """Raise the failure that a server reports in the middle of a stream."""
+    """Raise the error that a server reports in the middle of a stream."""
     error = data.get("error")
     kind = data.get("type")
     if kind == "error" or (error and not kind):
@@ -263,7 +263,7 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
 
 
 def _has_end(response: Json) -> bool:
-    """Whether a response, joined from its pieces, says why it ended."""
+    """Whether a response, joined from its pieces, has a reason for its end."""
     if "choices" in response:
         choices = response["choices"]
         return bool(choices and choices[0].get("finish_reason"))

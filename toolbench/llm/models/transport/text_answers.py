@@ -1,6 +1,6 @@
-"""Answers to calls that the model wrote as text, which no provider takes as results.
+"""Send answers to calls that the model wrote as text, which providers refuse as results.
 
-To the provider such a call was never made: the answer goes back as text of the user.
+The provider does not know such a call: the answer is sent as a text of the user.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from toolbench.llm.providers import Provider
 
 
 def answerable(messages: Messages, provider: Provider) -> Iterator[Mapping[str, Any]]:
-    """Return *messages*, each result that answers no call that was sent as text."""
+    """Yield *messages*, with results of unknown calls turned into texts."""
     sent: set[Any] = set()
     for message in messages:
         if message.get("role") in ("assistant", "model"):
