@@ -43,6 +43,7 @@ MODULES = {
     "toolbench.agent": None,
     "toolbench.evals": None,
     "toolbench.serving": None,
+    "toolbench.export": None,
     "toolbench.agent.tools": (
         "AskHumanTool",
         "CondensationRequestTool",
@@ -57,7 +58,7 @@ MODULES = {
     "toolbench.testing": None,
     "toolbench.compat": None,
 }
-COMMANDS = ("new", "lab", "eval", "connect", "doctor")
+COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
 _FUNCTIONS = {"eval": "eval_"}  # what is called like a function of Python
 SKIPPED = ("_", "getdoc")
 

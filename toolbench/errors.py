@@ -5,6 +5,7 @@
     ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
     ├── ConsentError          a yes was needed for many calls, and there was none
+    ├── ExportError           what was to become a package, or a module, cannot
     ├── KindError             no class, or more than one, goes by that kind
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
@@ -89,6 +90,10 @@ class CaseError(ToolbenchError, ValueError):
 
 class ConsentError(ToolbenchError, PermissionError):
     """A yes was needed for many calls together, and there was none: nothing was run."""
+
+
+class ExportError(ToolbenchError, ValueError):
+    """A tool, or a server's tools, cannot be written as code: the sentence says why."""
 
 
 class KindError(ToolbenchError, ValueError, LookupError):

@@ -1,4 +1,4 @@
-"""The command line: `toolbench new`, `lab`, `eval`, `connect`, `doctor`."""
+"""The command line: `toolbench new`, `lab`, `eval`, `export`, `connect`, `doctor`."""
 
 import sys
 

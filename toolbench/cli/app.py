@@ -116,6 +116,40 @@ def eval_(
 
 
 @app.command
+def export(
+    tools: str,
+    folder: Path,
+    *,
+    openhands: Annotated[bool, Parameter(negative=())] = False,
+    overwrite: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Write tools of a file or module as a package that can be installed.
+
+    Args:
+        tools: Where they are: `tools.py`, `package.module`, either with `:name,name`.
+        folder: Where the project goes.
+        openhands: Write it for the OpenHands SDK instead of toolbench.
+        overwrite: Replace files that are there and hold something else.
+    """
+    from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
+    from toolbench.export import export_package  # noqa: PLC0415 - the same
+
+    try:
+        sources = tools_of(tools)
+        project = export_package(
+            sources, folder, openhands=openhands, overwrite=overwrite
+        )
+    except ToolbenchError as error:
+        return _refuse(error)
+    console.print(
+        f"{project}: {', '.join(tool.name for tool in sources)}. Next: "
+        f"`{_typed('python')} -m pip install {project}`.",
+        markup=False,
+    )
+    return 0
+
+
+@app.command
 def connect(name: str) -> int:
     """Let a client that starts commands use what a notebook serves: stdio to that, until it ends.
 

@@ -2,13 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from toolbench.core.tool import ToolDefinition
+from toolbench.cli.user_modules import module_of, tools_of
 from toolbench.errors import ToolbenchError
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.reports.eval_report import EvalReport
@@ -72,28 +69,6 @@ def exit_code(report: EvalReport, min_passed: float) -> int:
     return AS_EXPECTED if all(r >= min_passed for r in rates) else NOT_AS_EXPECTED
 
 
-def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that `file.py`, `module`, or either with `:name,name`, defines.
-
-    Raises:
-        EvalError: If it cannot be imported, or defines no such tool.
-    """
-    place, _, names = spec.partition(":")
-    module = _module(place)
-    known = {
-        name: value
-        for name, value in vars(module).items()
-        if isinstance(value, ToolDefinition)
-    }
-    chosen = [name.strip() for name in names.split(",")] if names else [*known]
-    missing = [name for name in chosen if name not in known]
-    if missing or not chosen:
-        what = f"no tool {', '.join(missing)}" if missing else "no tool"
-        msg = f"{place} defines {what}. It defines: {', '.join(known) or 'none'}."
-        raise EvalError(msg)
-    return list({id(known[name]): known[name] for name in chosen}.values())
-
-
 def model_of(spec: str, api_key_env: str | None) -> Any:
     """Return the model of an address, a recording, `local`, or `module:name`.
 
@@ -108,7 +83,7 @@ def model_of(spec: str, api_key_env: str | None) -> Any:
         return LocalModel(None if spec == "local" else spec)
     place, colon, name = spec.partition(":")
     if colon:
-        value = getattr(_module(place), name, None)
+        value = getattr(module_of(place), name, None)
         if value is not None:
             return as_model(value)
     msg = (
@@ -116,24 +91,3 @@ def model_of(spec: str, api_key_env: str | None) -> Any:
         "local, or module:name."
     )
     raise EvalError(msg)
-
-
-def _module(place: str) -> ModuleType:
-    """Return the module of a file or a name.
-
-    Raises:
-        EvalError: If it cannot be imported.
-    """
-    try:
-        if not place.endswith(".py"):
-            return import_module(place)
-        spec = spec_from_file_location(Path(place).stem, place)
-        if spec is None or spec.loader is None:
-            raise ImportError(place)
-        module = module_from_spec(spec)
-        sys.modules[spec.name] = module  # its classes are looked up there
-        spec.loader.exec_module(module)
-    except Exception as error:  # the file of a user may raise anything
-        msg = f"{place} cannot be imported: {type(error).__name__}: {error}"
-        raise EvalError(msg) from error
-    return module

@@ -25,25 +25,49 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
             )
             raise UsageError(msg)
         return
+    if options.export or options.openhands:
+        _check_export(options, literal, cell)
+        return
     if options.out:
         variable(options.out)
     if options.format and cell is None:
         msg = "-f is the format of the body of %%tool, but %tool has no body."
         raise UsageError(msg)
     if options.sweep:
-        body = ["the body of the cell"] if cell is not None else []
-        rest = [*body, *([literal] if literal else []), *_options(options)]
-        rest = [word for word in rest if word != "--yes"]
-        if rest or not options.arguments:
-            why = (
-                f"{' '.join(rest)!r} has no meaning there" if rest else "there are none"
-            )
-            msg = f"--sweep takes values on its line, as in x=1..5 y=[a,b]: {why}."
-            raise UsageError(msg)
+        _check_sweep(options, literal, cell)
     if options.dry_run:
         _check_dry_run(options)
     if options.bg and options.out:
         msg = "-o keeps the result of a run, --bg does not wait for it: give only one of them."
+        raise UsageError(msg)
+
+
+def _check_sweep(options: Namespace, literal: str | None, cell: str | None) -> None:
+    body = ["the body of the cell"] if cell is not None else []
+    rest = [*body, *([literal] if literal else []), *_options(options)]
+    rest = [word for word in rest if word != "--yes"]
+    if rest or not options.arguments:
+        why = f"{' '.join(rest)!r} has no meaning there" if rest else "there are none"
+        msg = f"--sweep takes values on its line, as in x=1..5 y=[a,b]: {why}."
+        raise UsageError(msg)
+
+
+def _check_export(options: Namespace, literal: str | None, cell: str | None) -> None:
+    if not options.export:
+        msg = "--openhands says how a package is written: add --export DIR."
+        raise UsageError(msg)
+    body = ["the body of the cell"] if cell is not None else []
+    rest = [
+        *options.arguments,
+        *([literal] if literal else []),
+        *_options(options),
+        *body,
+    ]
+    rest += [f"-o {options.out}"] if options.out else []
+    rest += ["--sweep"] if options.sweep else []
+    rest = [word for word in rest if word != "--yes"]
+    if rest:
+        msg = f"--export writes a package and runs nothing: {' '.join(rest)!r} has no meaning there."
         raise UsageError(msg)
 
 
@@ -67,6 +91,8 @@ def _options(options: Namespace) -> list[str]:
         "--yes": options.yes,
         "--bg": options.bg,
         "--sweep": options.sweep if options.schema else False,
+        "--export": options.export if options.schema else None,
+        "--openhands": options.openhands if options.schema else False,
         "--timeout": options.timeout,
     }
     return [

@@ -78,6 +78,7 @@ def _tool_parser() -> LineParser:
             "%tool split_bill total=80..90 people=[2,4] --sweep",
             "%tool split_bill --schema openai",
             "%tool split_bill --schema openai -o split_bill.json",
+            "%tool split_bill --export split_bill",
         ),
     )
     parser.add_argument("name", nargs="?", help="the tool")
@@ -109,7 +110,7 @@ def _tool_parser() -> LineParser:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="do not ask before running; with --schema -o, overwrite the file",
+        help="do not ask before running; with --schema -o or --export, overwrite files",
     )
     parser.add_argument(
         "--bg", action="store_true", help="run in the background, in a panel"
@@ -118,6 +119,12 @@ def _tool_parser() -> LineParser:
         "--sweep",
         action="store_true",
         help="call it with every combination: x=1..5, x=0..1..0.25, y=[a,b]",
+    )
+    parser.add_argument(
+        "--export", metavar="DIR", help="write it as a package that can be installed"
+    )
+    parser.add_argument(
+        "--openhands", action="store_true", help="with --export: for the OpenHands SDK"
     )
     parser.add_argument(
         "--timeout",
@@ -194,6 +201,8 @@ class ToolMagics(Magics):
         if options.schema:
             schema = schema_of(tool, options.schema)
             return self._write(schema, options) if options.out else schema
+        if options.export:
+            return _export(tool, options)
         if options.sweep:
             return self._sweep(tool, options)
         arguments = self._arguments(tool, options, literal, cell)
@@ -302,6 +311,15 @@ class ToolMagics(Magics):
             kind = ToolFailedError if run.state == "error" else ToolStoppedError
             raise kind(tool.name, masked)
         return None if options.out else masked
+
+
+def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
+    from toolbench.export import export_package  # noqa: PLC0415 - only for an export
+
+    folder = export_package(
+        tool, options.export, openhands=options.openhands, overwrite=options.yes
+    )
+    print(f"{folder}: {tool.name}. pip install {folder} installs it.")  # noqa: T201 - as above
 
 
 def _takes_nothing(options: Namespace) -> bool:

@@ -28,6 +28,7 @@ from toolbench.widgets.panel.provider_formats import FORMATS
 IDENTIFIER = "toolbench.matcher"
 _OPTIONS = (
     *("--schema", "--format", "--out", "--dry-run", "--yes", "--bg", "--sweep"),
+    *("--export", "--openhands"),
     "--timeout",
 )
 _OTHER_OPTIONS = {
@@ -42,7 +43,7 @@ _VALUE = re.compile(
 _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)(\s.*)$")
 _CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+((?:.*\s)?)(\S*)$")
 _FORM = re.compile(r"%{1,2}tool\s.*\s(?:-f|--format)[ =](\S*)$")
-_NEW = re.compile(r"%{1,2}tool\s.*\s(?:-o|--out|--timeout)[ =]\s*\S*$")
+_NEW = re.compile(r"%{1,2}tool\s.*\s(?:-o|--out|--timeout|--export)[ =]\s*\S*$")
 _SOURCE = re.compile(r"(?:^|=\s*)%tools\s(?:.*\s)?--source[ =](\S*)$")
 _PATTERN = re.compile(
     r"(?:^|=\s*)%tools\s+(?:(?:--lint|--source[ =]\S+)\s+)*(?!-)(\S*)$"

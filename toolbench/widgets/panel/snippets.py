@@ -12,10 +12,10 @@ from typing import Any
 
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
+from toolbench.export.code.needed import code_of
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.llm.providers import Provider
 from toolbench.redaction import MARK
-from toolbench.widgets.kit.cell_source import code_of
 from toolbench.widgets.panel.provider_formats import LABELS
 
 AnyTool = ToolDefinition[Any, Any]

@@ -1,0 +1,58 @@
+"""What a command line names of a user's code: `file.py`, `package.module`, either with `:name,name`."""
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError
+
+
+class UserModuleError(ToolbenchError):
+    """What a command line names cannot be imported, or has no such tool."""
+
+
+def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
+    """Return the tools that `file.py`, `module`, or either with `:name,name`, defines.
+
+    Raises:
+        UserModuleError: If it cannot be imported, or defines no such tool.
+    """
+    place, _, names = spec.partition(":")
+    module = module_of(place)
+    known = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, ToolDefinition)
+    }
+    chosen = [name.strip() for name in names.split(",")] if names else [*known]
+    missing = [name for name in chosen if name not in known]
+    if missing or not chosen:
+        what = f"no tool {', '.join(missing)}" if missing else "no tool"
+        msg = f"{place} defines {what}. It defines: {', '.join(known) or 'none'}."
+        raise UserModuleError(msg)
+    return list({id(known[name]): known[name] for name in chosen}.values())
+
+
+def module_of(place: str) -> ModuleType:
+    """Return the module of a file or a name.
+
+    Raises:
+        UserModuleError: If it cannot be imported.
+    """
+    try:
+        if not place.endswith(".py"):
+            return import_module(place)
+        spec = spec_from_file_location(Path(place).stem, place)
+        if spec is None or spec.loader is None:
+            raise ImportError(place)
+        module = module_from_spec(spec)
+        sys.modules[spec.name] = module  # its classes are looked up there
+        spec.loader.exec_module(module)
+    except Exception as error:  # the file of a user may raise anything
+        msg = f"{place} cannot be imported: {type(error).__name__}: {error}"
+        raise UserModuleError(msg) from error
+    return module

@@ -1,0 +1,167 @@
+"""The names that a statement gives, uses and changes, by Python's own table of symbols."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from symtable import SymbolTable, symtable
+from typing import NamedTuple
+
+_MUTATORS = frozenset(
+    {
+        "add",
+        "add_tool",
+        "append",
+        "clear",
+        "discard",
+        "extend",
+        "insert",
+        "mount",
+        "pop",
+    }
+    | {
+        "prompt",
+        "register",
+        "remove",
+        "resource",
+        "setdefault",
+        "sort",
+        "tool",
+        "update",
+    }
+)
+_COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
+_OF_MODULES = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
+
+
+class Names(NamedTuple):
+    """What a statement has to do with names.
+
+    Attributes:
+        gives: Those that have another value after it.
+        now: Those it uses when it runs.
+        later: Those that its functions use when they are called.
+        quoted: Those in annotations in quotes, which need not mean anything.
+        changes: Those whose values it adds something to, as `@server.tool` does.
+    """
+
+    gives: frozenset[str]
+    now: frozenset[str]
+    later: frozenset[str]
+    quoted: frozenset[str]
+    changes: frozenset[str]
+
+
+def names_of(node: ast.stmt, code: str) -> Names:
+    """Return the names of the statement *node*, which is written as *code*.
+
+    Raises:
+        SyntaxError: If it can only run in a notebook, as one that awaits.
+    """
+    table = symtable(code, "cell", "exec")
+    now, later = set[str](), set[str]()
+    _collect(table, now, later, is_called_later=False)
+    gives = {
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
+    }
+    imported = {s.get_name() for s in table.get_symbols() if s.is_imported()}
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        gives = imported = set(_public_names(node.module or ""))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        later -= gives  # a function may call itself
+    return Names(
+        frozenset(gives),
+        frozenset(now - imported - _OF_MODULES),
+        frozenset(later - imported - _OF_MODULES),
+        frozenset(_quoted(node)),
+        frozenset(_changed(node)),
+    )
+
+
+def _public_names(module: str) -> Iterator[str]:
+    """Give what `from module import *` imports, as far as the module is loaded."""
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    public = names.get("__all__")
+    yield from (n for n in names if not n.startswith("_")) if public is None else public
+
+
+def _collect(
+    table: SymbolTable, now: set[str], later: set[str], *, is_called_later: bool
+) -> None:
+    """Add the global names that *table* and the tables inside of it use."""
+    is_top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if not symbol.is_referenced() and not symbol.is_declared_global():
+            continue
+        if is_top or symbol.is_global():
+            (later if is_called_later else now).add(symbol.get_name())
+    for child in table.get_children():
+        is_function = str(child.get_type()) == "function"
+        runs_later = is_function and child.get_name() not in _COMPREHENSIONS
+        _collect(child, now, later, is_called_later=is_called_later or runs_later)
+
+
+def _quoted(node: ast.stmt) -> Iterator[str]:
+    """Give the names in those annotations of *node* that are, or hold, text."""
+    for part in ast.walk(node):
+        for annotation in (
+            getattr(part, "annotation", None),
+            getattr(part, "returns", None),
+        ):
+            for constant in ast.walk(annotation) if annotation is not None else ():
+                if isinstance(constant, ast.Constant) and isinstance(
+                    constant.value, str
+                ):
+                    yield from _names_in(constant.value)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError):  # text, and no annotation
+        return
+    yield from (part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
+
+
+def _changed(node: ast.stmt) -> Iterator[str]:
+    """Give the names of objects that *node* puts something into, outside of its functions."""
+    for decorator in getattr(node, "decorator_list", []):
+        call = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(call, ast.Attribute):
+            yield from _base(call)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    for part in ast.walk(node):
+        match part:
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                yield from _base(part)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method) as called)):
+                if method in _MUTATORS:
+                    yield from _base(called)
+
+
+def _base(node: ast.expr) -> Iterator[str]:
+    """Give the name that *node*, as in `a.b[0].c()`, starts with."""
+    part: ast.AST = node
+    while isinstance(part, ast.Attribute | ast.Subscript | ast.Call):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    if isinstance(part, ast.Name):
+        yield part.id
+
+
+def used_in(code: str) -> frozenset[str]:
+    """Return the names that *code* uses, now or later."""
+    return frozenset[str]().union(*(n.now | n.later for n in _all_names(code)))
+
+
+def quoted_in(code: str) -> frozenset[str]:
+    """Return the names that annotations in quotes of *code* use."""
+    return frozenset[str]().union(*(n.quoted for n in _all_names(code)))
+
+
+def given_in(code: str) -> frozenset[str]:
+    """Return the names that *code* gives."""
+    return frozenset[str]().union(*(n.gives for n in _all_names(code)))
+
+
+def _all_names(code: str) -> list[Names]:
+    return [names_of(node, ast.unparse(node)) for node in ast.parse(code).body]

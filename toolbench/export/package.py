@@ -1,0 +1,293 @@
+"""From a cell to a package: `export_package`."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from keyword import iskeyword
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolbench.core.executor import innermost
+from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ExportError
+from toolbench.export.code.statements import Statement, statements_of
+from toolbench.export.project.dependencies import requirements
+from toolbench.export.project.history_tests import calls_of, offers_of, tests_for
+from toolbench.export.project.imports import modules_in
+from toolbench.export.project.modules import modules_for
+from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
+from toolbench.export.project.secret_check import check_text
+from toolbench.export.project.server_module import server_for
+from toolbench.export.tool_code.function_tool import parts_of_function
+from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
+from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
+from toolbench.runs.history.history import history
+from toolbench.runs.history.record import RunRecord
+from toolbench.runs.shell import running_shell
+
+_OURS = "toolbench"
+
+
+def export_package(
+    tools: AnyTool | Sequence[AnyTool],
+    folder: str | Path,
+    *,
+    tests: Iterable[RunRecord] | None = None,
+    openhands: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """Write *tools* of this notebook, or of a file, as a package that can be installed.
+
+    `definition.py` holds what a model is told, `impl.py` what does the work, each with the
+    imports, functions, classes and constants of the cells that it needs: found by reading the
+    code. Beside them are tests, pyproject.toml, a README, a notebook and an MCP server. The
+    package is called as the one tool, or as the folder. Nothing is run.
+
+    Args:
+        tools: One tool or several; those of `@tool`, of `ToolDefinition(...)` and of a class
+            with `create`.
+        folder: Where the project goes; it is made. `~` is the home directory.
+        tests: The recorded calls that become tests; those of `history()` if left out. Calls
+            with a secret never do.
+        openhands: Write for the OpenHands SDK, which then is all that the package needs.
+        overwrite: Replace files that are there and hold something else.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ExportError: If something it needs cannot be found or written down, if it would write
+            a secret, or a file is there: the sentence names all of it. Nothing is written then.
+    """
+    chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
+    folder = Path(folder).expanduser()
+    files = files_of(chosen, folder.name, tests=tests, openhands=openhands)
+    _check_places(folder, files, overwrite=overwrite)
+    try:
+        for place, text in files.items():
+            path = folder / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"{str(error.filename)!r} cannot be written: {error.strerror}."
+        raise ExportError(msg) from error
+    return folder
+
+
+def files_of(
+    tools: Sequence[AnyTool],
+    folder: str,
+    *,
+    tests: Iterable[RunRecord] | None,
+    openhands: bool,
+) -> Mapping[str, str]:
+    """Return the text of each file of the package, by its place in the project."""
+    parts = _parts(tools, openhands=openhands)
+    package = _package_name(tools, folder)
+    modules = modules_for(parts, package, openhands=openhands)
+    modules["server.py"] = server_for(package, openhands=openhands)
+    calls = calls_of(tools, history() if tests is None else tests, openhands=openhands)
+    recorded = {"offers": offers_of(tools), "calls": calls}
+    summary = (
+        tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
+    )
+    served = modules_in(modules["server.py"])
+    imported = frozenset[str]().union(
+        *(modules_in(text) for name, text in modules.items() if name != "server.py")
+    )
+    needed = requirements(imported, package=package, extras={})
+    extra = [] if openhands else requirements(served, package=package, extras=_EXTRAS)
+    files = {
+        "pyproject.toml": pyproject_for(
+            package, summary, needed, extra, "3.12" if openhands else "3.11"
+        ),
+        "README.md": readme_for(
+            package, tools, len(calls), _notes(modules), openhands=openhands
+        ),
+        f"{package}.ipynb": notebook_for(package, tools, calls, openhands=openhands),
+        f"tests/test_{package}.py": tests_for(
+            package, has_calls=bool(calls), openhands=openhands
+        ),
+        "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False)
+        + "\n",
+        **{f"{package}/{name}": text for name, text in modules.items()},
+    }
+    for place, text in files.items():
+        check_text(text, place)
+    return files
+
+
+_EXTRAS = {"jupyter-toolbench": "serve", "fastmcp-slim": "server"}
+
+
+def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
+    if not tools:
+        msg = "No tool was given: name at least one."
+        raise ExportError(msg)
+    modules = [_home_of(tool) for tool in tools]
+    if len({id(module) for module in modules}) > 1:
+        msg = (
+            f"{', '.join(tool.name for tool in tools)} are of several modules "
+            f"({', '.join(sorted({m.__name__ for m in modules}))}): export them one by one."
+        )
+        raise ExportError(msg)
+    [module, *_] = modules
+    try:
+        statements = statements_of(module)
+    except (OSError, TypeError) as error:
+        msg = f"The source of {module.__name__} cannot be read: {error}."
+        raise ExportError(msg) from error
+    parts = list[ToolParts]()
+    for tool in tools:
+        parts.append(_parts_of(tool, module, statements, openhands=openhands))
+        statements = list(parts[-1].statements)
+    return parts
+
+
+def _parts_of(
+    tool: AnyTool,
+    module: ModuleType,
+    statements: Sequence[Statement],
+    *,
+    openhands: bool,
+) -> ToolParts:
+    if isinstance(tool.executor, FunctionCall):
+        return parts_of_function(tool, module, statements, openhands=openhands)
+    if type(tool) is ToolDefinition:
+        return parts_of_made(tool, module, statements, openhands=openhands)
+    return parts_of_class(tool, module, statements, openhands=openhands)
+
+
+def _home_of(tool: Any) -> ModuleType:
+    """Return the module that defines *tool*.
+
+    Raises:
+        ExportError: If there is nothing to export there.
+    """
+    if not isinstance(tool, ToolDefinition):
+        msg = f"A tool is exported, not {type(tool).__name__}: give the object that @tool made."
+        raise ExportError(msg)
+    if tool.source != "native":
+        msg = (
+            f"{tool.name} is a tool of a server, whose code is there: "
+            "%mcp stubs writes a module that calls it."
+        )
+        raise ExportError(msg)
+    if tool.executor is None:
+        msg = (
+            f"{tool.name} has no executor: there is nothing to export that would work."
+        )
+        raise ExportError(msg)
+    kind = type(tool) if type(tool) is not ToolDefinition else tool.action_type
+    if isinstance(tool.executor, FunctionCall):
+        kind = innermost(tool.executor.function)
+    name = str(getattr(kind, "__module__", ""))
+    if name.partition(".")[0] == _OURS:
+        msg = f"{tool.name} comes with toolbench: it can be imported from {name}."
+        raise ExportError(msg)
+    shell = running_shell()
+    if shell is not None and shell.user_module.__name__ == name:
+        return shell.user_module  # type: ignore[no-any-return]  # IPython has no types for it
+    module = sys.modules.get(name)
+    if module is None:
+        msg = f"{tool.name}: its module {name!r} is not loaded, so there is no code to read."
+        raise ExportError(msg)
+    return module
+
+
+def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
+    """Return what the package is called: as the one tool, or else as *folder*.
+
+    Raises:
+        ExportError: If that is no name for a package.
+    """
+    name = tools[0].name if len(tools) == 1 else folder
+    name = (
+        "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+        .strip("_")
+        .lower()
+    )
+    if not name.isidentifier():
+        name = f"tool_{name}".rstrip("_")
+    if (
+        iskeyword(name)
+        or _is_taken(name)
+        or name == "tests"
+        or name.startswith("test_")
+    ):
+        name = f"{name.removeprefix('test_')}_tool"
+    return name
+
+
+def _is_taken(name: str) -> bool:
+    """Whether *name* is a module that the package would hide: Python's, or of an installed one."""
+    if name in sys.stdlib_module_names or name in (
+        "toolbench",
+        "openhands",
+        "pytest",
+        "fastmcp",
+    ):
+        return True
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    if spec is None:
+        return False
+    origin = Path(spec.origin or "")
+    # one that was exported before may be installed: its server says so
+    return (
+        not (origin.parent / "server.py").is_file()
+        or not (origin.parent / "definition.py").is_file()
+    )
+
+
+def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) -> None:
+    """Check that no file is there that holds something else.
+
+    Raises:
+        ExportError: If one is; it names all.
+    """
+    try:
+        other = [
+            place
+            for place, text in files.items()
+            if (folder / place).exists()
+            and (folder / place).read_text("utf-8", errors="replace") != text
+        ]
+    except OSError as error:
+        msg = f"{str(error.filename)!r} cannot be read: {error.strerror}."
+        raise ExportError(msg) from error
+    if other and not overwrite:
+        msg = (
+            f"{str(folder)!r} has {', '.join(other)} already, with something else in it: nothing "
+            "was written. Choose another folder, or overwrite (--yes in a line)."
+        )
+        raise ExportError(msg)
+
+
+def _notes(modules: Mapping[str, str]) -> list[str]:
+    """Return what a person should look at: files that are named in the code."""
+    import ast  # noqa: PLC0415
+
+    texts = {
+        part.value
+        for text in modules.values()
+        for part in ast.walk(ast.parse(text))
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
+    files = sorted(text for text in texts if 3 < len(text) < 200 and _is_file(text))
+    return [
+        f"The code names the file `{file}`, which is not in the package."
+        for file in files
+    ]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return "\n" not in text and Path(text).is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,145 @@
+"""Tests made of the history: these calls, these results."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.export.tool_code.tool_parts import AnyTool
+from toolbench.plain import NOT_KEPT, plain
+from toolbench.redaction import MARK
+from toolbench.redaction.remembered import remembered
+from toolbench.runs.history.record import RunRecord
+
+MOST_CALLS = 50
+"""How many calls of one tool become tests: the newest."""
+_OWN = {"content", "is_error", "kind"}  # of every observation
+
+
+def calls_of(
+    tools: Sequence[AnyTool], records: Iterable[RunRecord], *, openhands: bool
+) -> list[dict[str, Any]]:
+    """Return the calls of *tools* among *records* that can be made again, JSON-ready.
+
+    Left out are calls of an earlier definition, those with a secret or with what JSON has no
+    word for, those that were stopped, and calls that did not always answer the same.
+    """
+    records = list(records)
+    return [
+        call for tool in tools for call in _calls(tool, records, openhands=openhands)
+    ]
+
+
+def _calls(
+    tool: AnyTool, records: Sequence[RunRecord], *, openhands: bool
+) -> list[dict[str, Any]]:
+    states = ("ok",) if openhands else ("ok", "error")
+    by_arguments: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        if record.tool == tool.name and record.definition in (tool, None):
+            for call in _repeatable(record) if record.state in states else ():
+                by_arguments.setdefault(json.dumps(call["arguments"]), []).append(call)
+    steady = [
+        calls[-1]
+        for calls in by_arguments.values()
+        if all(c == calls[-1] for c in calls)
+    ]
+    return steady[-MOST_CALLS:]
+
+
+def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """Give *record* as a call, if all of it was kept and none of it is secret."""
+    arguments, observation = dict(record.arguments), record.observation
+    if plain(arguments) != arguments:
+        return
+    call = {
+        "tool": record.tool,
+        "arguments": arguments,
+        "text": observation.text,
+        "is_error": observation.is_error,
+    }
+    if not isinstance(observation, ResultObservation):
+        fields = plain(dict(observation))
+        call["fields"] = {k: v for k, v in fields.items() if k not in _OWN}
+    text = json.dumps(call, ensure_ascii=False)
+    if MARK in text or NOT_KEPT in text or "history keeps only the start" in text:
+        return
+    if not remembered.redactor.occurs_in(text):
+        yield call
+
+
+def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
+    """Return what a model is told of each tool."""
+    return {
+        tool.name: {"description": tool.description, "inputSchema": tool.parameters()}
+        for tool in tools
+    }
+
+
+def tests_for(package: str, *, has_calls: bool, openhands: bool) -> str:
+    """Return the text of the tests of *package*."""
+    parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
+    if has_calls:
+        parts.append(_CALLS)
+    imports = "" if openhands or not has_calls else "from toolbench import run_tool\n"
+    run = "tool(tool.action_from_arguments(call['arguments']))"
+    if not openhands:
+        run = "run_tool(tool, call['arguments'])"
+    text = "\n\n".join(parts)
+    return (
+        text.replace("{imports}", imports)
+        .replace("{run}", run.replace("'", '"'))
+        .replace("{package}", package)
+    )
+
+
+_HEAD = '''\
+"""What was seen in the notebook still holds: `python -m pytest`."""
+
+import json
+from pathlib import Path
+
+import pytest
+{imports}
+from {package} import create_tools
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def tools():
+    made = {tool.name: tool for tool in create_tools()}
+    yield made
+    for tool in made.values():
+        tool.executor.close()
+'''
+_OFFERED = '''\
+@pytest.mark.parametrize("name", list(RECORDED["offers"]))
+def test_a_model_is_offered_the_same(tools, name):
+    """The name, the description and the arguments are those of the notebook."""
+    offer = tools[name].to_mcp_tool()
+    recorded = RECORDED["offers"][name]
+    assert {key: offer[key] for key in recorded} == recorded
+'''
+_OFFERED_BY_SDK = '''\
+@pytest.mark.parametrize("name", list(RECORDED["offers"]))
+def test_a_model_is_offered_the_same(tools, name):
+    """The description and the arguments are those of the notebook; the SDK leaves out limits."""
+    recorded = RECORDED["offers"][name]
+    assert tools[name].description == recorded["description"]
+    schema = tools[name].to_mcp_tool()["inputSchema"]
+    for part in ("properties", "required"):
+        assert set(schema.get(part, ())) == set(recorded["inputSchema"].get(part, ()))
+'''
+_CALLS = '''\
+@pytest.mark.parametrize("number", range(len(RECORDED["calls"])))
+def test_a_call_answers_as_in_the_notebook(tools, number):
+    """The same arguments give the same result."""
+    call = RECORDED["calls"][number]
+    tool = tools[call["tool"]]
+    observation = {run}
+    assert observation.text == call["text"]
+    assert observation.is_error == call["is_error"]
+    fields = observation.model_dump(mode="json")
+    assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})
+'''

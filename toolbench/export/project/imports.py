@@ -1,0 +1,196 @@
+"""The import lines of a file of the package, for toolbench or for the OpenHands SDK."""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+
+from toolbench.errors import ExportError
+from toolbench.export.code.statements import Statement
+
+_PYTHON = {
+    "Annotated": "typing",
+    "Any": "typing",
+    "ConfigDict": "pydantic",
+    "Field": "pydantic",
+    "Optional": "typing",
+    "Self": "typing",
+    "Sequence": "collections.abc",
+    "display": "IPython.display",
+}
+_TOOLBENCH = dict.fromkeys(
+    (
+        *("Action", "ConversationState", "Observation", "ToolAnnotations"),
+        *("ToolDefinition", "ToolExecutor"),
+    ),
+    "toolbench",
+)
+_OF_SDK = (
+    *("Action", "ImageContent", "Observation", "TextContent", "Tool", "ToolDefinition"),
+    *("list_registered_tools", "register_tool", "resolve_tool"),
+)
+_OF_SDK_TOOL = (
+    *("DeclaredResources", "ExecutableTool", "FinishTool", "ThinkTool"),
+    *("ToolAnnotations", "ToolExecutor"),
+)
+_SDK = {
+    **dict.fromkeys(_OF_SDK, "openhands.sdk"),
+    **dict.fromkeys(_OF_SDK_TOOL, "openhands.sdk.tool"),
+    "Schema": "openhands.sdk.tool.schema",
+}
+
+
+def written_homes(*, openhands: bool) -> Mapping[str, str]:
+    """Return from which module each name is that written code may use."""
+    return {**_PYTHON, **(_SDK if openhands else _TOOLBENCH)}
+
+
+def import_lines(
+    names: Iterable[str],
+    statements: Sequence[Statement],
+    homes: Mapping[str, str],
+    *,
+    openhands: bool,
+) -> list[str]:
+    """Return the lines that import *names*.
+
+    Args:
+        names: What is to be imported; what has no home is left out.
+        statements: The import statements of the notebook; they come before *homes*.
+        homes: The modules of names that written code uses.
+        openhands: Take from the SDK what is toolbench's.
+
+    Raises:
+        ExportError: If the SDK has nothing of that name.
+    """
+    lines = set[str]()
+    for name in names:
+        own = {
+            line
+            for s in statements
+            for line in _lines_for(name, s, openhands=openhands)
+        }
+        lines |= own or (
+            {f"from {homes[name]} import {name}"} if name in homes else set()
+        )
+    return sorted(lines)
+
+
+def _lines_for(name: str, statement: Statement, *, openhands: bool) -> Iterator[str]:
+    node = statement.node
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            if bound == name:
+                _refuse_toolbench(alias.name, openhands=openhands)
+                yield f"import {_alias(alias)}"
+    elif isinstance(node, ast.ImportFrom) and name in statement.names.gives:
+        for alias in node.names:
+            if alias.name == "*":
+                alias = ast.alias(name)
+            if (alias.asname or alias.name) == name:
+                module = _home(node.module or "", alias.name, openhands=openhands)
+                yield f"from {module} import {_alias(alias)}"
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _home(module: str, name: str, *, openhands: bool) -> str:
+    """Return where the package imports *name* of *module* from.
+
+    Raises:
+        ExportError: If the SDK has no such name.
+    """
+    if not openhands or module.partition(".")[0] != "toolbench":
+        return module
+    if name in _SDK:
+        return _SDK[name]
+    msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: do without it."
+    raise ExportError(msg)
+
+
+def _refuse_toolbench(module: str, *, openhands: bool) -> None:
+    if openhands and module.partition(".")[0] == "toolbench":
+        msg = f"`import {module}` cannot be changed for the SDK: write from toolbench import ..."
+        raise ExportError(msg)
+
+
+def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> None:
+    """Check that no function imports what the package cannot have.
+
+    Raises:
+        ExportError: If one does.
+    """
+    for statement in statements:
+        for node in ast.walk(statement.node):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                msg = f"`{ast.unparse(node)}` belongs to a package: import by the whole name."
+                raise ExportError(msg)
+            if statement.is_import or not openhands:
+                continue
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    home = _home(node.module or "", alias.name, openhands=True)
+                    if home != node.module:
+                        msg = (
+                            f"`{ast.unparse(node)}` stands inside of other code, where it is not "
+                            "changed for the SDK: import at the top of a cell."
+                        )
+                        raise ExportError(msg)
+
+
+def modules_in(text: str) -> frozenset[str]:
+    """Return the modules that the Python *text* imports; of those it can do without, the ones here."""
+    tree = ast.parse(text)
+    optional = {id(n) for part in ast.walk(tree) for n in _optional_imports(part)}
+    modules = set[str]()
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        modules |= {n for n in names if id(node) not in optional or _is_here(n)}
+    return frozenset(modules)
+
+
+def _optional_imports(node: ast.AST) -> Iterator[ast.AST]:
+    """Give the imports in the body of *node*, if it is a `try` that goes on without them."""
+    if isinstance(node, ast.Try) and any(_catches_import(h) for h in node.handlers):
+        for part in node.body:
+            yield from ast.walk(part)
+
+
+def _catches_import(handler: ast.ExceptHandler) -> bool:
+    names = "" if handler.type is None else ast.unparse(handler.type)
+    return handler.type is None or "ImportError" in names or "ModuleNotFound" in names
+
+
+def _is_here(module: str) -> bool:
+    return find_spec(module.partition(".")[0]) is not None
+
+
+def grouped(lines: Iterable[str], package: str) -> str:
+    """Return import *lines* in the usual groups: Python's own, those of others, the package's."""
+    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    for line in lines:
+        top = line.split()[1].partition(".")[0]
+        groups[
+            2 if top == package else 0 if top in sys.stdlib_module_names else 1
+        ].append(line)
+    return "\n\n".join("\n".join(_joined(group)) for group in groups.values() if group)
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """Give *lines* in order, those from one module as one."""
+    names: dict[str, list[str]] = {}
+    for line in sorted(set(lines)):
+        if line.startswith("from "):
+            head, _, name = line.partition(" import ")
+            names.setdefault(head, []).append(name)
+        else:
+            yield line
+    for head, imported in names.items():
+        yield f"{head} import {', '.join(imported)}"

@@ -1,0 +1,168 @@
+"""What stands around the modules of a package: pyproject.toml, README.md, a notebook."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolbench.export.tool_code.tool_parts import AnyTool, literal
+from toolbench.wording import counted
+
+
+def pyproject_for(
+    package: str,
+    summary: str,
+    requirements: Sequence[str],
+    extra: Sequence[str],
+    python: str,
+) -> str:
+    """Return the text of pyproject.toml.
+
+    Args:
+        package: The name of the import package.
+        summary: What it is, in a line.
+        requirements: What it needs.
+        extra: What its server needs besides.
+        python: The oldest Python it runs on.
+    """
+    name = package.replace("_", "-")
+    return f"""\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = {_toml(name)}
+version = "0.1.0"
+description = {_toml(summary)}
+readme = "README.md"
+requires-python = ">={python}"
+dependencies = {_listed(requirements)}
+
+[project.optional-dependencies]
+server = {_listed(extra)}
+test = ["pytest>=8"]
+
+[project.scripts]
+{name}-server = "{package}.server:main"
+
+[tool.hatch.build.targets.wheel]
+packages = [{_toml(package)}]
+
+[tool.pytest.ini_options]
+pythonpath = ["."]
+testpaths = ["tests"]
+"""
+
+
+def readme_for(
+    package: str,
+    tools: Sequence[AnyTool],
+    calls: int,
+    notes: Sequence[str],
+    *,
+    openhands: bool,
+) -> str:
+    """Return the text of README.md; *notes* say what a person should look at."""
+    name, target = (
+        package.replace("_", "-"),
+        "the OpenHands SDK" if openhands else "toolbench",
+    )
+    names = "\n".join(
+        f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools
+    )
+    tested = (
+        f"{counted(calls, 'call')} of the notebook, with what came out"
+        if calls
+        else (
+            "that a model is offered the same; no call was recorded that could be repeated"
+        )
+    )
+    remarks = "".join(f"- {note}\n" for note in notes)
+    used = (
+        f"`import {package}` registers them for `Tool(name=...)` of an agent."
+        if openhands
+        else f"`from {package} import create_tools` makes them."
+    )
+    return f"""\
+# {name}
+
+Tools for {target}, exported from a notebook by toolbench.
+
+{names}
+
+`pip install .` installs them. {used}
+
+| file | what it holds |
+|---|---|
+| `{package}/definition.py` | the name, the description, what goes in and what comes out |
+| `{package}/impl.py` | what the tool does |
+| `{package}/server.py` | an MCP server over stdio: `pip install '.[server]'`, then `{name}-server` |
+| `tests/test_{package}.py` | {tested}: `python -m pytest` |
+| `{package}.ipynb` | to try it |
+{f"{chr(10)}## To look at{chr(10)}{chr(10)}{remarks}" if notes else ""}"""
+
+
+def notebook_for(
+    package: str,
+    tools: Sequence[AnyTool],
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    openhands: bool,
+) -> str:
+    """Return a notebook that makes the tools and repeats a call of each, as JSON."""
+    cells = [
+        ("markdown", f"# {package}\n\nIn an environment with this package installed.")
+    ]
+    if not openhands:
+        cells.append(("code", "%load_ext toolbench"))
+    names = ", ".join(f"tools[{tool.name!r}]" for tool in tools)
+    cells.append(
+        (
+            "code",
+            f"from {package} import create_tools\n\n"
+            f"tools = {{tool.name: tool for tool in create_tools()}}\n{names}",
+        )
+    )
+    for tool in tools:
+        arguments = [call["arguments"] for call in calls if call["tool"] == tool.name][
+            -1:
+        ]
+        for one in arguments:
+            call = f"tools[{tool.name!r}]"
+            text = literal(one)
+            action = f"{call}.action_from_arguments({text})" if openhands else text
+            cells.append(
+                ("code", f"observation = {call}({action})\nprint(observation.text)")
+            )
+    return json.dumps(_notebook(cells), indent=1, ensure_ascii=False) + "\n"
+
+
+def _notebook(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = [
+        {
+            "cell_type": kind,
+            "id": f"cell-{number}",
+            "metadata": {},
+            "source": source.splitlines(keepends=True),
+            **({"execution_count": None, "outputs": []} if kind == "code" else {}),
+        }
+        for number, (kind, source) in enumerate(cells)
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": entries, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _toml(text: str) -> str:
+    """*text* as TOML: JSON's strings are TOML's too."""
+    return json.dumps(text, ensure_ascii=True)
+
+
+def _listed(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return f"[{', '.join(map(_toml, items))}]"
+    return "[\n" + "".join(f"  {_toml(item)},\n" for item in items) + "]"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0] or "no description"

@@ -1,0 +1,241 @@
+"""A tool that was made of a function by `@tool`: an action class and an executor are written."""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import getsource, isfunction
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from toolbench.core.executor import innermost
+from toolbench.core.functions.decorator import tool as tool_decorator
+from toolbench.core.functions.docstrings import parse
+from toolbench.core.functions.function_shape import CONVERSATION
+from toolbench.errors import ExportError
+from toolbench.export.code.statements import Statement
+from toolbench.export.code.symbol_names import names_of
+from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts, class_of, stem_of
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parts_of_function(
+    tool: AnyTool,
+    module: ModuleType,
+    statements: Sequence[Statement],
+    *,
+    openhands: bool,
+) -> ToolParts:
+    """Return the parts of *tool*, whose function the *statements* of *module* define.
+
+    Raises:
+        ExportError: If they do not, or its arguments cannot be written as a class.
+    """
+    function = innermost(tool.function)
+    place, statements = _definition_of(tool, function, statements)
+    original = statements[place]
+    statement = _undecorated(original, module)
+    statements[place] = statement
+    node: Any = statement.node
+    stem, name = stem_of(tool), node.name
+    action = tool.action_type.__name__
+    observation_type = tool.observation_type
+    observation = (
+        "Observation" if observation_type is None else observation_type.__name__
+    )
+    lines = [*_fields(tool, node, function)]
+    body = "\n".join(lines) or "    pass"
+    classes = (
+        # no docstring: a model would read it
+        f"class {action}(Action):\n{body}\n\n\n"
+        + class_of(
+            tool,
+            f"{stem}Tool",
+            action=action,
+            observation=observation,
+            executor=f"{stem}Executor()",
+            name=f"{stem}Executor",
+        )
+    )
+    returns_text = openhands and observation_type is None
+    return ToolParts(
+        tool=tool,
+        tool_class=f"{stem}Tool",
+        statements=tuple(statements),
+        types=frozenset({observation} - {"Observation"}),
+        definition=classes,
+        implementation=_executor(
+            tool,
+            node,
+            f"{stem}Executor",
+            f"{action}, {observation}",
+            returns_text=returns_text,
+        ),
+        create=f"{stem}Tool.create()",
+        undecorated=name if statement is not original else "",
+    )
+
+
+def _definition_of(
+    tool: AnyTool, function: Any, statements: Sequence[Statement]
+) -> tuple[int, list[Statement]]:
+    """Return where *function* is defined; the statements without definitions that took its name.
+
+    Raises:
+        ExportError: If that is in no cell, or inside of something else.
+    """
+    name = getattr(function, "__name__", "")
+    if (
+        not isfunction(function)
+        or function.__qualname__ != name
+        or not name.isidentifier()
+    ):
+        msg = (
+            f"{tool.name}: what it was made of, {getattr(function, '__qualname__', function)!r}, "
+            "is no function at the top of a cell or file: write one that calls it."
+        )
+        raise ExportError(msg)
+    places = [
+        i for i, s in enumerate(statements) if s.is_definition and name in s.names.gives
+    ]
+    if not places:
+        msg = f"{tool.name}: no cell or file defines its function `{name}`."
+        raise ExportError(msg)
+    try:
+        source = dedent(getsource(function)).strip()
+    except (OSError, TypeError):
+        source = ""
+    own = [i for i in places if statements[i].code.strip() == source]
+    place = (own or places)[-1]
+    others = {i for i in places if i > place}
+    remaining = [s for i, s in enumerate(statements) if i not in others]
+    return place, remaining
+
+
+def _undecorated(statement: Statement, module: ModuleType) -> Statement:
+    """Return *statement* without `@tool`: what is left is the function."""
+    node: Any = statement.node
+    lines = statement.code.splitlines()
+    first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+    for decorator in reversed(node.decorator_list):
+        if _is_tool(decorator, module):
+            begin, end = decorator.lineno - first, (decorator.end_lineno or 0) - first
+            del lines[begin : end + 1]
+    code = "\n".join(lines)
+    if code == statement.code:
+        return statement
+    [new] = ast.parse(code).body
+    return Statement(code, new, names_of(new, code), statement.obstacle)
+
+
+def _is_tool(decorator: ast.expr, module: ModuleType) -> bool:
+    call = decorator.func if isinstance(decorator, ast.Call) else decorator
+    path = ast.unparse(call).split(".")
+    value: Any = vars(module).get(path[0])
+    for part in path[1:]:
+        value = getattr(value, part, None)
+    return value is tool_decorator
+
+
+def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
+    """Give the lines of the action class, a field for each parameter.
+
+    Raises:
+        ExportError: If a parameter cannot be written as a field.
+    """
+    parameters, described = _parameters(node), parse(function.__doc__).parameters
+    for attribute, field in tool.action_type.model_fields.items():
+        name = field.alias or attribute
+        if name not in parameters:
+            msg = (
+                f"{tool.name}: its argument `{name}` is no parameter that is written in its "
+                "function: give each a parameter of its own to export it."
+            )
+            raise ExportError(msg)
+        annotation, default = parameters[name]
+        options = _options(field, described.get(name))
+        hint = f"Annotated[{annotation}, Field({options})]" if options else annotation
+        yield f"    {attribute}: {hint}{'' if default is None else f' = {default}'}"
+    if node.args.kwarg is not None:
+        extra = node.args.kwarg.annotation
+        yield '    model_config = ConfigDict(extra="allow")'
+        if extra is not None:
+            yield f"    __pydantic_extra__: dict[str, {ast.unparse(extra)}]"
+
+
+def _options(field: FieldInfo, description: str | None) -> str:
+    options = [f"alias={field.alias!r}"] if field.alias else []
+    if description and field.description == description:
+        options.append(f"description={description!r}")
+    return ", ".join(options)
+
+
+def _parameters(node: _Function) -> dict[str, tuple[str, str | None]]:
+    """Return the annotation and the default of each parameter that can be given by name."""
+    arguments = node.args
+    ordered = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(ordered) - len(arguments.defaults))
+    defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
+    return {
+        argument.arg: _typed(argument, default)
+        for argument, default in zip(
+            [*ordered, *arguments.kwonlyargs], defaults, strict=True
+        )
+    }
+
+
+def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None]:
+    annotation = (
+        "Any" if argument.annotation is None else ast.unparse(argument.annotation)
+    )
+    if default is None:
+        return annotation, None
+    takes_none = any(
+        word in annotation for word in ("None", "Optional", "Any", "object")
+    )
+    if isinstance(default, ast.Constant) and default.value is None and not takes_none:
+        annotation = f"Optional[{annotation}]"  # `x: int = None` means it
+    return annotation, ast.unparse(default)
+
+
+def _executor(
+    tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool
+) -> str:
+    call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
+    awaits = isinstance(node, ast.AsyncFunctionDef) and not _is_generator(node)
+    head, result, returned = "def", call, "Any"
+    if returns_text:
+        result, returned = f"observation_of({call})", types.partition(", ")[2]
+    elif awaits:
+        head, result = "async def", f"await {call}"
+    return (
+        f"class {name}(ToolExecutor[{types}]):\n"
+        f'    """Calls `{node.name}` with the arguments of an action."""\n\n'
+        f"    {head} __call__(\n"
+        f"        self, action: {types.partition(', ')[0]}, conversation: Any = None\n"
+        f"    ) -> {returned}:\n"
+        '        """Run once."""\n'
+        f"        return {result}\n"
+    )
+
+
+def _arguments(fields: Mapping[str, FieldInfo], node: _Function) -> Iterator[str]:
+    by_position = {argument.arg for argument in node.args.posonlyargs}
+    for attribute, field in fields.items():
+        name = field.alias or attribute
+        yield (
+            f"action.{attribute}"
+            if name in by_position
+            else f"{name}=action.{attribute}"
+        )
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    if any(argument.arg == CONVERSATION for argument in arguments):
+        yield "conversation=conversation"
+    if node.args.kwarg is not None:
+        yield "**(action.model_extra or {})"
+
+
+def _is_generator(node: _Function) -> bool:
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))

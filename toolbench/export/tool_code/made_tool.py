@@ -1,0 +1,227 @@
+"""A tool that was made by `ToolDefinition(...)`, or by a class with `create`."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from inspect import Parameter, isfunction, signature
+from types import ModuleType
+from typing import Any
+
+from toolbench.core.executor import FunctionExecutor
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ExportError
+from toolbench.export.code.statements import Statement
+from toolbench.export.code.symbol_names import Names, names_of
+from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts, class_of, stem_of
+from toolbench.wording import snake_case
+
+
+def parts_of_made(
+    tool: AnyTool,
+    module: ModuleType,
+    statements: Sequence[Statement],
+    *,
+    openhands: bool,
+) -> ToolParts:
+    """Return the parts of *tool*, made by a call that stands in the *statements* of *module*.
+
+    Raises:
+        ExportError: If there is no such call.
+    """
+    call = _call_that_made(tool, module, statements)
+    expression = next((k.value for k in call.keywords if k.arg == "executor"), None)
+    if expression is None:
+        msg = f"{tool.name}: the ToolDefinition(...) that made it has no executor=: add it there."
+        raise ExportError(msg)
+    stem = stem_of(tool)
+    action = tool.action_type.__name__
+    observation = (
+        "Observation"
+        if tool.observation_type is None
+        else tool.observation_type.__name__
+    )
+    code = ast.unparse(expression)
+    is_function = isinstance(tool.executor, FunctionExecutor)
+    if openhands and not is_function:
+        _check_executor(tool)
+    if openhands and is_function:
+        implementation = _wrapped(tool, f"{stem}Executor", action, observation, code)
+        executor, imported = f"{stem}Executor()", f"{stem}Executor"
+    else:
+        maker = f"make_{snake_case(stem)}_executor"
+        implementation = (
+            f"def {maker}() -> Any:\n"
+            f'    """Return what does the work of `{tool.name}`."""\n'
+            f"    return {code}\n"
+        )
+        executor, imported = f"{maker}()", maker
+    return ToolParts(
+        tool=tool,
+        tool_class=f"{stem}Tool",
+        statements=tuple(statements),
+        types=frozenset({action, observation} - {"Action", "Observation"}),
+        definition=class_of(
+            tool,
+            f"{stem}Tool",
+            action=action,
+            observation=observation,
+            executor=executor,
+            name=imported,
+        ),
+        implementation=implementation,
+        create=f"{stem}Tool.create()",
+    )
+
+
+def parts_of_class(
+    tool: AnyTool,
+    module: ModuleType,
+    statements: Sequence[Statement],
+    *,
+    openhands: bool,
+) -> ToolParts:
+    """Return the parts of *tool*, of a class with `create` that the *statements* define.
+
+    Raises:
+        ExportError: If they do not.
+    """
+    kind = type(tool)
+    name = kind.__name__
+    if not any(s.is_definition and name in s.names.gives for s in statements):
+        msg = f"{tool.name}: no cell or file defines its class `{name}`."
+        raise ExportError(msg)
+    if openhands:
+        _check_executor(tool)
+    calls = [
+        ast.unparse(part)
+        for statement in statements
+        for part in ast.walk(statement.node)
+        if isinstance(part, ast.Call) and ast.unparse(part.func) == f"{name}.create"
+    ]
+    lazy, statements = _with_lazy_names(name, statements)
+    types = {name, tool.action_type.__name__}
+    if tool.observation_type is not None:
+        types.add(tool.observation_type.__name__)
+    return ToolParts(
+        tool=tool,
+        tool_class=name,
+        statements=tuple(statements),
+        types=frozenset(types - {"Action", "Observation"}),
+        definition="",
+        implementation="",
+        create=calls[-1]
+        if calls
+        else f"{name}.create({_state_for(kind, openhands=openhands)})",
+        lazy=lazy,
+    )
+
+
+def _with_lazy_names(
+    name: str, statements: Sequence[Statement]
+) -> tuple[frozenset[str], list[Statement]]:
+    """Return what `create` of the class *name* uses, and the statements where the class does not.
+
+    That is imported where a tool is made: the definition does not need it.
+    """
+    changed, lazy = list(statements), frozenset[str]()
+    for place, statement in enumerate(statements):
+        if isinstance(statement.node, ast.ClassDef) and statement.node.name == name:
+            tree = ast.parse(statement.code)
+            body: Any = tree.body[0]
+            body.body = [
+                n for n in body.body if getattr(n, "name", "") != "create"
+            ] or [ast.Pass()]
+            rest = names_of(body, ast.unparse(tree))
+            names = statement.names
+            lazy = names.later - rest.later
+            own = Names(names.gives, names.now, rest.later, names.quoted, names.changes)
+            changed[place] = replace(statement, names=own)
+    return lazy, changed
+
+
+def _state_for(kind: Any, *, openhands: bool) -> str:
+    """Return what `create` is given where no call of it is written."""
+    parameters = list(signature(kind.create).parameters.values())
+    needs_state = any(
+        p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD
+        for p in parameters
+    )
+    if not needs_state:
+        return ""
+    return "None" if openhands else "ConversationState()"
+
+
+def _call_that_made(
+    tool: AnyTool, module: ModuleType, statements: Sequence[Statement]
+) -> ast.Call:
+    """Return the call of `ToolDefinition` that made *tool*.
+
+    Raises:
+        ExportError: If there is none.
+    """
+    variables = {name for name, value in vars(module).items() if value is tool}
+    calls = [
+        call
+        for statement in statements
+        for call in _definitions_in(statement.node)
+        if _name_in(call) == tool.name or (statement.names.gives & variables)
+    ]
+    by_name = [call for call in calls if _name_in(call) == tool.name]
+    if calls:
+        return (by_name or calls)[-1]
+    msg = (
+        f"{tool.name}: no cell or file makes it by ToolDefinition(name={tool.name!r}, ...) "
+        "with the name written out: only such a call can be exported."
+    )
+    raise ExportError(msg)
+
+
+def _definitions_in(node: ast.AST) -> Iterator[ast.Call]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            function = (
+                part.func.value if isinstance(part.func, ast.Subscript) else part.func
+            )
+            if ast.unparse(function).rpartition(".")[2] == ToolDefinition.__name__:
+                yield part
+
+
+def _name_in(call: ast.Call) -> Any:
+    values = (k.value for k in call.keywords if k.arg == "name")
+    return next((v.value for v in values if isinstance(v, ast.Constant)), None)
+
+
+def _check_executor(tool: AnyTool) -> None:
+    """Check that the SDK can call the executor of *tool*: it always passes a conversation.
+
+    Raises:
+        ExportError: If it cannot.
+    """
+    call = type(tool.executor).__call__
+    if not isfunction(call):
+        return
+    parameters = signature(call).parameters
+    if "conversation" in parameters or len(parameters) > 2:
+        return
+    msg = (
+        f"{tool.name}: the SDK passes a conversation to {type(tool.executor).__name__}.__call__, "
+        "which takes none: write (self, action, conversation=None)."
+    )
+    raise ExportError(msg)
+
+
+def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str) -> str:
+    """Return an executor class around the function that *code* stands for."""
+    function = tool.executor.function
+    takes_conversation = len(signature(function).parameters) > 1
+    arguments = "action, conversation" if takes_conversation else "action"
+    call = f"_{name.lower()}_function({arguments})"
+    result = f"observation_of({call})" if tool.observation_type is None else call
+    return (
+        f"_{name.lower()}_function = {code}\n\n\n"
+        f"class {name}(ToolExecutor[{action}, {observation}]):\n"
+        f'    """Does the work of `{tool.name}`."""\n\n'
+        f"    def __call__(self, action: {action}, conversation: Any = None) -> {observation}:\n"
+        '        """Run once."""\n'
+        f"        return {result}\n"
+    )

@@ -1,0 +1,133 @@
+"""The code that a tool becomes, and the values of it that are written down as they are."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pprint import pformat
+from textwrap import indent
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.export.code.statements import Statement
+from toolbench.wording import snake_case
+
+AnyTool = ToolDefinition[Any, Any]
+PACKAGE = "_this_package_"
+"""Stands for the name of the package in code that is written before it has one."""
+_WIDTH = 76
+
+
+@dataclass(frozen=True)
+class ToolParts:
+    """One tool as code.
+
+    Attributes:
+        tool: The tool.
+        tool_class: The name of its class in the package.
+        statements: The statements of the notebook, or the file, as they go into the package.
+        types: The names of a person's code that stand in the definition.
+        definition: Classes that were written for the definition; empty if a person's do.
+        implementation: What was written for the implementation; as above.
+        create: The expression that makes the tool, and those made with it.
+        lazy: The names of a person's code that only making the tool uses.
+        undecorated: The function that is no tool in the package, if there is one.
+    """
+
+    tool: AnyTool
+    tool_class: str
+    statements: tuple[Statement, ...]
+    types: frozenset[str]
+    definition: str
+    implementation: str
+    create: str
+    lazy: frozenset[str] = frozenset()
+    undecorated: str = ""
+
+
+def stem_of(tool: AnyTool) -> str:
+    """Return what the classes of *tool* are called, before `Action`, `Executor` and `Tool`."""
+    words = re.split(r"[^A-Za-z0-9]+", tool.name)
+    stem = "".join(word[:1].upper() + word[1:] for word in words).removesuffix("Tool")
+    return stem if stem[:1].isalpha() else f"My{stem}"
+
+
+def constant_of(tool: AnyTool, word: str) -> str:
+    """Return the name of a constant of *tool*: `SPLIT_BILL_DESCRIPTION`."""
+    return f"{snake_case(stem_of(tool)).upper()}_{word}"
+
+
+def literal(value: Any, depth: int = 0) -> str:
+    """Return a JSON-like *value* as Python, its further lines indented by *depth*."""
+    text = pformat(value, sort_dicts=False, width=_WIDTH)
+    return text.replace("\n", "\n" + " " * depth)
+
+
+def text_literal(text: str) -> str:
+    """Return *text* as Python, with a line for each of its lines where that can be."""
+    plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
+    if (
+        "\n" not in text
+        or not plain
+        or '"""' in text
+        or "\\" in text
+        or text.endswith('"')
+    ):
+        return repr(text)
+    return f'"""\\\n{text}"""'
+
+
+def class_of(
+    tool: AnyTool,
+    tool_class: str,
+    *,
+    action: str,
+    observation: str,
+    executor: str,
+    name: str,
+) -> str:
+    """Return the class of a tool that no person wrote one for.
+
+    Args:
+        tool: The tool.
+        tool_class: What the class is called.
+        action: The name of its action type.
+        observation: The name of its observation type; `Observation` if it has none.
+        executor: The expression that makes its executor.
+        name: What has to be imported for that from the implementation.
+    """
+    fields = {
+        "description": constant_of(tool, "DESCRIPTION"),
+        "action_type": action,
+        **({} if observation == "Observation" else {"observation_type": observation}),
+        **_hints(tool),
+        **_meta(tool),
+        "executor": executor,
+    }
+    arguments = "\n".join(f"{name}={value}," for name, value in fields.items())
+    return (
+        f"{constant_of(tool, 'DESCRIPTION')} = {text_literal(tool.description)}\n\n\n"
+        f"class {tool_class}(ToolDefinition[{action}, {observation}]):\n"
+        f'    """The tool `{tool.name}`."""\n\n'
+        f"    name = {tool.name!r}\n\n"
+        "    @classmethod\n"
+        "    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:\n"
+        '        """Return the tool; what does its work is imported here."""\n'
+        f"        from {PACKAGE}.impl import {name}\n\n"
+        "        return [\n"
+        "            cls(\n"
+        f"{indent(arguments, ' ' * 16)}\n"
+        "            )\n"
+        "        ]\n"
+    )
+
+
+def _hints(tool: AnyTool) -> Mapping[str, str]:
+    if tool.annotations is None:
+        return {}
+    declared = tool.annotations.model_dump(exclude_unset=True, exclude_none=True)
+    hints = ", ".join(f"{name}={value!r}" for name, value in declared.items())
+    return {"annotations": f"ToolAnnotations({hints})"}
+
+
+def _meta(tool: AnyTool) -> Mapping[str, str]:
+    return {} if tool.meta is None else {"meta": literal(dict(tool.meta), 16)}
