@@ -31,13 +31,13 @@ def as_model(
             - a client of the package `openai`, `anthropic` or `google.genai`, sync or async,
               alone (then *name* is the provider's name of the model) or as `(client, "model")`;
             - an address of a server with OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
-            name: Its name for people.
-            provider: The dialect of its messages. The default for functions and addresses is
-                "openai"; "responses" makes a client of `openai` use the Responses API.
-            api_key_env: For an address, the environment variable with its key; without it no key
-                is sent. A client has its own key.
-            options: Fields sent with every request, such as `{"temperature": 0}`.
-            price: US dollars for a million input and output tokens, for `usage.cost`.
+        name: Its name for people.
+        provider: The dialect of its messages. The default for functions and addresses is
+            "openai"; "responses" makes a client of `openai` use the Responses API.
+        api_key_env: For an address, the environment variable with its key; without it no key
+            is sent. A client has its own key.
+        options: Fields sent with every request, such as `{"temperature": 0}`.
+        price: US dollars for a million input and output tokens, for `usage.cost`.
 
     Raises:
         TypeError: If *x* cannot be a model.
