@@ -184,7 +184,7 @@ class TestOpenMessage:
         for wrong in ("{", "[]"):
             receive(area, value=wrong)
             click(send)
-            assert re.search("no JSON|are an object", page(traffic.widget))
+            assert re.search("not JSON|are an object", page(traffic.widget))
         receive(area, value='{"uri": "shop://stock/pear"}')
         click(send)
         until(lambda: "Answered" in page(traffic.widget))

@@ -1,4 +1,4 @@
-"""A model and its tools: the agent, its conversation, and the events of that."""
+"""Agents: a model with tools, its conversations, and their events."""
 
 from typing import TYPE_CHECKING
 

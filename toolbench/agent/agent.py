@@ -1,4 +1,4 @@
-"""An agent: a model, its tools, and the limits of what it does by itself."""
+"""An agent: a model, its tools, and limits for its work."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Agent:
         degrade: bool = False,
         reflect: bool = False,
     ) -> None:
-        """Describe the agent; `Conversation(agent=...)` sets it going.
+        """Describe the agent; `Conversation(agent=...)` starts it.
 
         Args:
             llm: The model: anything `as_model` takes, as a function `(messages, tools) -> message`,
@@ -67,7 +67,7 @@ class Agent:
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
-            ValueError: If a limit is too low, or the pattern is no regular expression.
+            ValueError: If a limit is too low, or the pattern is not a regular expression.
         """
         if max_steps < 1 or max_parallel < 1 or retry < 0:
             msg = (
@@ -99,10 +99,10 @@ class Agent:
         conversation: Conversation,
         callbacks: Sequence[Callable[[Event], object]] = (),
     ) -> Loop:
-        """Return the loop of *conversation*, its tools made.
+        """Make the loop of *conversation*, with its tools.
 
         Raises:
-            RegistrationError: If a tool is none, or two have one name.
+            RegistrationError: If a tool is not valid, or two have the same name.
             ToolNotFoundError: If no tool is registered under a name.
         """
         return Loop(self, conversation, callbacks)
@@ -124,13 +124,13 @@ class Agent:
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
-        """This agent without the tool to delegate: a sub-agent delegates no further."""
+        """Return a copy of this agent as a sub-agent, which cannot delegate to itself."""
         other = copy(self)
         other.is_delegate = True
         return other
 
     def _skips(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool*, wherever it stood, would give a task of a sub-agent back to it."""
+        """Tell whether *tool* would let a sub-agent delegate its task to a sub-agent again."""
         executor = tool.executor
         if not self.is_delegate or not isinstance(executor, DelegateExecutor):
             return False
@@ -139,11 +139,11 @@ class Agent:
     def as_tool(
         self, name: str = "delegate", description: str | None = None
     ) -> ToolDefinition[Any, Any]:
-        """Return a tool that gives a task to this agent, in a conversation of its own.
+        """Return a tool that gives a task to this agent, in a new conversation.
 
         Args:
-            name: What the tool is called.
-            description: What a model is told of it: when to hand over what.
+            name: The name of the tool.
+            description: Its description for a model: which tasks to give it, and when.
         """
         [tool] = DelegateTool.create(None, agent=self)
         return tool.model_copy(
@@ -151,7 +151,7 @@ class Agent:
         )
 
     def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation that was saved at *path*."""
+        """Return the working directory of the conversation saved at *path*."""
         return workspace_of(Path(path))
 
 

@@ -1,6 +1,6 @@
-"""Say before the first request what a model's provider cannot take of the tools.
+"""Check tools before the first request: list what a model's provider cannot take.
 
-Source: OpenHands, `check_tools`, which changed the tools; ours says what is changed on the way.
+Source: OpenHands, `check_tools`, which changed the tools; ours reports the later changes.
 """
 
 from collections import Counter
@@ -17,14 +17,14 @@ from toolbench.llm.providers import Provider, tool_name
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """One thing that a provider cannot take."""
+    """One part of a tool that a provider cannot take."""
 
     tool: str
     where: str
     """The argument, `name`, `description`, or `arguments` for all of them."""
     message: str
     refused: bool
-    """Whether the provider would turn the whole request down; else it is put right on the way."""
+    """Whether the provider would refuse the whole request; other problems are fixed when it is sent."""
 
     def __str__(self) -> str:
         weight = "refused" if self.refused else "changed"

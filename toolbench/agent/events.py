@@ -1,4 +1,4 @@
-"""What happens in a conversation, event by event; each can be shown and written down.
+"""The events of a conversation; each can be shown and saved.
 
 Source of the names: OpenHands SDK, `openhands.sdk.event`.
 """
@@ -25,7 +25,7 @@ from toolbench.runs.history.state_words import STATE_WORDS
 from toolbench.wording import counted
 
 Speaker = Literal["user", "agent", "environment"]
-"""Who a message is from; the environment is the workbench itself."""
+"""The sender of a message; "environment" is the workbench itself."""
 
 StopReason = Literal[
     "answered", "finished", "max_steps", "repeated", "max_cost", "paused", "error"
@@ -41,7 +41,7 @@ _SPEAKERS: Mapping[Speaker, str] = {
 
 
 def _hidden(text: str) -> str:
-    """Return *text* without the secrets of the runs so far: models repeat what they sent."""
+    """Return *text* with the secrets of all runs hidden, as models repeat them."""
     return remembered.redactor.text(text)
 
 
@@ -59,7 +59,7 @@ class Event:
 
     @property
     def visualize(self) -> RenderableType:
-        """What a person sees of it; any Rich renderable."""
+        """The event as a person sees it; any Rich renderable."""
         return Text(type(self).__name__)
 
     def __repr__(self) -> str:
@@ -74,10 +74,10 @@ class MessageEvent(Event):
     content: Sequence[Content]
     source: Speaker = field(default="user", kw_only=True)
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
-    """Of the model: the message as its provider has it."""
+    """For a message of the model: the message in its provider's format."""
     response_id: str | None = field(default=None, kw_only=True)
     undone: tuple[int, ...] = field(default=(), kw_only=True)
-    """Of the workbench: the numbers of the calls whose edits were taken back."""
+    """For a message of the workbench: the numbers of the calls whose edits were undone."""
 
     @property
     def text(self) -> str:
@@ -91,7 +91,7 @@ class MessageEvent(Event):
 
     @property
     def visualize(self) -> RenderableType:
-        """Who it is from, and the text."""
+        """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
         text = Text.assemble((_SPEAKERS[self.source], "bold"), _hidden(self.text))
         return text.append(
@@ -101,26 +101,26 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class ActionEvent(Event):
-    """A call of a tool that the model asked for; exactly one event with its answer follows."""
+    """A tool call of the model; exactly one event with its answer follows."""
 
     tool_call: ToolCall
     action: Action | None = None
-    """What runs; None if the call does not fit."""
+    """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """What the model wrote around its calls; only the first call of a message has it."""
+    """The model's text beside its calls; only the first call of a message has it."""
     metadata: CallMetadata | None = None
-    """The id of the response, the number of calls in it, and which of them this is."""
+    """The id of the response, its number of calls, and the index of this one."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
-    """The model's message as its provider has it; only the first call of it has it."""
+    """The model's message in its provider's format; only its first call has it."""
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call; made up where the provider sends none."""
+        """The id of the call; if the provider sends none, one made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
     def tool_name(self) -> str:
-        """The tool that was called."""
+        """The name of the called tool."""
         return self.tool_call.name
 
     @property
@@ -140,22 +140,22 @@ class ActionEvent(Event):
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The arguments, without what the tool calls secret."""
+        """The arguments with the tool's secrets hidden."""
         return arguments_without_secrets(self.tool_call)
 
 
 @dataclass(frozen=True, repr=False)
 class CallEdit(Event):
-    """A person changed the arguments of a call that waits; the model's own message stays."""
+    """A person changed the arguments of a waiting call; the model's own message stays."""
 
     tool_call: ToolCall
-    """The call as it runs."""
+    """The call with the new arguments."""
     action_id: int = field(default=0, kw_only=True)
     """The number of the `ActionEvent` it changes."""
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The new arguments, without what the tool calls secret."""
+        """The new arguments with the tool's secrets hidden."""
         return arguments_without_secrets(self.tool_call)
 
     @property
@@ -168,7 +168,7 @@ class CallEdit(Event):
 
 
 def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of *call*, without what its tool calls secret."""
+    """Return the arguments of *call* with its tool's secrets hidden."""
     schema = call.tool.input_schema if call.tool else {}
     masked: dict[str, Any] = hide(call.arguments, schema)
     return masked
@@ -176,7 +176,7 @@ def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class AnswerEvent(Event):
-    """How one call ended; each call has exactly one."""
+    """The end of one call; each call has exactly one such event."""
 
     tool_call_id: str | None
 
@@ -186,13 +186,13 @@ class AnswerEvent(Event):
 
     @property
     def answer(self) -> Observation:
-        """What the model reads."""
+        """The observation for the model."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, repr=False)
 class ObservationEvent(AnswerEvent):
-    """What came out of a call that ran."""
+    """The observation of a call that ran."""
 
     observation: Observation = field(default_factory=Observation)
     run_id: int | None = field(default=None, kw_only=True)
@@ -201,7 +201,7 @@ class ObservationEvent(AnswerEvent):
     version: str = field(default="", kw_only=True)
     """The version label of the tool, or of its server, if there is one."""
     by_hand: bool = field(default=False, kw_only=True)
-    """Whether a person answered in the place of the tool, which did not run."""
+    """Whether a person answered in place of the tool, which did not run."""
 
     @property
     def answer(self) -> Observation:
@@ -210,19 +210,19 @@ class ObservationEvent(AnswerEvent):
 
     @property
     def visualize(self) -> RenderableType:
-        """What the observation shows of itself."""
+        """The observation as it shows itself."""
         return visualized(without_secrets(self.observation))
 
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """A call that could not run, or a request that got no answer (then without a call)."""
+    """A call that could not run, or a request without an answer (then there is no call)."""
 
     error: str = ""
 
     @property
     def answer(self) -> Observation:
-        """The error, as the model reads it."""
+        """The error as an observation for the model."""
         return Observation.from_text(self.error, is_error=True)
 
     @property
@@ -233,14 +233,14 @@ class AgentErrorEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class UserRejectObservation(AnswerEvent):
-    """A call that a person or the policy declined, or that an interrupt broke off."""
+    """A call that a person or the policy declined, or that was interrupted."""
 
     reason: str = ""
     rejection_source: Literal["user", "interrupt"] = "user"
 
     @property
     def answer(self) -> Observation:
-        """The reason, as the model reads it."""
+        """The reason as an observation for the model."""
         return UnfinishedObservation.from_text(self.reason)
 
     @property
@@ -250,29 +250,29 @@ class UserRejectObservation(AnswerEvent):
 
     @property
     def state_words(self) -> str:
-        """How the call ended, in the words for people."""
+        """The end of the call, in words for people."""
         is_user = self.rejection_source == "user"
         return STATE_WORDS["denied" if is_user else "cancelled"]
 
 
 @dataclass(frozen=True, repr=False)
 class Condensation(Event):
-    """The older events were replaced, for the model, by a summary. People still see them."""
+    """A summary replaced older events for the model; people still see them."""
 
     summary: str
     forgotten: tuple[int, ...] = ()
-    """The numbers of the events that the model is not sent any more."""
+    """The numbers of the replaced events, which are not sent to the model."""
 
     @property
     def visualize(self) -> RenderableType:
-        """How much was forgotten, and the summary."""
+        """The number of replaced events, and the summary."""
         head = f"Condensed {counted(len(self.forgotten), 'event')}: "
         return Text.assemble((head, "bold dim"), (self.summary, "dim"))
 
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """What the loop did on its own: tried again, took another tool, cut something off."""
+    """A note on an act of the loop itself: a retry, a backup tool, a text that was cut."""
 
     text: str
 
@@ -291,13 +291,13 @@ class StopEvent(Event):
 
     @property
     def visualize(self) -> RenderableType:
-        """The reason, and more of it."""
+        """The reason and its details."""
         detail = f": {self.detail}" if self.detail else ""
         return Text.assemble(("stopped, ", "dim"), (self.reason, "bold"), detail)
 
 
 def begins_answer(event: Event) -> bool:
-    """Tell whether *event* is the first of an answer of the model."""
+    """Tell whether *event* is the first event of an answer of the model."""
     if isinstance(event, MessageEvent):
         return event.source == "agent"
     if not isinstance(event, ActionEvent):
@@ -316,10 +316,10 @@ def final_text_of(events: Sequence[Event]) -> str:
 
 
 def result_of(events: Sequence[Event], name: str | None) -> Observation:
-    """Return what the last call of the tool *name*, or of any, came to.
+    """Return the last observation of the tool *name*, or of any tool.
 
     Raises:
-        LookupError: If none was answered by a tool or by hand.
+        LookupError: If there is no such observation.
     """
     for event in reversed(events):
         if isinstance(event, ObservationEvent) and name in (None, event.tool_name):
@@ -330,7 +330,7 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
 
 
 def secrets_in(events: Sequence[Event]) -> set[str]:
-    """Return the secrets of the calls in *events*, and those that their runs knew."""
+    """Return the secrets in the calls of *events*, and those known to their runs."""
     secrets: set[str] = set()
     for event in events:
         if isinstance(event, ActionEvent | CallEdit):

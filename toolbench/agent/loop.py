@@ -1,7 +1,7 @@
-"""The loop: ask the model, run its calls, answer each of them, and know when to stop.
+"""The loop of an agent: ask the model, run its calls, answer each of them, decide when to stop.
 
-One step is one answer of the model with all its calls. Every call gets exactly one answer, also
-when it fails, is refused or interrupted, or when the conversation is paused before it ran.
+One step is one answer of the model with all its calls. Every call gets exactly one answer, even
+if it fails, is refused or interrupted, or if the conversation is paused before it runs.
 Source: OpenHands, `CodeActAgent.step`; OpenHands SDK, `LocalConversation`.
 """
 
@@ -53,7 +53,7 @@ _LEFT = "The call was not run: the person ended the conversation."
 
 
 class Loop:
-    """What asks the model and runs its calls; one thread at a time takes steps."""
+    """The loop of one conversation; only one thread at a time can take steps."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Loop:
         conversation: Conversation,
         listeners: Sequence[Callable[[Event], object]] = (),
     ) -> None:
-        """Join *conversation*, and tell *listeners* of each event."""
+        """Make the loop of *conversation*; call *listeners* with each event."""
         self.agent = agent
         self.conversation = conversation
         self.redactor = conversation.state.secrets.redactor
@@ -90,7 +90,7 @@ class Loop:
 
     @property
     def events(self) -> Sequence[Event]:
-        """All that happened."""
+        """All events."""
         return self.log
 
     def send_message(self, message: Any) -> None:
@@ -101,7 +101,7 @@ class Loop:
         self.log.tell(event)
 
     def step(self) -> list[Event]:
-        """Have the model answer once and run all its calls; those of a pause come first."""
+        """Let the model answer once and run all its calls; waiting calls run first."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if not self._stops(self._why_stop(steps=0)):
@@ -134,7 +134,7 @@ class Loop:
         self.calls.interrupt()
 
     def ask(self) -> list[Event]:
-        """Have the model answer once; its calls wait."""
+        """Let the model answer once; its calls wait."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if self.round is None and not self._stops(self._why_stop(steps=0)):
@@ -142,7 +142,7 @@ class Loop:
             return self.log.after(place)
 
     def run_pending(self, chosen: Chosen = None) -> list[Event]:
-        """Run the calls that wait, or the *chosen* one, and ask the model nothing."""
+        """Run the waiting calls, or the *chosen* one, without asking the model."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if self.round is not None:
@@ -151,21 +151,21 @@ class Loop:
 
     @contextmanager
     def changing(self) -> Iterator[Pending]:
-        """Let a person change the calls that wait, while nothing is at work."""
+        """Let a person change the waiting calls, while the loop does not work."""
         with self._at_work():
             yield self.pending
 
     def begin_like(self, other: "Loop", last: Event | int | None) -> None:
-        """Take over what happened in *other*, up to the event *last*, or all of it."""
+        """Copy the events of *other*, up to the event *last*, or all of them."""
         with self._at_work():
             fork(self, other, last)
 
     def condense(self) -> None:
-        """Have the older turns summarised before the next request."""
+        """Summarise the older turns before the next request."""
         self.requests.wants_condensing = True
 
     def undo(self) -> list[Event]:
-        """Take back the edits of the last step that has any; the model is told."""
+        """Undo the edits of the last step that has some, and inform the model."""
         with self._at_work():
             place = len(self.log)
             undone = take_back_last(self.log, self.calls.asker)
@@ -194,9 +194,9 @@ class Loop:
 
     @property
     def money_left(self) -> float | None:
-        """How many dollars it may still cost; None if there is no limit.
+        """The dollars it may still cost; None if there is no limit.
 
-        A task that was delegated has no more than the conversation it is of.
+        A delegated task cannot cost more than the conversation that delegated it.
         """
         limit = self.agent.max_cost
         own = None if limit is None else limit - (self.requests.usage.cost or 0.0)
@@ -205,20 +205,20 @@ class Loop:
 
     @property
     def usage(self) -> Usage:
-        """What all models took that work for the conversation."""
+        """The tokens and cost of all models that work for the conversation."""
         return self.requests.usage
 
     def spend(self, usage: Usage | None) -> None:
-        """Add what a model took that works for the conversation."""
+        """Add the tokens and cost of a model that works for the conversation."""
         self.requests.spend(usage)
 
     def _pass_on(self, usage: Usage) -> None:
-        """Count *usage* where the task came from too, at once: others work for it meanwhile."""
+        """Add *usage* at once to the conversation that delegated the task, which counts it too."""
         spend(self.conversation.parent, usage)
 
     @property
     def sent(self) -> Sequence[SentRequest]:
-        """What the model was sent, as a person may see it."""
+        """The requests sent to the model, with secrets hidden."""
         return self.requests.sent.without_secrets(Masking(self.known_secrets).message)
 
     def result(self, name: str | None) -> Observation:
@@ -227,22 +227,22 @@ class Loop:
 
     @property
     def next_request(self) -> SentRequest:
-        """What the model would be sent now."""
+        """The request that would be sent to the model now."""
         unread = [self._message_of(event) for event in self._inbox]
         return self.requests.next(unread, Masking(self.known_secrets))
 
     @property
     def steps(self) -> int:
-        """How many answers the model gave."""
+        """The number of answers of the model."""
         return sum(map(begins_answer, self.log))
 
     @property
     def known_secrets(self) -> Redactor:
-        """Hides the secrets of the conversation, those in its calls, and those their runs knew."""
+        """A redactor for the secrets of the conversation, of its calls, and of their runs."""
         return self.redactor.including(secrets_in(self.log))
 
     def written(self) -> list[dict[str, Any]]:
-        """Return the events, JSON-ready, secrets hidden."""
+        """Return the events as JSON data, with secrets hidden."""
         masking = Masking(self.known_secrets)
         return [masking.event(files.written(event)) for event in self.log]
 
@@ -251,21 +251,21 @@ class Loop:
         files.save(self, Path(path))
 
     def read(self, path: str | Path) -> None:
-        """Take over the conversation that was written to *path*."""
+        """Load the conversation saved at *path*."""
         with self._at_work():
             files.restore(self, Path(path))
 
     @property
     def unread(self) -> list[int]:
-        """The numbers of the messages that the model has not read yet."""
+        """The numbers of the messages that were not sent to the model yet."""
         return [event.id for event in self._inbox]
 
     def receive(self, event: MessageEvent) -> None:
-        """Let the model read *event* with the next request."""
+        """Send *event* to the model with the next request."""
         self._inbox.append(event)
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Take over a message that was read before: *message*, if the model wrote it."""
+        """Copy a message that the model has read, or *message*, if the model wrote it."""
         if message is None:
             self._read(event)
         else:
@@ -273,7 +273,7 @@ class Loop:
             self.end("answered")
 
     def take_over_round(self, current: Round) -> None:
-        """Take over calls; those without an answer wait."""
+        """Copy a round of calls; those without an answer wait."""
         self.end(None)
         for call in current.calls:
             self.requests.take(call.tool_call_id)
@@ -288,7 +288,7 @@ class Loop:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Let one thread at a time work; why it stopped the last time counts no more."""
+        """Let only one thread work at a time; forget why the last work stopped, if it can go on."""
         if not self._turn.acquire(blocking=False):
             msg = "This conversation is at work in another thread: wait, or interrupt() it."
             raise ToolbenchError(msg)
@@ -303,7 +303,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Forget, at the end, that it was to stop: it has. A stop from before counts."""
+        """Clear the stop request at the end; one from before the block is obeyed."""
         try:
             yield
         finally:
@@ -338,7 +338,7 @@ class Loop:
         return reason is not None
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
-        """Note why there is nothing to do until the user says more."""
+        """Note why the loop waits for the next message of the user."""
         self._over, self._detail = reason, detail
 
     # --- one step --------------------------------------------------------------------
@@ -383,7 +383,7 @@ class Loop:
         return user_message(content, self.context.provider)
 
     def _close_round(self) -> None:
-        """Show the model its calls and their answers, once there are all of them."""
+        """Add the calls and their answers to the model's messages, once all are answered."""
         current = self.round
         if current is None or current.waiting:
             return

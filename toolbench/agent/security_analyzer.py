@@ -1,4 +1,4 @@
-"""Security analyzers: they rate a call before it runs, and the policy acts on the rating.
+"""Security analyzers: they rate a call before it runs, and the policy uses the rating.
 
 Source of the names: OpenHands SDK, `SecurityAnalyzerBase` and `LLMSecurityAnalyzer`.
 """
@@ -17,7 +17,7 @@ from toolbench.plain import clip
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
 Rule = Callable[[ActionEvent], SecurityRisk | None]
-"""Rates a call, or says nothing of it."""
+"""A function that rates a call, or returns None."""
 
 _WORST = (SecurityRisk.HIGH, SecurityRisk.MEDIUM, SecurityRisk.LOW)
 _INSTRUCTIONS = (
@@ -29,24 +29,24 @@ _INSTRUCTIONS = (
 
 
 class SecurityAnalyzer(Protocol):
-    """Rates calls."""
+    """An analyzer that rates calls."""
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
-        """Return how dangerous the call of *event* is; UNKNOWN if there is no telling."""
+        """Return how dangerous the call of *event* is; UNKNOWN if it cannot tell."""
 
 
 class RuleSecurityAnalyzer:
-    """Rates calls by rules; the worst that one of them says counts."""
+    """An analyzer with rules; the worst rating of them counts."""
 
     def __init__(
         self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None
     ) -> None:
-        r"""Rate by *rules* and *patterns*.
+        r"""Rate calls by *rules* and *patterns*.
 
         Args:
             *rules: Functions of an `ActionEvent` that return a rating or None.
-            patterns: Regular expressions, looked for in the name of the tool and its arguments
-                as JSON, as in `{r"rm\s+-rf": SecurityRisk.HIGH}`.
+            patterns: Regular expressions, searched in the tool's name and its arguments as
+                JSON, as in `{r"rm\s+-rf": SecurityRisk.HIGH}`.
         """
         self._rules = [
             *rules,
@@ -73,20 +73,20 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """Rates calls by a model: another one, or the agent's own as it calls."""
+    """An analyzer that asks a model: another one, or the agent's own with each call."""
 
     def __init__(self, llm: Any = None) -> None:
-        """Rate by *llm*.
+        """Let *llm* rate calls.
 
         Args:
-            llm: What rates, anything `as_model` takes. Without one the agent's model is asked
-                for a `security_risk` with each call of a tool that is not read-only.
+            llm: The model that rates, as for `as_model`. Without it the agent's own model must
+                send a `security_risk` with each call of a tool that is not read-only.
         """
         self._model = None if llm is None else as_model(llm)
 
     @property
     def asks_the_agent(self) -> bool:
-        """Whether the agent's own model is to rate its calls."""
+        """Whether the agent's own model rates its calls."""
         return self._model is None
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
@@ -102,12 +102,12 @@ class LLMSecurityAnalyzer:
         """Return the rating.
 
         Args:
-            event: The call, without secrets: the model that rates is sent its arguments.
+            event: The call with secrets hidden, as its arguments are sent to the model.
             cancel: Stops the request.
-            spend: Is given what the rating took.
+            spend: Called with the tokens and cost of the rating.
 
         Raises:
-            ModelError: If the model that rates gives no rating; the call counts as HIGH then.
+            ModelError: If the model gives no rating; the call then counts as HIGH.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN

@@ -1,4 +1,4 @@
-"""The tools of one conversation: made for it, offered to its model, closed with it."""
+"""The tools of one conversation: made for it, offered to its model, closed at its end."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from toolbench.plain import clip
 AnyTool = ToolDefinition[Any, Any]
 
 CROWD = 100
-"""How many tools a model is offered at most; with more it gets a tool that searches them."""
+"""The most tools that are offered to a model; if there are more, it gets a tool to search them."""
 
 
 def is_one_tool(value: Any) -> bool:
@@ -84,7 +84,7 @@ class ToolMaking:
 
 
 class Toolset:
-    """The tools, under their names."""
+    """The tools of a conversation by name."""
 
     def __init__(
         self,
@@ -96,18 +96,18 @@ class Toolset:
         skips: Callable[[AnyTool], bool] = lambda tool: False,
         mcp_config: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make the tools that *specs* say.
+        """Make the tools of *specs*.
 
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
-            state: What they are made for.
-            parts: What a `create` is given if it has a parameter of that name.
-            pattern: Keeps only the tools whose names it matches from their beginning.
-            skips: Says which tools to leave out.
+            state: The state of the conversation for which they are made.
+            parts: Functions that make values for parameters of `create`, by name.
+            pattern: A pattern; only tools whose names match it from the beginning are kept.
+            skips: Returns whether to leave out a tool.
             mcp_config: MCP servers whose tools are added.
 
         Raises:
-            RegistrationError: If something is no tool, or two tools have one name.
+            RegistrationError: If something is not a tool, or two tools have the same name.
         """
         self._making, self._state = ToolMaking(state, parts), state
         self._tools: dict[str, AnyTool] = {}
@@ -158,7 +158,7 @@ class Toolset:
 
     @property
     def tools(self) -> dict[str, AnyTool]:
-        """All tools by name, as they are defined now."""
+        """All tools by name, in their latest definitions."""
         current = {name: tool.latest() for name, tool in self._tools.items()}
         return (
             current
@@ -167,7 +167,7 @@ class Toolset:
         )
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
-        """Return what a model is told of the tools, in the dialect of *provider*.
+        """Return the offered tools in the format of *provider*.
 
         Args:
             provider: The dialect.
@@ -195,7 +195,7 @@ class Toolset:
         return known[1]
 
     def reveal(self, names: Iterable[str]) -> None:
-        """Offer the tools *names* from now on, as if they had been searched and found."""
+        """Offer the tools *names* from now on, like matches of a search."""
         self._matches.update(names)
 
     def close(self) -> None:

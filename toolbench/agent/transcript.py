@@ -1,4 +1,4 @@
-"""The transcript of a conversation, static: it needs no kernel, no script and no network."""
+"""Write the transcript of a conversation as static HTML, without scripts or a kernel."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 1
 
 
 def to_html(loop: "Loop") -> str:
-    """Return the transcript as one page."""
+    """Return the transcript as a whole HTML page."""
     title = escape(f"Conversation with {loop.agent.llm.name}")
     redactor = loop.known_secrets
     body = _whole(loop, loop.log, redactor, is_page=True)
@@ -63,12 +63,12 @@ def to_html(loop: "Loop") -> str:
 def bundle(
     loop: "Loop", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
-    """Return the transcript for a cell's output: the last events of a long one, as text and HTML.
+    """Return the transcript as text and HTML for a cell; of a long one only the last events.
 
     Args:
         loop: The loop of the conversation.
-        events: What of it is shown; all if left out.
-        is_running: Whether calls without an answer run now; else they wait.
+        events: The events to show; all if left out.
+        is_running: Whether calls without an answer run now; if not, they wait.
     """
     events = loop.log if events is None else events
     recent = events[-_IN_A_CELL:]
@@ -87,7 +87,7 @@ def bundle(
 
 
 def masked(event: Event, masking: Masking) -> Event:
-    """Return *event* without secrets: before anything is cut, which would leave half of one."""
+    """Return *event* with secrets hidden; call it before texts are cut, which may split a secret."""
     if isinstance(event, MessageEvent):
         return replace(event, content=masking.content(event.content))
     if isinstance(event, ActionEvent | CallEdit):
@@ -108,7 +108,7 @@ def masked(event: Event, masking: Masking) -> Event:
 
 
 def event_text(event: Event) -> str:
-    """Return what *event* shows of itself, as text."""
+    """Return *event* as text."""
     return to_text(event.visualize, limit=_LIMIT)
 
 
@@ -128,7 +128,7 @@ def _whole(
 
 
 def head_html(loop: "Loop") -> Html:
-    """Return the line above a transcript: the model, the steps, what they took."""
+    """Return the line above a transcript: the model, the steps, tokens and cost."""
     usage = loop.requests.usage
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
     facts = [counted(loop.steps, "step")]
@@ -143,11 +143,11 @@ def head_html(loop: "Loop") -> Html:
 
 
 def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
-    """Return what the model was sent last, folded.
+    """Return the last request to the model, folded.
 
     Args:
         loop: The loop of the conversation.
-        is_page: Whether there is room for the exact request.
+        is_page: Whether the exact request is shown, as on a page.
     """
     if not loop.sent:
         return Html("")
@@ -159,7 +159,7 @@ def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
 def events_html(
     events: Sequence[Event], *, depth: int = 0, is_running: bool = False
 ) -> Html:
-    """Return *events* one below the other, each call with its answer."""
+    """Return *events* below each other, each call with its answer."""
     answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
     edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
     known = {e.id for e in events if isinstance(e, ActionEvent)}
@@ -176,7 +176,7 @@ def events_html(
 
 
 def other_html(event: Event) -> Html:
-    """Return an event that is no call and no answer to one."""
+    """Return an event that is neither a call nor an answer to a call."""
     if isinstance(event, MessageEvent):
         return _message(event)
     if isinstance(event, AgentErrorEvent):
@@ -214,13 +214,13 @@ def call_html(
     depth: int = 0,
     is_running: bool = False,
 ) -> Html:
-    """Return a compact row that opens into the call and what came out of it.
+    """Return a compact row that opens and shows the call and its answer.
 
     Args:
         event: The call.
-        answer: How it ended, if it did.
-        edit: What a person changed of it before it ran.
-        depth: How many conversations it is inside of.
+        answer: Its answer, if there is one.
+        edit: A person's change of it, if there is one.
+        depth: The number of conversations around it.
         is_running: Whether it runs now, if there is no answer yet.
     """
     thought = (
@@ -294,7 +294,7 @@ def _result(answer: AnswerEvent, depth: int) -> Html:
 
 
 def _inner(observation: Observation, depth: int) -> str:
-    """The conversation that a delegated task was done in, folded."""
+    """The conversation of a delegated task, folded."""
     if not isinstance(observation, DelegateObservation) or depth >= _DEEPEST:
         return ""
     events = [readable_event_of(data) for data in observation.transcript]

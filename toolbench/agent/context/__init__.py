@@ -1,1 +1,1 @@
-"""What the model is sent: the turns, condensed, in its dialect, and without secrets."""
+"""The messages for the model: turns, condensed, in its dialect, with secrets hidden."""

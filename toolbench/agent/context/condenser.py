@@ -1,4 +1,4 @@
-"""Condensers: they say what of a long conversation the model is sent in short.
+"""Condensers: they replace older turns of a long conversation by a summary.
 
 Source of the names: OpenHands SDK, `openhands.sdk.context.condenser`.
 """
@@ -26,38 +26,38 @@ _HEAD = "[The older part of this conversation was left out. A summary of it:]\n"
 
 @dataclass(frozen=True)
 class Summary:
-    """What a condenser makes of the older turns."""
+    """A condenser's summary of the older turns."""
 
     text: str
-    """What the model reads in their place."""
+    """The text that replaces them for the model."""
     forgotten: Sequence[Turn]
     usage: Usage | None = None
-    """What the summary took."""
+    """The tokens and the cost of the summary."""
 
 
 class Condenser(Protocol):
-    """Looks at the turns before each request."""
+    """A condenser, which checks the turns before each request."""
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether *turns*, about *tokens* in all, are too long."""
+        """Tell whether *turns*, with about *tokens* in all, are too long."""
 
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
     ) -> Summary | None:
-        """Return what to put in the place of some of *turns*; None if there is nothing to gain.
+        """Return a summary to replace some of *turns*; None if it would save too little.
 
         Args:
-            turns: All of them, oldest first. Calls and their answers are one turn.
-            model: The agent's model, for a condenser that has none of its own.
+            turns: All turns, oldest first. Calls and their answers are one turn.
+            model: The agent's model, for a condenser without its own model.
             cancel: Stops the request.
 
         Raises:
-            ModelError: If there is no summary.
+            ModelError: If the model gives no summary.
         """
 
 
 class LLMSummarizingCondenser:
-    """Has a model summarise the older turns once all together cost too many tokens."""
+    """A condenser that lets a model summarise older turns if all together have too many tokens."""
 
     def __init__(
         self,
@@ -67,17 +67,18 @@ class LLMSummarizingCondenser:
         keep_tokens: int | None = None,
         keep_first: int = 1,
     ) -> None:
-        """Condense by *llm*.
+        """Let *llm* write the summaries.
 
         Args:
-            llm: What summarises, anything `as_model` takes; the agent's model if left out.
-            max_tokens: The budget of the messages together, estimated.
-            keep_tokens: How much of the end is kept as it is; a third of the budget if left out.
-                The last turn is always kept.
-            keep_first: How many turns at the beginning are kept: the first is the task.
+            llm: The model that summarises, as for `as_model`; the agent's model if left out.
+            max_tokens: The most tokens of all messages together, estimated.
+            keep_tokens: The tokens at the end that stay unchanged; a third of *max_tokens* if
+                left out. The last turn is always kept.
+            keep_first: The number of turns at the beginning that are kept: the first is the
+                task.
 
         Raises:
-            ValueError: If the budget is not larger than what is kept.
+            ValueError: If *max_tokens* is not larger than *keep_tokens*.
         """
         self._model = None if llm is None else as_model(llm)
         self.max_tokens = max_tokens
@@ -94,7 +95,7 @@ class LLMSummarizingCondenser:
         return f"LLMSummarizingCondenser(max_tokens={self.max_tokens})"
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether *turns* cost more than the budget, and a summary would save enough of it."""
+        """Tell whether *turns* have too many tokens, and a summary would save enough of them."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         enough = max((self.max_tokens - self.keep_tokens) // 2, self.max_tokens // 10)
         is_worth_it = sum(turn.tokens for turn in middle) >= enough
@@ -103,7 +104,7 @@ class LLMSummarizingCondenser:
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
     ) -> Summary | None:
-        """Return a summary of all turns but the first and the tail; see `Condenser.condense`."""
+        """Return a summary of the turns between the beginning and the end; see `Condenser.condense`."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         if not middle:
             return None
@@ -126,7 +127,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return where the end that is kept begins: whole turns, at least one."""
+        """Return the index where the kept end begins: whole turns, at least one."""
         room, place = self.keep_tokens, len(turns) - 1
         room -= turns[-1].tokens if turns else 0
         while place > 0 and (room := room - turns[place - 1].tokens) >= 0:

@@ -1,4 +1,4 @@
-"""What the model is sent: its view of the conversation, in its provider's dialect."""
+"""The messages for the model: its view of the conversation, in its provider's dialect."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,21 +18,21 @@ from toolbench.llm.providers import Provider
 _IMAGE = "[image]"
 _IMAGE_TOKENS = 1_000  # about what an image costs, however many bytes it has
 _KINDS = frozenset({"media_type", "mimeType", "mime_type"})
-"""Keys beside the `data` of an image that say what kind it is."""
+"""Keys beside the `data` of an image that have its media type."""
 Hide = Callable[[Json], Json]
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Messages that stand or fall together: one message, or calls with all their answers."""
+    """Messages that are kept or condensed together: one message, or calls with all answers."""
 
     messages: tuple[Json, ...]
     event_ids: tuple[int, ...] = ()
-    """The events that it is made of."""
+    """The numbers of its events."""
 
     @cached_property
     def tokens(self) -> int:
-        """About how many tokens it costs."""
+        """The estimated number of its tokens."""
         return sum(map(tokens_of, self.messages))
 
     @property
@@ -42,22 +42,22 @@ class Turn:
 
     @property
     def is_open(self) -> bool:
-        """Whether a model would have something to say to it: it is no text of the model."""
+        """Whether a model can answer it: its last message is not from the model."""
         return self.messages[-1].get("role") not in ("assistant", "model")
 
 
 class Context:
-    """The turns so far, without the conversation's secrets."""
+    """The turns so far, with the conversation's secrets hidden."""
 
     def __init__(
         self, provider: Provider, system_prompt: str | None, hide: Hide
     ) -> None:
-        """Begin with the instructions, if there are any.
+        """Start with the instructions, if there are any.
 
         Args:
             provider: The dialect of the messages.
             system_prompt: The instructions.
-            hide: Takes the secrets out of a message.
+            hide: Hides the secrets in a message.
         """
         self.provider = provider
         self._hide = hide
@@ -69,17 +69,17 @@ class Context:
 
     @property
     def messages(self) -> list[Json]:
-        """What the model is sent next."""
+        """The messages of the next request."""
         return list(self._messages)
 
     @property
     def growing(self) -> list[Json]:
-        """The messages themselves: a list that only grows, until another takes its place."""
+        """The list of messages itself: it only grows, until a new list replaces it."""
         return self._messages
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the messages cost."""
+        """The estimated number of tokens of the messages."""
         head = sum(map(tokens_of, self._head))
         return head + sum(turn.tokens for turn in self.turns)
 
@@ -92,9 +92,9 @@ class Context:
         self._messages += turn.messages
 
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
-        """Put *summary* in the place of the turns made of the events *forgotten*.
+        """Replace the turns of the events *forgotten* by *summary*.
 
-        It stands where the first of these stood, as a message of the user.
+        The summary takes the place of the first of them, as a message of the user.
         """
         recent: list[Turn] = []
         note = Turn(
@@ -134,12 +134,12 @@ def _messages(turns: Sequence[Turn]) -> Iterator[Json]:
 
 
 def text_of(message: Json) -> str:
-    """Return *message* as JSON, which is about what a tokenizer sees of it, without images."""
+    """Return *message* as JSON without images, to estimate how many tokens it has."""
     return json.dumps(_without_images(message), ensure_ascii=False, default=str)
 
 
 def tokens_of(message: Json) -> int:
-    """Return about how many tokens *message* costs."""
+    """Return the estimated number of tokens of *message*."""
     text = text_of(message)
     return estimate_tokens(text) + _IMAGE_TOKENS * text.count(_IMAGE)
 
@@ -157,10 +157,10 @@ def _without_images(part: Any) -> Any:
 
 
 def message_content(message: Any) -> list[Content]:
-    """Return what a user says: *message*, a text or contents.
+    """Return the user's *message*, a text or contents, as contents.
 
     Raises:
-        ToolbenchError: If there is nothing in it.
+        ToolbenchError: If it is empty.
     """
     is_empty = message is None or (isinstance(message, list | tuple) and not message)
     content = [] if is_empty else contents_of(message)

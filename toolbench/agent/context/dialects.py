@@ -1,4 +1,4 @@
-"""Messages of a model in the words of another provider, and with ids where they have none."""
+"""Write a model's messages in another provider's dialect, and add missing ids."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from toolbench.llm.providers import Provider
 
 
 def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) -> Json:
-    """Return a message of the model, rebuilt from what is known of it.
+    """Rebuild a message of the model from its text and its calls.
 
-    So a conversation goes on with a model of another provider than the one that wrote it.
+    So a conversation can go on with a model of another provider.
     """
     sent = [_call(call, provider) for call in calls]
     match provider:
@@ -41,7 +41,7 @@ def _call(call: ToolCall, provider: Provider) -> Json:
 
 
 def with_ids(message: Json, ids: Sequence[str], provider: Provider) -> Json:
-    """Return *message*, its calls under *ids*, in their order.
+    """Return *message* with *ids* for its calls, in order.
 
     Some servers send no id, or number the calls of every message from 0.
     """

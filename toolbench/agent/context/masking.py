@@ -1,7 +1,7 @@
-"""Hide secrets in messages and saved events, and leave alone what they are built of.
+"""Hide secrets in the texts of messages and saved events, but not in their structure.
 
-A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is searched: the texts,
-the values of arguments, the results. Keys, roles, types, ids and names of tools stay as they are.
+A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is searched: texts,
+values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
 """
 
 import json
@@ -37,7 +37,7 @@ _PROTOCOL = frozenset(
         "type",
     ]
 )
-"""Keys of a message whose text a program wrote, in the dialects of all providers."""
+"""Keys of a message whose values a program wrote, in all providers' dialects."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 """Keys of a message with the arguments or the result of a call."""
 _PROSE = frozenset({"description", "title"})
@@ -48,28 +48,28 @@ _LONG = 8  # characters: a shorter secret stands in the base64 of an image by ch
 
 
 class Masking:
-    """Hides the secrets that a redactor knows."""
+    """A mask for the secrets that a redactor knows."""
 
     def __init__(self, redactor: Redactor) -> None:
         """Hide what *redactor* knows."""
         self._redactor = redactor
 
     def message(self, message: Json) -> Json:
-        """Return *message*, of any provider, without secrets in the texts that a person, a model or a tool wrote."""
+        """Return *message*, of any provider, with secrets hidden in its texts, arguments and results."""
         masked: Json = self._message(message) if self._redactor else message
         return masked
 
     def content(self, content: Sequence[Content]) -> tuple[Content, ...]:
-        """Return the blocks of *content* without secrets."""
+        """Return the blocks of *content* with secrets hidden."""
         return tuple(map(self._block, content)) if self._redactor else tuple(content)
 
     def offered(self, tool: Json) -> Json:
-        """Return *tool*, as a model is told of it, without secrets in its descriptions."""
+        """Return *tool*, in a provider's format, with secrets hidden in its descriptions."""
         masked: Json = self._offered(tool) if self._redactor else tool
         return masked
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a saved event without secrets; all can be read back."""
+        """Return a saved event with secrets hidden; it can still be loaded."""
         if not self._redactor:
             return dict(data)
         return {
@@ -78,7 +78,7 @@ class Masking:
         }
 
     def values(self, value: Any) -> Any:
-        """Return JSON *value* without secrets in its texts; its keys stay."""
+        """Return JSON *value* with secrets hidden in its texts, but not in its keys."""
         return _mapped(value, self._text) if self._redactor else value
 
     # --- parts ------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class Masking:
         return self._message(value)
 
     def _json_text(self, arguments: Any) -> Any:
-        """Return *arguments* without secrets; JSON stays JSON."""
+        """Return *arguments* with secrets hidden; JSON stays JSON."""
         if not isinstance(arguments, str):
             return self.values(arguments)
         try:

@@ -1,4 +1,4 @@
-"""What the model of a conversation was sent, request by request, and what of it costs how much."""
+"""The requests sent to a conversation's model, with the tokens of each part."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,25 +22,25 @@ _EXACT = 40_000  # characters of the exact request that a cell shows
 
 @dataclass(frozen=True)
 class SentRequest:
-    """One request: exactly what the model was given, secrets hidden."""
+    """One request, exactly as sent to the model, with secrets hidden."""
 
     messages: Sequence[Json] = field(repr=False)
     """The conversation in the dialect of the provider, oldest first."""
     tools: Sequence[Json] = field(repr=False)
-    """The tools as the provider takes them."""
+    """The tools in the provider's format."""
     model: str = ""
     provider: str = ""
     usage: Usage | None = None
-    """What the answer took, as the model says; None if it does not, or there is no answer."""
+    """The tokens and cost of the answer, if the model reports them; else None."""
 
     @property
     def message_tokens(self) -> list[int]:
-        """About how many tokens each message costs."""
+        """The estimated number of tokens of each message."""
         return [tokens_of(message) for message in self.messages]
 
     @property
     def tool_tokens(self) -> dict[str, int]:
-        """About how many tokens the definition of each tool costs, by its name."""
+        """The estimated number of tokens of each tool's definition, by name."""
         return {
             name_of(tool): estimate_tokens(json.dumps(tool, ensure_ascii=False))
             for tool in self.tools
@@ -48,16 +48,16 @@ class SentRequest:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the whole request costs."""
+        """The estimated number of tokens of the whole request."""
         return sum(self.message_tokens) + sum(self.tool_tokens.values())
 
     @property
     def cost(self) -> float | None:
-        """What the model says that the answer cost, in dollars; None if that is not known."""
+        """The cost of the answer in dollars, as the model reports it; None if not known."""
         return None if self.usage is None else self.usage.cost
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request, JSON-ready."""
+        """Return the request as JSON data."""
         return {
             "model": self.model,
             "provider": self.provider,
@@ -67,7 +67,7 @@ class SentRequest:
 
     @property
     def summary(self) -> str:
-        """How large it is, in a few words."""
+        """The size of the request, in a few words."""
         parts = (
             counted(len(self.messages), "message"),
             counted(len(self.tools), "tool"),
@@ -79,7 +79,7 @@ class SentRequest:
         """Return two tables, a row for each message and each tool, and the exact request.
 
         Args:
-            exact: Whether the exact request, which is long, is shown too.
+            exact: Whether to show the exact request too, which is long.
         """
         rows = zip(self.messages, self.message_tokens, strict=True)
         messages = _table(
@@ -120,34 +120,34 @@ class SentRequest:
 class SentRequests(Sequence[SentRequest]):
     """The requests of one conversation, oldest first.
 
-    The messages of a later request begin with those of an earlier one until some are condensed,
-    so a request is kept as how many of a list that only grows.
+    A later request begins with the messages of an earlier one until some are condensed. So a
+    request is stored as a growing list of messages and a number: how many of them it has.
     """
 
     def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:
-        """Nothing was sent yet.
+        """Start without requests.
 
         Args:
-            hide: Takes secrets out of a message that a person reads.
+            hide: Hides the secrets in a message for a person.
         """
         self._hide = hide
         self._requests: list[tuple[list[Json], int, SentRequest]] = []
 
     def without_secrets(self, hide: Callable[[Json], Json]) -> "SentRequests":
-        """Return these requests; *hide* takes secrets out of each message that is looked at."""
+        """Return a view of these requests in which *hide* hides the secrets of each message."""
         view = SentRequests(hide)
         view._requests = self._requests
         return view
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
-        """Note *request*, of all of *messages*, a list that only grows."""
+        """Add *request*, with all present items of *messages*, a list that only grows."""
         known = self._requests[-1][2].tools if self._requests else ()
         tools = known if list(known) == list(request.tools) else request.tools
         entry = replace(request, messages=(), tools=tools)
         self._requests.append((messages, len(messages), entry))
 
     def answered(self, usage: Usage | None) -> None:
-        """Note what the answer to the last request took."""
+        """Note the tokens and cost of the answer to the last request."""
         messages, count, request = self._requests[-1]
         self._requests[-1] = messages, count, replace(request, usage=usage)
 
@@ -167,7 +167,7 @@ class SentRequests(Sequence[SentRequest]):
 
 
 def name_of(tool: Mapping[str, Any]) -> str:
-    """Return the name in *tool*, as any provider takes it."""
+    """Return the name of *tool*, in any provider's format."""
     function = tool.get("function")
     inner = function if isinstance(function, Mapping) else tool
     return str(inner.get("name", "?"))

@@ -1,1 +1,1 @@
-"""The events of a conversation: their order, the file they are saved in, and forks of them."""
+"""The events of a conversation: their log, the file, and forks of conversations."""

@@ -1,4 +1,4 @@
-"""A conversation on disk: a line of JSON each event, after a line that says what it is."""
+"""Save and load a conversation as a JSONL file: a head, then a line for each event."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ _KINDS: Mapping[str, type[Event]] = {
     )
 }
 _DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
-"""What readers raise for data that is not as it was written."""
+"""The exceptions that readers raise for damaged data."""
 _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
 
@@ -66,7 +66,7 @@ _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
 
 def save(loop: "Loop", path: Path) -> None:
-    """Write the conversation of *loop* to *path*, all of it or nothing.
+    """Write the conversation of *loop* to *path*, completely or not at all.
 
     Raises:
         ToolbenchError: If it cannot be written.
@@ -91,7 +91,7 @@ def save(loop: "Loop", path: Path) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return *value*, null in it where a number is none that JSON has."""
+    """Return *value* with None in place of numbers that JSON does not have, such as NaN."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):
@@ -100,7 +100,7 @@ def _finite(value: Any) -> Any:
 
 
 def written(event: Event) -> dict[str, Any]:
-    """Return *event*, JSON-ready; its `kind` is the name of its class."""
+    """Return *event* as JSON data; its `kind` is the name of its class."""
     data: dict[str, Any] = {"kind": type(event).__name__}
     for field in fields(event):
         value = getattr(event, field.name)
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 def workspace_of(path: Path) -> str | None:
-    """Return the working directory that the conversation at *path* had.
+    """Return the working directory of the conversation at *path*, if it still exists.
 
     Raises:
         ToolbenchError: If there is no conversation.
@@ -178,9 +178,9 @@ def _read(line: str) -> dict[str, Any] | None:
 
 
 def restore(loop: "Loop", path: Path) -> None:
-    """Let *loop* go on where the conversation at *path* was.
+    """Load the conversation at *path* into *loop*, which can then continue it.
 
-    The calls are read again with the tools of now, so that one which waits can run.
+    The calls are parsed again with the present tools, so that waiting calls can run.
 
     Raises:
         ToolbenchError: If there is no conversation.
@@ -212,7 +212,7 @@ def _spending(head: Mapping[str, Any]) -> Spending:
 
 
 def readable_event_of(data: Any) -> Event:
-    """Return the event in *data*, or one that says that it cannot be read."""
+    """Return the event in *data*, or a notice that it cannot be read."""
     try:
         return event_of(data)
     except _DAMAGE as error:
@@ -220,7 +220,7 @@ def readable_event_of(data: Any) -> Event:
 
 
 def event_of(data: Mapping[str, Any]) -> Event:
-    """Return the event that `written` wrote down; its call is not read again."""
+    """Return the event from the data of `written`; its call is not parsed again."""
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
         return NoticeEvent(f"An event of kind {data.get('kind')!r} was left out.")
@@ -260,7 +260,7 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 
 def _observation(data: Mapping[str, Any]) -> Observation:
-    """The observation, of its own class where that is known."""
+    """The observation, of its own class if that is known."""
     with suppress(KindError, ValueError, TypeError):
         return Observation.from_dict(data)
     bare = {key: data[key] for key in ("content", "is_error") if key in data}

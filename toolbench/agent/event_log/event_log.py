@@ -1,4 +1,4 @@
-"""The events of one conversation, in their order."""
+"""The log of a conversation's events, in order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,40 +12,40 @@ E = TypeVar("E", bound=Event)
 
 
 class EventLog(Sequence[Event]):
-    """Grows at its end only; any thread may read it. Listeners are called with each event."""
+    """A list of events that only grows; any thread may read it. Listeners get each event."""
 
     def __init__(self, listeners: Sequence[Callable[[Event], object]] = ()) -> None:
-        """Begin without events.
+        """Start without events.
 
         Args:
-            listeners: Called with each event, in the thread that adds it. One that fails stops
-                nothing: that it failed is an event.
+            listeners: Called with each event, in the thread that adds it. If one fails, a
+                notice is added as an event and the work goes on.
         """
         self._events: list[Event] = []
         self._listeners = list(listeners)
         self._lock = RLock()
 
     def listen(self, listener: Callable[[Event], object]) -> Callable[[], None]:
-        """Tell *listener* of each event from now on; call what is returned to stop that."""
+        """Call *listener* with each event from now on; return a function that stops this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def add(self, event: E) -> E:
-        """Append *event* under the next number, and return it with that."""
+        """Append *event* with the next number, call the listeners, and return the event."""
         added = self.append(event)
         self.tell(added)
         return added
 
     def append(self, event: E) -> E:
-        """Append *event* under the next number; call no listener yet.
+        """Append *event* with the next number, without calling the listeners yet.
 
-        What depends on the event is put in order first, and then the listeners are told: one
-        of them may raise a KeyboardInterrupt.
+        The caller first updates what depends on the event, then calls `tell`, as a listener may
+        raise a KeyboardInterrupt.
         """
         return self.restore(event, 0)
 
     def tell(self, *events: Event) -> None:
-        """Tell the listeners of *events*, which were appended."""
+        """Call the listeners with *events*, which were appended."""
         for event in events:
             for listener in tuple(self._listeners):
                 try:
@@ -55,7 +55,7 @@ class EventLog(Sequence[Event]):
                     self.restore(NoticeEvent(text), 0)
 
     def restore(self, event: E, number: int) -> E:
-        """Append *event* under *number*, or the next one if that is 0; call no listener."""
+        """Append *event* with *number* (0: the next number), without calling the listeners."""
         with self._lock:
             numbered = replace(event, id=number or self.last_id + 1)
             self._events.append(numbered)

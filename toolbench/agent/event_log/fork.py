@@ -1,4 +1,4 @@
-"""Begin a conversation like another one, from any of its events."""
+"""Fork a conversation: begin a new one with the events of another, up to any of them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
-    """Take over into *loop* what happened in *other*, up to the event *last*.
+    """Copy the events of *other* into *loop*, up to the event *last*.
 
-    An answer of the model is taken over with all its calls; those that have no answer by then
+    An answer of the model is copied with all its calls; calls that have no answer at this point
     wait.
 
     Raises:
@@ -34,7 +34,7 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
-    """Return how many of *events* are taken over."""
+    """Return how many of *events* to copy."""
     if last is None:
         return len(events)
     number = last.id if isinstance(last, Event) else last

@@ -1,4 +1,4 @@
-"""Take events over into a loop: from a file, or from a conversation that is forked."""
+"""Rebuild a loop from events of a file or of a forked conversation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -27,19 +27,19 @@ E = TypeVar("E", ActionEvent, CallEdit)
 
 
 class Rebuild:
-    """Takes events over one by one, and rebuilds what the model is sent from them.
+    """A builder that copies events into a loop and rebuilds the model's messages.
 
-    The calls are read again with the tools of now, so that one which waits can run.
+    The calls are parsed again with the present tools, so that waiting calls can run.
     """
 
     def __init__(
         self, loop: "Loop", *, is_same: bool, unread: Iterable[int] = ()
     ) -> None:
-        """Take events over into *loop*.
+        """Copy events into *loop*.
 
         Args:
-            loop: A loop in which nothing happened yet.
-            is_same: Whether the events are of a model with the same dialect.
+            loop: A loop without events.
+            is_same: Whether the model of the events has the same dialect.
             unread: The numbers of the messages that the model has not read.
         """
         self._loop, self._is_same = loop, is_same
@@ -50,7 +50,7 @@ class Rebuild:
         self._answers: list[AnswerEvent] = []
 
     def take(self, event: Event) -> None:
-        """Take over *event*, under its number."""
+        """Copy *event* with its number."""
         if isinstance(event, ActionEvent):
             event = self._read_again(event)
             event = replace(event, action=event.tool_call.action)
@@ -77,7 +77,7 @@ class Rebuild:
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
 
     def close(self) -> None:
-        """Take over the calls so far with their answers, and the messages that came meanwhile."""
+        """Finish the round: add its calls with their answers, and the messages during it."""
         calls, self._calls = self._calls, []
         if calls:
             called = [call.tool_call for call in calls]
@@ -117,9 +117,9 @@ class Rebuild:
 
 
 def understood(call: ToolCall, loop: "Loop") -> ToolCall:
-    """Return *call*, read with the tools of *loop* as they are now.
+    """Parse *call* again with the present tools of *loop*.
 
-    A call that does not fit them has an `error`.
+    A call that is not valid for them has an `error`.
     """
     provider, tools = loop.context.provider, loop.toolset.tools
     known_call = replace(call, tool=tools.get(call.name))

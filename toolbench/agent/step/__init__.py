@@ -1,1 +1,1 @@
-"""One step: a request to the model, its answer, and the calls of that, each answered once."""
+"""One step: a request to the model, its answer, and the calls in it, each answered once."""

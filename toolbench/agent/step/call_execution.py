@@ -1,4 +1,4 @@
-"""Run the calls of one answer: side by side where resources allow, each answered exactly once."""
+"""Run the calls of one answer, in parallel if resources allow; answer each exactly once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ PATIENCE = 0.5  # seconds that stopped calls have to end before they are left al
 
 
 class Calls:
-    """Runs calls for one conversation."""
+    """The calls of one conversation, run and answered."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class Calls:
         log: EventLog,
         spend: Callable[[Usage | None], object],
     ) -> None:
-        """Run them with the tools of *toolset*, as *agent* wants it, and write to *log*.
+        """Run calls with the tools of *toolset* and the settings of *agent*; add events to *log*.
 
-        What a model takes to rate them is given to *spend*.
+        *spend* is called with the tokens and cost of a model that rates them.
         """
         self._spend = spend
         self._agent = agent
@@ -77,7 +77,7 @@ class Calls:
         """Answers questions of the calls, and of the policy; the cell's own if left out."""
 
     def interrupt(self) -> None:
-        """Stop those that run now, which are answered with that, and the rating of others."""
+        """Stop the running calls, which are answered as interrupted, and the rating of others."""
         self._stopped_at = monotonic()
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
@@ -85,12 +85,12 @@ class Calls:
             stop(run, "interrupted")
 
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
-        """Answer every call of *current* that waits; if it is to stop before they run, they wait on.
+        """Run and answer every waiting call of *current*; if stopped before they run, they still wait.
 
         Args:
             current: The calls.
-            stopping: Is set when the person wants it to stop: nothing is tried again then.
-            chosen: The one call that is to run; all if left out.
+            stopping: Set when the person stops the work: there are no more retries then.
+            chosen: The only call to run; all if left out.
         """
         runs: dict[int, Run] = {}
         ids = {call.id for call in chosen_of(current, chosen)}
@@ -123,7 +123,7 @@ class Calls:
             self._running, self._token = [], None
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
-        """Note *answers*, all of them before the listeners hear of one: a listener may raise anything."""
+        """Note all *answers* before the listeners are called, as a listener may raise anything."""
         added = [self._log.append(answer) for answer in answers]
         for answer in added:
             current.answer(answer)
@@ -132,7 +132,7 @@ class Calls:
     # --- before ----------------------------------------------------------------------
 
     def _misfit(self, call: ActionEvent) -> AgentErrorEvent | None:
-        """Return why *call* cannot run, if it cannot."""
+        """Return an error event if *call* cannot run, else None."""
         tool_call = call.tool_call
         if self._is_third(call):
             error = (
@@ -185,7 +185,7 @@ class Calls:
             return SecurityRisk.HIGH
 
     def _masked(self, call: ActionEvent) -> ActionEvent:
-        """Return *call* with marks in the place of the conversation's secrets, for who rates it."""
+        """Return *call* with the conversation's secrets hidden, for the analyzer."""
         masking = Masking(self._conversation.state.secrets.redactor)
         arguments = masking.values(call.tool_call.arguments)
         return replace(call, tool_call=replace(call.tool_call, arguments=arguments))
@@ -193,10 +193,10 @@ class Calls:
     # --- meanwhile -------------------------------------------------------------------
 
     def _carry_out(self, runs: Sequence[Run]) -> None:
-        """Carry *runs* out, in threads of theirs, and return when all are over.
+        """Carry out *runs*, each in its own thread, and return when all have ended.
 
-        So a stop waits for no tool. What they print goes to the cell that waits for them, and
-        to the run where this is a thread of a button.
+        So a stop does not wait for a tool. Printed output goes to the waiting cell or, in the
+        thread of a button, to the button's run.
         """
         is_cell = current_thread() is main_thread()
         perform_together(
@@ -210,14 +210,14 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether the person stopped the calls, and those that can had time to end."""
+        """Tell whether the calls were stopped long enough ago to give up waiting for them."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 
     # --- afterwards ------------------------------------------------------------------
 
     def _ended(self, call: ActionEvent, run: Run, stopping: Flag) -> AnswerEvent:
-        """Return the answer to *call*, after what the agent does about failures by itself."""
+        """Return the answer to *call*, after retries and the backup tool, if the agent has them."""
         if not run.done.is_set():
             return _broken_off(call, run)
         recovery = self._agent.recovery
@@ -240,7 +240,7 @@ class Calls:
         return answer
 
     def _instead(self, run: Run, tool: AnyTool) -> Run:
-        """Carry out, in the place of *run*, a run of *tool* with the same arguments."""
+        """Carry out a run of *tool* with the same arguments, in place of *run*."""
         again = run_here(
             tool,
             run.arguments,
@@ -255,7 +255,7 @@ class Calls:
         return again
 
     def _reflection(self, call: ActionEvent) -> str:
-        """Return what asks the model to think, the first time that a call of the tool failed."""
+        """Return a text that asks the model to think, after the first failure of the tool."""
         if not self._agent.recovery.reflect or call.tool_name in self._reflected:
             return ""
         self._reflected.add(call.tool_name)
@@ -274,7 +274,7 @@ def _failed(run: Run) -> str:
 
 
 def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
-    """Return how *call* ended, which *run* carried out."""
+    """Return the answer event of *call*, which *run* carried out."""
     if run.state == "denied":
         return refusal_of(call, run.outcome.text)
     return ObservationEvent(
@@ -297,7 +297,7 @@ def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
 
 
 def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
-    """Return *answer*, and in it that the person changed the arguments of *call*."""
+    """Return *answer* with a note that the person changed the arguments of *call*."""
     if not isinstance(answer, ObservationEvent):
         return answer
     arguments = dumps(plain(call.shown_arguments), ensure_ascii=False)
@@ -305,7 +305,7 @@ def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
 
 
 def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
-    """Return *answer* with *note* behind what the model reads of it."""
+    """Return *answer* with *note* after its content for the model."""
     if not note:
         return answer
     observation = answer.observation

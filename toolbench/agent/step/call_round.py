@@ -1,4 +1,4 @@
-"""The calls of one answer of a model, from the answer until each has its own."""
+"""A round: the calls of one message of a model, until each is answered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,14 +19,14 @@ from toolbench.llm.models.transport.text_answers import answerable
 
 
 class Round:
-    """The calls of one message, and how each of them ended."""
+    """The calls of one message, with their answers."""
 
     def __init__(self, message: Json, calls: Sequence[ActionEvent]) -> None:
-        """Begin with all *calls* of *message* waiting."""
+        """Start with all *calls* of *message* waiting."""
         self.message = message
         self.calls = list(calls)
         self.answers: dict[int, AnswerEvent] = {}
-        """By the number of the call's event."""
+        """The answers by the number of the call's event."""
         self.edited: set[int] = set()
         """The numbers of the calls whose arguments a person changed."""
 
@@ -36,7 +36,7 @@ class Round:
         return [call for call in self.calls if call.id not in self.answers]
 
     def edit(self, edit: CallEdit) -> None:
-        """Have a call that waits run as *edit* says."""
+        """Change a waiting call as *edit* says."""
         changed = edit.tool_call
         self.calls = [
             replace(call, tool_call=changed, action=changed.action)
@@ -47,7 +47,7 @@ class Round:
         self.edited.add(edit.action_id)
 
     def answer(self, answer: AnswerEvent) -> None:
-        """Note how a call ended; the first answer holds."""
+        """Add the answer to a call; only the first answer counts."""
         if answer.action_id is not None:
             self.answers.setdefault(answer.action_id, answer)
 
@@ -84,7 +84,7 @@ class Round:
 
 
 def _readable(observation: Observation) -> Observation:
-    """Return what a model reads of *observation*, also if that cannot be said as it should."""
+    """Return *observation* in a form for the model, even if its own method for that fails."""
     if type(observation).to_llm_content is Observation.to_llm_content:
         return observation
     return _Read(
@@ -93,9 +93,9 @@ def _readable(observation: Observation) -> Observation:
 
 
 class _Read(Observation):
-    """Content that is read as it is."""
+    """An observation whose content is sent to the model unchanged."""
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content; what has to be said of an error is in it."""
+        """The content, which already has the text of an error."""
         return self.content

@@ -1,4 +1,4 @@
-"""One request to the model: what it is sent, and what its answer becomes."""
+"""Send one request to the model, and turn its answer into events."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -49,17 +49,17 @@ _GROWTH = 1.1  # by how much it grows before a condensation that failed is tried
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a request: calls to run, or a reason to stop."""
+    """The outcome of a request: calls to run, or a reason to stop."""
 
     calls: Round | None = None
     over: StopReason | None = None
     detail: str = ""
     news: tuple[Event, ...] = ()
-    """The events it made: they are told once the loop has taken the outcome over."""
+    """Its events; listeners get them after the loop has processed the outcome."""
 
 
 class Requests:
-    """Asks the model of one conversation."""
+    """The requests to the model of one conversation."""
 
     def __init__(
         self,
@@ -70,9 +70,9 @@ class Requests:
         redactor: Redactor,
         pass_on: Callable[[Usage], object],
     ) -> None:
-        """Ask the model of *agent* what comes after *context*, and write to *log*.
+        """Send *context* to the model of *agent*, and add events to *log*.
 
-        What it takes is given to *pass_on*.
+        *pass_on* is called with the tokens and cost.
         """
         self._pass_on = pass_on
         self._agent = agent
@@ -84,7 +84,7 @@ class Requests:
         self._masking = Masking(redactor)
         self.spending = Spending()
         self.sent = SentRequests()
-        """What the model was sent."""
+        """The requests that were sent."""
         self.on_chunk: OnChunk | None = None
         """Is given each piece of an answer as it comes."""
         self.wants_condensing = False
@@ -97,7 +97,7 @@ class Requests:
         """How many tokens there were when they could not be condensed."""
 
     def spend(self, usage: Usage | None) -> None:
-        """Add *usage*, of any model that works for the conversation."""
+        """Add the *usage* of any model that works for the conversation."""
         if usage is not None:
             self.spending.add(usage.checked(), self._log.last_id)
             self._pass_on(usage)
@@ -108,22 +108,22 @@ class Requests:
         return self.spending.total
 
     def interrupt(self) -> None:
-        """Close the request that is under way."""
+        """Close the running request."""
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
 
     @property
     def offered(self) -> list[Json]:
-        """What the model is told of the tools with the next request."""
+        """The tools of the next request, in the provider's format."""
         rated = getattr(self._agent.security_analyzer, "asks_the_agent", False)
         offered = self._toolset.offered(self._model.provider, security_risk=rated)
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self, stopping: Flag) -> Outcome:
-        """Ask for the next message. No failure is raised: it is an event, and a reason to stop.
+        """Ask for the next message. A failure is not raised: it is an event and a reason to stop.
 
         Args:
-            stopping: Is set when the person wants it to stop; then nothing is asked.
+            stopping: Set when the person stops the work; then no request is sent.
         """
         self._token = token = CancelToken()
         try:
@@ -169,17 +169,17 @@ class Requests:
         return SentRequest((), tools, self._model.name, self._model.provider)
 
     def next(self, unread: Sequence[Json], masking: Masking) -> SentRequest:
-        """Return what the model would be sent now, with the messages it has not read.
+        """Return the request that would be sent now, with the messages not sent yet.
 
         Args:
             unread: Those messages.
-            masking: Hides what a person may not see.
+            masking: Hides secrets from the person.
         """
         messages = [*map(masking.message, [*self._context.messages, *unread])]
         return replace(self._of(self.offered), messages=messages)
 
     def _failed(self, sentence: str) -> Outcome:
-        """Note that there was no answer: the conversation is as it was, and can go on."""
+        """Note that there was no answer; the conversation is unchanged and can go on."""
         text = self._redactor.text(sentence)
         event = self._log.append(AgentErrorEvent(None, text))
         return Outcome(over="error", detail=text, news=(event,))
@@ -217,7 +217,7 @@ class Requests:
         self._log.add(Condensation(text, forgotten))
 
     def _taken(self, answer: Answer) -> Outcome:
-        """Make events of *answer*: calls that wait, or a message."""
+        """Make events of *answer*: waiting calls, or a message."""
         self.spend(answer.usage)
         calls = parse_tool_calls(
             answer.message, self._toolset.tools, provider=self._model.provider
@@ -227,7 +227,7 @@ class Requests:
         return replace(outcome, news=(*outcome.news, *unknown))
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
-        """Return what to say once if there is a limit and no telling what an answer cost."""
+        """Return a notice, only once, if there is a limit but an answer has no known cost."""
         limit, cost = self._agent.max_cost, usage and usage.checked().cost
         if limit is None or cost is not None or self._is_cost_unknown:
             return None
@@ -280,9 +280,9 @@ class Requests:
         return Outcome(calls=Round(message, events), news=(*events, *notices))
 
     def _named(self, calls: list[ToolCall]) -> list[ToolCall]:
-        """Return *calls*, each with an id that no other call of the conversation has.
+        """Return *calls* with ids that are unique in the conversation.
 
-        Gemini tells calls apart by their places: it is sent no id that it did not send.
+        Gemini identifies calls by their order, so its calls get no new ids.
         """
         if self._model.provider == "gemini":
             return calls
@@ -299,5 +299,5 @@ class Requests:
         return new
 
     def take(self, id_: str) -> None:
-        """Note that a call has the id *id_*, so that no other gets it."""
+        """Reserve the id *id_* for a call, so that no other call gets it."""
         self._ids.setdefault(id_, 1)

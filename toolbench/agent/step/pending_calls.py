@@ -1,4 +1,4 @@
-"""What a person does with calls that wait: edit one, answer it by hand, refuse it."""
+"""Let a person edit, answer or refuse waiting calls."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
 Chosen = ActionEvent | str | int | None
-"""A call: its event, the id the model gave it, or the number of its event."""
+"""A call: its event, the model's id of it, or the number of its event."""
 
 
 def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
-    """Return the calls of *current* that wait, or the one that is *chosen*.
+    """Return the waiting calls of *current*, or only the *chosen* one.
 
     Raises:
-        ToolbenchError: If a call is chosen that does not wait.
+        ToolbenchError: If the chosen call does not wait.
     """
     waiting = [] if current is None else current.waiting
     if chosen is None:
@@ -43,10 +43,10 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
 
 
 def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> None:
-    """Have *call* run with *arguments*.
+    """Change the arguments of *call* to *arguments*.
 
     Raises:
-        ToolbenchError: If they are no mapping, or do not fit the tool.
+        ToolbenchError: If they are not a mapping, or not valid for the tool.
     """
     if not isinstance(arguments, Mapping):
         msg = f"Arguments are a dict of names and values, not {arguments!r}."
@@ -62,11 +62,11 @@ def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> Non
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
-    """Return the answer to *call* that a person gives in the place of its tool.
+    """Return a person's answer to *call*, in place of its tool.
 
     Args:
         call: The call.
-        result: An observation, or what can be made one: a text, contents, JSON.
+        result: An observation, or a value to make one of: a text, contents, JSON.
     """
     is_observation = isinstance(result, Observation)
     observation = result if is_observation else Observation(content=contents_of(result))
@@ -87,19 +87,19 @@ def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
 
 
 class Pending:
-    """The calls of one loop that wait for a person."""
+    """The calls of one loop that wait for a person's decision."""
 
     def __init__(self, loop: "Loop", closed: Callable[[], object]) -> None:
-        """Look after the calls of *loop*; *closed* is called when some were answered."""
+        """Manage the calls of *loop*; call *closed* after some were answered."""
         self._loop, self._closed = loop, closed
 
     @property
     def calls(self) -> Sequence[ActionEvent]:
-        """The calls without an answer, with the arguments they would run with."""
+        """The calls without an answer, with their present arguments."""
         return chosen_of(self._loop.round, None)
 
     def edit(self, chosen: Chosen, arguments: Any) -> None:
-        """Have the *chosen* call run with *arguments*; see `Conversation.edit_pending`."""
+        """Change the arguments of the *chosen* call; see `Conversation.edit_pending`."""
         [call] = self._one(chosen)
         current = self._loop.round
         if current is not None:
@@ -111,7 +111,7 @@ class Pending:
         self._answer(answer_by_hand(call, result))
 
     def refuse(self, chosen: Chosen, reason: str) -> None:
-        """Answer the *chosen* call, or all that wait, with *reason*."""
+        """Refuse the *chosen* call, or all waiting calls, with *reason* as the answer."""
         calls = chosen_of(self._loop.round, chosen)
         self._answer(*(refusal_of(call, reason) for call in calls))
 

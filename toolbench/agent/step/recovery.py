@@ -1,4 +1,4 @@
-"""What to do about a call that failed: by the class of its error.
+"""Decide what to do after a failed call, by the class of its error.
 
 Source: the fault tolerance of OpenHands' tool engine (retry, degrade) and ADK's
 ReflectAndRetryToolPlugin. All of it is off unless the agent asks for it.
@@ -18,7 +18,7 @@ ErrorClass = Literal[
 took too long; something could not be reached or is busy; something is not allowed; anything else."""
 
 PASSING: frozenset[ErrorClass] = frozenset({"timeout", "network"})
-"""What may be over when it is tried again."""
+"""The classes of errors for which a retry may succeed."""
 
 REFLECT = (
     "\n[Before you call a tool again: say in a sentence what was wrong with this call, and what "
@@ -28,20 +28,20 @@ REFLECT = (
 
 @dataclass(frozen=True)
 class Recovery:
-    """What an agent does about failed calls by itself."""
+    """The settings of an agent for failed calls."""
 
     retry: int = 0
-    """How often a call is tried again whose failure may pass, of a tool that is read-only or
-    idempotent; with a pause that doubles."""
+    """How often a call with a temporary failure is tried again, if its tool is read-only or
+    idempotent; the pause doubles each time."""
     degrade: bool = False
-    """Whether a call that failed goes to the tool that its tool names as `backup` in its `meta`."""
+    """Whether to call the tool named as `backup` in the `meta` of a tool that failed."""
     reflect: bool = False
-    """Whether the model is asked, once for each tool, to think before it calls again."""
+    """Whether to ask the model, once for each tool, to think before it calls again."""
     pause: float = 0.5
     """Seconds before the first retry."""
 
     def may_retry(self, run: Run, times: int) -> bool:
-        """Tell whether *run*, which failed and was tried again *times* already, is tried again."""
+        """Tell whether to retry *run*, which failed and was already retried *times* times."""
         hints = run.tool.hints
         harmless = hints.readOnlyHint or hints.idempotentHint
         return times < self.retry and harmless and error_class(run) in PASSING
@@ -49,7 +49,7 @@ class Recovery:
     def backup_of(
         self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]
     ) -> ToolDefinition[Any, Any] | None:
-        """Return the tool of *tools* that stands in for that of *run*, if it failed and has one."""
+        """Return the backup tool in *tools* for *run*, if it failed and its tool names one."""
         if not self.degrade or error_class(run) in (
             None,
             "arguments",
@@ -61,7 +61,7 @@ class Recovery:
 
 
 def error_class(run: Run) -> ErrorClass | None:
-    """Return why *run*, which is over, came to nothing; None if it did not."""
+    """Return the error class of *run*, which has ended; None if it succeeded."""
     if run.state == "denied":
         return "refused"
     if run.state == "cancelled":

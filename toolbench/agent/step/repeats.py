@@ -1,4 +1,4 @@
-"""Notice a model that goes round in circles."""
+"""Detect a model that repeats the same call again and again."""
 
 import json
 from typing import Any
@@ -9,21 +9,21 @@ _LIMIT = 3
 
 
 class Repeats:
-    """Counts how often the same call was made in a row."""
+    """A count of how often the same call was made in a row."""
 
     def __init__(self) -> None:
-        """No call was made yet."""
+        """Start without calls."""
         self._last = ""
         self._times = 0
         self.is_stuck = False
         """Whether a call was made three times in a row."""
 
     def clear(self) -> None:
-        """Count from the beginning again: the person wants it to go on."""
+        """Start counting again, as the person lets the model go on."""
         self._last, self._times, self.is_stuck = "", 0, False
 
     def is_third(self, call: ToolCall) -> bool:
-        """Count *call*, and tell whether it is the third, or a later, same one in a row."""
+        """Count *call*; tell whether the same call was made at least three times in a row."""
         key = _key(call)
         self._times = self._times + 1 if key == self._last else 1
         self._last = key

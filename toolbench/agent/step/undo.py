@@ -1,4 +1,4 @@
-"""Take back what the calls of a step did, where their tools can."""
+"""Undo the edits of a step, if its tools can."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,29 +21,29 @@ _DECLINED = "Nobody agreed to put it back as it is written down; `with answering
 
 @runtime_checkable
 class Undoing(Protocol):
-    """An executor that can take back what it did."""
+    """An executor that can undo its own edits."""
 
     def undoes(self, action: Any) -> bool:
-        """Tell whether *action* is of a kind that changes something."""
+        """Tell whether *action* is an edit, which can be undone."""
 
     def undo(self, action: Any) -> Observation:
-        """Take back what *action* did, if it was the last to change its object."""
+        """Undo *action*, if it was the last change of its object."""
 
 
 @runtime_checkable
 class UndoingRecorded(Undoing, Protocol):
-    """One that can also take back what another executor did: that of a conversation loaded or forked."""
+    """An executor that can also undo edits of another one, in a loaded or forked conversation."""
 
     def remembers(self, action: Any) -> bool:
-        """Tell whether it did *action* itself, and can take it back."""
+        """Tell whether this executor did *action* itself and can undo it."""
 
     def undo_recorded(self, action: Any, observation: Any) -> Observation:
-        """Take back what *action* did, as the *observation* says that came of it."""
+        """Undo *action* with the help of its *observation*."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A call that changed something, and what came of it."""
+    """A call that changed something, with its answer."""
 
     call: ActionEvent
     answer: ObservationEvent
@@ -51,20 +51,20 @@ class Edit:
 
 @dataclass(frozen=True)
 class Undone:
-    """What became of taking a step back."""
+    """The result of undoing a step."""
 
     report: str
-    """What the model is told; "" for nothing."""
+    """The message for the model; "" for none."""
     notice: str
-    """What the person is told; "" for nothing."""
+    """The message for the person; "" for none."""
     calls: tuple[int, ...]
-    """The numbers of the calls that were taken back."""
+    """The numbers of the undone calls."""
 
 
 def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
-    """Return the calls of the last step that changed something a tool can take back.
+    """Return the edits of the last step that has some, as far as a tool can undo them.
 
-    What was taken back already does not count.
+    Edits that were already undone do not count.
     """
     answers: dict[int | None, ObservationEvent] = {}
     changed: dict[int, CallEdit] = {}
@@ -99,25 +99,25 @@ def _is_undoable(
 
 
 def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
-    """Return *call* with the arguments that a person gave it, if there are such."""
+    """Return *call* with the arguments of *edit*, if a person changed them."""
     if edit is None:
         return call
     return replace(call, tool_call=edit.tool_call, action=edit.tool_call.action)
 
 
 def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether the tool of *call* itself did it: no person, and no other tool in its place."""
+    """Tell whether the tool of *call* ran itself, without a person or a backup in its place."""
     is_own = not answer.by_hand and answer.tool_name in ("", call.tool_name)
     return is_own and not answer.observation.is_error
 
 
 def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
-    """Take back the edits of the last step that has any.
+    """Undo the edits of the last step that has some.
 
     Args:
-        events: All that happened.
-        asker: Is asked before an edit of another executor is taken back: all that is known of it
-            may be a file of unknown origin. The cell's own if left out.
+        events: All events of the conversation.
+        asker: Asks the person before an edit of another executor is undone, as its data may
+            come from an unknown file. The cell's own asker if left out.
     """
     asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []
@@ -141,7 +141,7 @@ def _changes(call: ActionEvent) -> bool:
 
 
 def take_back(edit: Edit, asker: Asker) -> Observation:
-    """Have the tool of *edit* take back what it did; *asker* is asked as by `take_back_last`."""
+    """Let the tool of *edit* undo it; *asker* is used as in `take_back_last`."""
     executor: Any = getattr(edit.call.tool_call.tool, "executor", None)
     action = edit.call.action
     try:

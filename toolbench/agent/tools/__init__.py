@@ -1,4 +1,4 @@
-"""Tools that need a model or a conversation to work."""
+"""Tools that need a model or a conversation: delegation and the search for tools."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A tool that gives a task to another agent, which works on it in a conversation of its own.
+"""The tool that delegates a task to another agent, in a separate conversation.
 
 Source: OpenHands, `AgentDelegateAction` and `delegate_to_browsing_agent`.
 """
@@ -41,23 +41,23 @@ class DelegateObservation(Observation):
 
     @property
     def conversation(self) -> Any:
-        """The conversation of the other agent; None where it was read from a file."""
+        """The conversation of the other agent; None if the observation was loaded from a file."""
         return self._conversation
 
 
 class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
-    """Holds a conversation for each task."""
+    """The executor; it has a conversation for each task."""
 
     def __init__(self, agent: Any, conv_state: Any = None) -> None:
-        """Give tasks to *agent*, in the workspace of *conv_state* if no other is said."""
+        """Give tasks to *agent*, in the caller's workspace or else that of *conv_state*."""
         self.agent = agent
-        """Who gets the tasks."""
+        """The agent that gets the tasks."""
         self._state = conv_state
 
     def __call__(
         self, action: DelegateAction, conversation: Any = None
     ) -> DelegateObservation:
-        """Have the agent do the task, and return what it says last."""
+        """Let the agent do the task, and return its last message."""
         state = getattr(conversation, "state", None) or self._state
         depth = getattr(conversation, "depth", 0) + 1
         if depth > _DEEPEST:
@@ -97,9 +97,9 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Where the other agent works, unless the conversation says otherwise.
-            agent: Who gets the tasks. In the tools of an agent it may be left out: then it is
-                that agent without this tool.
+            conv_state: The workspace of the other agent, unless the conversation has one.
+            agent: The agent that gets the tasks. In the tools of an agent it may be left out:
+                then it is that agent without this tool.
 
         Raises:
             ToolbenchError: If there is no agent.

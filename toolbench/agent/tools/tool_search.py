@@ -1,4 +1,4 @@
-"""A tool that searches tools: it is offered in the place of too many of them.
+"""The tool that searches tools; it is offered when there are too many tools.
 
 Source: the layered tool sets of Manus, as the description of OpenHands' function calling has it.
 """
@@ -37,21 +37,21 @@ class SearchToolsObservation(Observation):
 
 
 class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation]):
-    """Looks through names and descriptions."""
+    """The executor; it searches names and descriptions."""
 
     def __init__(
         self,
         tools: Sequence[ToolDefinition[Any, Any]],
         on_match: Callable[[Iterable[str]], object],
     ) -> None:
-        """Search *tools*, and tell *on_match* the names of what is found."""
+        """Search *tools*, and call *on_match* with the names of the matches."""
         self._tools = tools
         self._on_match = on_match
 
     def __call__(
         self, action: SearchToolsAction, conversation: Any = None
     ) -> SearchToolsObservation:
-        """Return the tools with the most words of the query, those in names counting thrice."""
+        """Return the tools with the most words of the query; a word in a name counts three times."""
         query_words = set(words_of(action.query.replace(" ", "_")))
         ranked = sorted(
             ((_score(tool, query_words), tool) for tool in self._tools),
@@ -98,9 +98,9 @@ class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation])
         """Return the tool.
 
         Args:
-            conv_state: Nothing is taken from it.
-            tools: What is searched.
-            on_match: Told the names of the tools that were found.
+            conv_state: Not used.
+            tools: The tools to search.
+            on_match: Called with the names of the matches.
         """
         return [
             cls(

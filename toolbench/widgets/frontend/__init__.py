@@ -11,7 +11,7 @@ from toolbench.runs.shell import running_shell
 
 
 class FrontEnd:
-    """Loads the module into the page of this kernel, from any thread."""
+    """A loader of the module into the page of this kernel, usable from any thread."""
 
     def __init__(self) -> None:
         """Start with nothing loaded."""

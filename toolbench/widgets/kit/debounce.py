@@ -10,7 +10,7 @@ QUIET = 0.3  # seconds after the last edit before a click takes effect
 
 
 class Debounce:
-    """Delays actions until a form was not edited for a moment.
+    """A delay of actions until a form was not edited for a moment.
 
     ipywidgets sends a field's change only after the kernel has answered the change before,
     but a click at once: a quick click arrives before the last typed keys.

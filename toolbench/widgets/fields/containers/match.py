@@ -16,7 +16,7 @@ def admits(node: Node, value: Any) -> bool:
 
 
 class _Matcher:
-    """Compares parts of a schema with parts of a value, each pair only once."""
+    """A comparison of parts of a schema with parts of a value, each pair only once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Node, int], bool] = {}
