@@ -88,7 +88,7 @@ class Agent:
         self.security_analyzer = security_analyzer
         self.recovery = Recovery(retry, degrade=degrade, reflect=reflect)
         self.is_delegate = False
-        """Whether it does a task for another agent like it, and delegates no further."""
+        """Whether it is a sub-agent with a delegated task, which it cannot delegate again."""
         self._pattern = _compiled(filter_tools_regex)
 
     def __repr__(self) -> str:

@@ -78,7 +78,7 @@ class Loop:
             agent, conversation, self.toolset, self.log, self.requests.spend
         )
         self.round: Round | None = None
-        """The calls of the last answer, while some of them wait."""
+        """The calls of the last answer, until all are answered."""
         self.pending = Pending(self, self._close_round)
         self._inbox: deque[MessageEvent] = deque()
         self._over: StopReason | None = None

@@ -70,11 +70,11 @@ class Calls:
         self._reflected: set[str] = set()
         self._running: list[Run] = []
         self._counted: set[int] = set()
-        """The calls that `repeats` knows: one that waits is looked at again."""
+        """The calls that `repeats` has counted: a waiting call must not be counted again."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
-        """Answers questions of the calls, and of the policy; the cell's own if left out."""
+        """Answers questions of the calls and the policy; if None, the cell's own asker does."""
 
     def interrupt(self) -> None:
         """Stop the running calls, which are answered as interrupted, and the rating of others."""

@@ -86,15 +86,15 @@ class Requests:
         self.sent = SentRequests()
         """The requests that were sent."""
         self.on_chunk: OnChunk | None = None
-        """Is given each piece of an answer as it comes."""
+        """Called with each piece of an answer when it arrives."""
         self.wants_condensing = False
-        """Whether the older turns are to be summarised before the next request."""
+        """Whether to summarise the older turns before the next request."""
         self._ids: dict[str, int] = {}
-        """Ids of calls, and the number of the last call that came under each."""
+        """The ids of calls, each with the number of calls that had it so far."""
         self._token: CancelToken | None = None
         self._is_cost_unknown = False
         self._failed_at = 0
-        """How many tokens there were when they could not be condensed."""
+        """The number of tokens when condensing failed the last time."""
 
     def spend(self, usage: Usage | None) -> None:
         """Add the *usage* of any model that works for the conversation."""

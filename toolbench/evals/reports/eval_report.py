@@ -55,15 +55,15 @@ class EvalReport(Sequence[Trial]):
         self.models = tuple(models)
         """The names of the models."""
         self.tools = {tool.name: tool for tool in tools}
-        """The tools that were offered, by name."""
+        """The offered tools, by name."""
         self.planned = planned
         """The planned number of answers."""
         self.estimate = estimate
         """The estimate made before the start."""
         self.stopped = stopped
-        """Why it ended early: "interrupted" or "max_cost"; None if it did not."""
+        """Why it ended early, "interrupted" or "max_cost"; None if it did not."""
         self.seconds = seconds
-        """How long it took, all together."""
+        """The total time, in seconds."""
         self._is_cost_unknown = is_cost_unknown
 
     # --- what it says ------------------------------------------------------------------

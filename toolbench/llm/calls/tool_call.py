@@ -32,7 +32,7 @@ class CallMetadata:
     index: int = 0
     """The place of the call in its message, from 0."""
     total: int = 1
-    """How many calls the message holds."""
+    """The number of calls in the message."""
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None

@@ -1,4 +1,4 @@
-"""The verbs that may stand in a tool's name."""
+"""The verbs that a tool's name can have to say what the tool does."""
 
 _WORDS = """
 abort accept access achieve ack acknowledge acquire activate adapt add adjust

@@ -118,7 +118,7 @@ class PersonModel:
         provider: Provider = "openai",
     ) -> None:
         self.answerer: Answerer = ask_for_answer if answerer is None else answerer
-        """Who asks the person."""
+        """The function that asks the person."""
         self.name, self.provider = name, provider
 
     def __repr__(self) -> str:

@@ -149,7 +149,7 @@ class Explorer(w.VBox):
 
     def close(self) -> None:
         """Close the explorer and all its widgets; the servers stay connected."""
-        if self in open_explorers:  # also called when it is garbage
+        if self in open_explorers:  # the garbage collector calls this too
             open_explorers.discard(self)
             with self._lock:
                 for _, updates in self._updates.values():

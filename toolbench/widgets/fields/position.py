@@ -60,7 +60,7 @@ class Position:
 
     def __repr__(self) -> str:
         where = ".".join(map(str, self.path)) or "root"
-        return f"<{type(self).__name__} {where}>"  # never its value
+        return f"<{type(self).__name__} {where}>"  # without its value: it may be secret
 
     @property
     def title(self) -> str:

@@ -188,7 +188,7 @@ class ToolPanel(w.VBox):
         """Return a run of the form's values; show a notice and return None if it cannot start."""
         if self.is_busy:
             return None
-        self._refresh()  # the last tick may be to come
+        self._refresh()  # the last tick may not have come yet
         run = self._submission.run(asker, self._risk, unchecked=unchecked)
         if isinstance(run, Run):
             self._controls.accept()
@@ -289,7 +289,7 @@ class ToolPanel(w.VBox):
 
     def close(self) -> None:
         """Close the panel and all its widgets; a run is cancelled."""
-        if self in open_panels:  # also called when it is garbage
+        if self in open_panels:  # the garbage collector calls this too
             open_panels.discard(self)
             self.cancel()
             with self._lock:

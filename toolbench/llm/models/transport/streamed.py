@@ -65,10 +65,10 @@ class StreamedModel:
     ) -> None:
         self.name, self.provider, self.model = name, provider, model
         self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
-        """The key: for code that shows or keeps what a request and its failures say."""
+        """The key, for code that shows or saves texts of requests and errors."""
         self._place = place
         self.price = price
-        """What a million tokens cost, if that was said."""
+        """The price of a million tokens, if given."""
         self._options = dict(options or {})
 
     def __repr__(self) -> str:

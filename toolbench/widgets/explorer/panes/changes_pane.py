@@ -58,7 +58,7 @@ class ChangesPane(Pane):
             description="Compare with",
             placeholder="a snapshot, a recording, or a server",
             options=self._proposals(),
-            continuous_update=False,  # the same
+            continuous_update=False,  # as below
         )
         self._compare = parts.button("Compare")
         self._snapshot = parts.button(
@@ -72,7 +72,7 @@ class ChangesPane(Pane):
             "toolbench-field",
             description="Page",
             value=f"{name}-changes.html",
-            continuous_update=False,  # a click would overtake the last key
+            continuous_update=False,  # otherwise a click arrives before the last key
         )
         self._save = parts.button("Save as HTML")
         self._state, self._page = parts.html(), parts.html()

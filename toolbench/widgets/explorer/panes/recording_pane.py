@@ -34,7 +34,7 @@ class RecordingPane(Pane):
             "toolbench-field",
             description="File",
             value=f"{file_name(session.name)}.jsonl",
-            continuous_update=False,  # a click would overtake the last key
+            continuous_update=False,  # otherwise a click arrives before the last key
         )
         self._button = parts.button("Record")
         self._state = parts.html()

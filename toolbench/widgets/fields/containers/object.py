@@ -173,7 +173,7 @@ class ObjectEditor(Container):
             if len(visible) >= MAX_FIELDS and len(names) > MAX_FIELDS + 3:
                 break
             visible.add(name)
-        self._opened = visible  # what was shown stays
+        self._opened = visible  # shown fields stay
         return visible
 
     def _slot_hidden(self, name: str) -> bool:
