@@ -284,7 +284,7 @@ class NoticeEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class StopEvent(Event):
-    """Why `run` stopped."""
+    """The reason why `run` stopped."""
 
     reason: StopReason
     detail: str = ""

@@ -294,7 +294,7 @@ def _result(answer: AnswerEvent, depth: int) -> Html:
 
 
 def _inner(observation: Observation, depth: int) -> str:
-    """The conversation of a delegated task, folded."""
+    """Return the conversation of a delegated task, folded."""
     if not isinstance(observation, DelegateObservation) or depth >= _DEEPEST:
         return ""
     events = [readable_event_of(data) for data in observation.transcript]

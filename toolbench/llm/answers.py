@@ -136,7 +136,7 @@ def _image(url: str) -> _Block:
 
 
 def _text(blocks: Sequence[_Block]) -> str:
-    """All blocks as text; an image becomes its media type or URL."""
+    """Return all blocks as text; an image becomes its media type or URL."""
     return "\n".join(text if kind == "text" else _named(text) for kind, text in blocks)
 
 

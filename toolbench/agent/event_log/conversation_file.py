@@ -260,7 +260,7 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 
 def _observation(data: Mapping[str, Any]) -> Observation:
-    """The observation, of its own class if that is known."""
+    """Return the observation, of its own class if that is known."""
     with suppress(KindError, ValueError, TypeError):
         return Observation.from_dict(data)
     bare = {key: data[key] for key in ("content", "is_error") if key in data}

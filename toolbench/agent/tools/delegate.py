@@ -90,7 +90,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
 
 
 class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
-    """Gives a task to another agent."""
+    """The tool that delegates a task to another agent."""
 
     @classmethod
     def create(cls, conv_state: Any = None, *, agent: Any = None) -> Sequence[Self]:

@@ -85,7 +85,7 @@ def _brief(tool: ToolDefinition[Any, Any]) -> str:
 
 
 class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation]):
-    """Finds tools, which the model can call from then on."""
+    """The tool that finds other tools, which the model can then call."""
 
     @classmethod
     def create(

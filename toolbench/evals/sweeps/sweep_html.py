@@ -56,7 +56,7 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
 
 def _pictures(report: "SweepReport") -> str:
-    """The images and tables of the first calls that returned some, each with its arguments."""
+    """Return the images and tables of the first calls that returned some, each with its arguments."""
     rows = [row for row in report if row.images or row.table]
     if not rows:
         return ""

@@ -76,7 +76,7 @@ def _title(call: ToolCall) -> str:
 
 
 def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
-    """The remarks on the call, each with its colour."""
+    """Return the remarks on the call, each with its colour."""
     remarks: list[tuple[str, Tone]] = [
         (f"Repaired: {repair}.", "warning") for repair in call.repairs
     ]
@@ -93,7 +93,7 @@ def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
 
 
 def _shown(call: ToolCall) -> dict[str, Any]:
-    """The arguments with their secrets hidden."""
+    """Return the arguments with their secrets hidden."""
     masked: dict[str, Any] = hide(
         call.arguments, call.tool.input_schema if call.tool else {}
     )

@@ -172,7 +172,7 @@ _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
 def _pieces(text: str) -> list[re.Match[str]] | None:
-    """The pieces of *text*, with blanks and comments; None if a part has no known kind."""
+    """Return the pieces of *text*, with blanks and comments; None if a part has no known kind."""
     pieces: list[re.Match[str]] = []
     at = 0
     while at < len(text):
@@ -185,7 +185,7 @@ def _pieces(text: str) -> list[re.Match[str]] | None:
 
 
 def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
-    """The tokens of *pieces* without commas and quotes; None if a string is ambiguous."""
+    """Return the tokens of *pieces* without commas and quotes; None if a string is ambiguous."""
     tokens: list[Token] = []
     for piece in pieces:
         if piece.lastgroup == "space":
@@ -219,7 +219,7 @@ def _number(word: str) -> str:
 
 
 def _unescaped(literal: str) -> str | None:
-    r"""The text of a string; None if its backslashes can mean two things.
+    r"""Return the text of a string; None if its backslashes can mean two things.
 
     `\d` alone is a backslash and a `d`. Together with `\n`, all may be plain backslashes.
     """

@@ -68,7 +68,7 @@ def read_message(message: Any) -> Message:
 
 
 def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
-    """The JSON of a text, the words around it, and the repairs."""
+    """Return the JSON of a text, the words around it, and the repairs."""
     try:
         text = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:
@@ -266,7 +266,7 @@ _BY_KEY: Mapping[str, _Reader] = {
 
 
 def _reader(data: Any) -> _Reader | None:
-    """The function that reads *data*: a whole message, a list of parts, or one part."""
+    """Return the function that reads *data*: a whole message, a list of parts, or one part."""
     if isinstance(data, list):
         return next(filter(None, map(_part_reader, map(plain, data))), None)
     if not isinstance(data, dict):

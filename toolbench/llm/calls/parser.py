@@ -132,7 +132,7 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
 
 
 def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
-    """The arguments of a call as an object."""
+    """Return the arguments of a call as an object."""
     value = sent.arguments
     if isinstance(value, str) and not value.strip():
         value = None

@@ -46,7 +46,7 @@ def _value(piece: Mapping[str, Any]) -> Any:
 
 
 def _inside(holder: Any, step: str | int, new: Any) -> Any:
-    """The value at *step* of *holder*; if there is none, put *new* there."""
+    """Return the value at *step* of *holder*; if there is none, put *new* there."""
     if not _has_room(holder, step):
         return None
     if isinstance(step, int):
@@ -56,7 +56,7 @@ def _inside(holder: Any, step: str | int, new: Any) -> Any:
 
 
 def _has_room(holder: Any, step: str | int) -> bool:
-    """Whether *holder* can hold a value at *step*; a list is extended for it."""
+    """Return whether *holder* can hold a value at *step*; a list is extended for it."""
     if isinstance(step, str):
         return isinstance(holder, dict)
     if not isinstance(holder, list) or step >= _LONGEST:

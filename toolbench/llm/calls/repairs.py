@@ -100,13 +100,13 @@ class Mending:
 
 
 def _is_unset(name: str, inner: Node, node: Node) -> bool:
-    """Whether a null for the property *name* can only mean that it is left out."""
+    """Return whether a null for the property *name* can only mean that it is left out."""
     takes_null = inner.classes is None or type(None) in inner.classes
     return name not in node.required and not takes_null
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
-    """The alternative for *value*; None unless exactly one is possible."""
+    """Return the alternative for *value*; None unless exactly one is possible."""
     fit = [
         node
         for node in alternatives
@@ -120,7 +120,7 @@ _NOTHING = object()
 
 
 def _in_string(text: str) -> Any:
-    """The JSON value in a string (`true`, `3`, a list, an object), or `_NOTHING`."""
+    """Return the JSON value in a string (`true`, `3`, a list, an object), or `_NOTHING`."""
     bare = text.strip()
     plain = bare.lower() if bare in ("True", "False") else bare
     if not _SCALAR.fullmatch(plain) and not _is_json(bare):

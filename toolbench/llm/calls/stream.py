@@ -178,7 +178,7 @@ class _Responses:
 
     @staticmethod
     def _part(item: Json, type_: str, name: str) -> _Text:
-        """The text of the last part of *item* if its key is *name*, else of a new part."""
+        """Return the text of the last part of *item* if its key is *name*, else of a new part."""
         parts = item.setdefault("content", [])
         if not parts or not isinstance(parts[-1].get(name), _Text):
             parts.append({"type": type_, name: _Text()})

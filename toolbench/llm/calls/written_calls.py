@@ -131,7 +131,7 @@ def _whole(text: str) -> list[WrittenCall]:
 
 
 def _calls(value: Any) -> list[WrittenCall]:
-    """The calls in *value*; none if a part of it is not a call."""
+    """Return the calls in *value*; none if a part of it is not a call."""
     if isinstance(value, list):
         inner = [_calls(item) for item in value]
         return [call for calls in inner for call in calls] if all(inner) else []

@@ -132,7 +132,7 @@ class _Writer:
         return self._inside(followed, whole, where)
 
     def _is_cut(self, ref: Any, where: str) -> bool:
-        """Whether *ref* must not be followed: it is recursive, or the schema is too large."""
+        """Return whether *ref* must not be followed: it is recursive, or the schema is too large."""
         is_cut = ref in self._open or self._written > _LIMIT
         if is_cut:
             message = "a recursive schema was cut"
@@ -306,7 +306,7 @@ class _Writer:
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
-    """The types that follow from the other keywords of a node without `type`."""
+    """Return the types that follow from the other keywords of a node without `type`."""
     if node.keys() & {"properties", "additionalProperties", "required"}:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:

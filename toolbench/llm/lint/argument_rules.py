@@ -103,7 +103,7 @@ def misnamed(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_clear(argument: Argument, subject: Subject) -> bool:
-    """Whether the argument's name, or the tool's description, explains the argument."""
+    """Return whether the argument's name, or the tool's description, explains the argument."""
     if argument.name in _PLAIN or argument.name in subject.words:
         return True
     if argument.has("const", "properties"):

@@ -48,7 +48,7 @@ def hints(subject: Subject) -> Iterator[Finding]:
 
 
 def _destroys(action: str, subject: Subject) -> bool:
-    """Whether *action* destroys data here; the name alone does not prove it."""
+    """Return whether *action* destroys data here; the name alone does not prove it."""
     description = subject.description
     if action in _DELETES:
         first = subject.words[0] == action or not description.isascii()

@@ -204,7 +204,7 @@ _LONGEST = 1_000_000
 
 
 def _dialect(data: Json, provider: Provider) -> Provider:
-    """The provider whose format a whole response has; for a message it is *provider*."""
+    """Return the provider whose format a whole response has; for a message it is *provider*."""
     if data.get("choices") is not None:
         return "openai"
     if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:

@@ -203,7 +203,7 @@ def _function(tool: Json) -> Json:
 
 
 def _words(message: Json) -> str:
-    """The text of a message, with calls and other content as JSON."""
+    """Return the text of a message, with calls and other content as JSON."""
     content = message.get("content")
     if isinstance(content, str) and not message.get("tool_calls"):
         return content

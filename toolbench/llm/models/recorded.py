@@ -190,7 +190,7 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """The lines of the file, without an incomplete last one."""
+    """Return the lines of the file, without an incomplete last one."""
     try:
         text = path.read_text(encoding="utf-8", errors=_ANY)
     except FileNotFoundError:

@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def _id(value: Any) -> str | None:
-    """The id as text; if None, a new id is made later."""
+    """Return the id as text; if None, a new id is made later."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value) or None
 

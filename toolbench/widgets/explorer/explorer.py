@@ -186,7 +186,7 @@ def server_view(session: Any, **options: Any) -> Any:
 
 
 def _has_widgets() -> bool:
-    """Whether this is a kernel, which can show widgets; a terminal cannot."""
+    """Return whether this is a kernel, which can show widgets; a terminal cannot."""
     return hasattr(running_shell(), "kernel")
 
 

@@ -116,7 +116,7 @@ def status_words(session: MCPServerSession) -> str:
 
 
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Whether another protocol could help: not if the server never sent a message.
+    """Return whether another protocol could help: not if the server never sent a message.
 
     `auto` has tried both protocols. If one was chosen, the server may not know it.
     """
@@ -146,7 +146,7 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """The error and the last lines on stderr; if connected, the server's instructions."""
+    """Return the error and the last lines on stderr; if connected, the server's instructions."""
     parts: list[Html] = []
     if session.error and session.status in ("failed", "incomplete"):
         parts.append(notice(session.error, "danger"))

@@ -31,7 +31,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Whether the path is the root, which is an object even if the schema has no type."""
+    """Return whether the path is the root, which is an object even if the schema has no type."""
     return path == () and node.type in ("object", None) and not node.branches
 
 
@@ -56,7 +56,7 @@ def _has_fields(node: Node, path: Path) -> bool:
 
 
 def _is_map(node: Node, path: Path) -> bool:
-    """Whether an object has values of a known type; other objects are edited as JSON."""
+    """Return whether an object has values of a known type; other objects are edited as JSON."""
     beside = node.additional
     known = beside is not None and not beside.is_blank
     return node.type == "object" and (known or bool(node.patterns))

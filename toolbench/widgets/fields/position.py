@@ -147,7 +147,7 @@ class Position:
 
 
 def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
-    """Whether a required *node* is incomplete until a person gives a value.
+    """Return whether a required *node* is incomplete until a person gives a value.
 
     A group is complete, unless one of its own required parts is incomplete.
     """

@@ -56,7 +56,7 @@ def locate(root: Slot, path: Path) -> Place:
 
 
 def _branch_named(slot: Slot, step: Any) -> str:
-    """Whether *step* names the chosen or another alternative of *slot*; else empty."""
+    """Return whether *step* names the chosen or another alternative of *slot*; else empty."""
     branches = slot.node.branches
     if not branches:
         return ""
@@ -124,5 +124,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Whether *slot* shows fields, all without a value."""
+    """Return whether *slot* shows fields, all without a value."""
     return slot.key is not None and slot.presence.is_open and slot.read() is UNSET

@@ -79,7 +79,7 @@ class JsonTab:
         self._area = None
 
     def _sentences(self) -> list[str]:
-        """The errors of the typed text."""
+        """Return the errors of the typed text."""
         if self._typed is None:
             return []
         if self.trouble:

@@ -99,7 +99,7 @@ def asking(
 
 
 def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
-    """Buttons that name the act and its refusal; the refusal has the focus."""
+    """Make buttons that name the act and its refusal; the refusal has the focus."""
     look = "danger" if consent.is_dangerous else "primary"
     accept = parts.button(consent.act, look=look)
     refuse = parts.button(consent.refusal, kind=KEEP)
@@ -122,7 +122,7 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
 
 
 def _page_link(url: str) -> Html:
-    """A link to the page of the question that shows its host; empty if the URL may be unsafe."""
+    """Return a link to the page of the question that shows its host; empty if the URL may be unsafe."""
     try:
         host = (urlsplit(url).hostname or "").encode("idna").decode()
     except ValueError:  # no host, or not a valid one

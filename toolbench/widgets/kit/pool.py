@@ -11,14 +11,14 @@ from toolbench.widgets.frontend import front_end
 
 @cache
 def _style_of(kind: Any) -> Any:
-    """The Style class of widgets of this *kind*, or None."""
+    """Return the Style class of widgets of this *kind*, or None."""
     trait = kind.class_traits().get("style")
     return None if trait is None else trait.klass
 
 
 @cache
 def _keys_of(kind: Any) -> list[str]:
-    """The names of the traits that a widget of this *kind* sends, looked up once."""
+    """Return the names of the traits that a widget of this *kind* sends, looked up once."""
     return list(kind.class_traits(sync=True))
 
 

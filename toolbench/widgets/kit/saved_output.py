@@ -92,6 +92,6 @@ def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
 
 
 def _publisher() -> Any:
-    """The display publisher of a kernel; None without a kernel."""
+    """Return the display publisher of a kernel; None without a kernel."""
     publisher = getattr(running_shell(), "display_pub", None)
     return publisher if hasattr(publisher, "pub_socket") else None

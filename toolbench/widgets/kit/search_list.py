@@ -56,7 +56,7 @@ class Item:
         return self.about.strip().partition("\n")[0]
 
     def has(self, words: Sequence[str]) -> bool:
-        """Whether each of *words* occurs in its texts."""
+        """Return whether each of *words* occurs in its texts."""
         text = f"{self.name} {self.title} {self.about} {self.also}".lower()
         return all(word in text for word in words)
 

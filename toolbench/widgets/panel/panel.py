@@ -257,7 +257,7 @@ class ToolPanel(w.VBox):
     # --- when the tool was defined again ------------------------------------------------
 
     def look_for_news(self) -> None:
-        """If the tool was defined again, show a notice with a button to reload it."""
+        """Show a notice with a button to reload the tool, if it was defined again."""
         with self._lock:
             if self._stale.children or self.tool.latest() is self.tool:
                 return

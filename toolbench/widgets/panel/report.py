@@ -145,14 +145,14 @@ def _clock_html(run: Run, *, is_old: bool) -> Html:
 
 
 def _is_more(run: Run) -> bool:
-    """Whether a part of the output or the result was left out."""
+    """Return whether a part of the output or the result was left out."""
     blocks = read_by_model(run.outcome)
     size = sum(len(block.text) for block in blocks if isinstance(block, TextContent))
     return size > LIMIT or len(run.output.text) > LIVE + REST
 
 
 def _details(run: Run) -> str:
-    """The traceback, opened by a click; the model never gets it."""
+    """Return the traceback, opened by a click; the model never gets it."""
     if not run.traceback:
         return ""
     return (

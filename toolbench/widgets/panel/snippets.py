@@ -186,7 +186,7 @@ def _is_importable(kind: type) -> bool:
 
 
 def _package(kind: type) -> str:
-    """The package with the shortest name that exports *kind*."""
+    """Return the package with the shortest name that exports *kind*."""
     parts = kind.__module__.split(".")
     for length in range(1, len(parts)):
         name = ".".join(parts[:length])

@@ -131,7 +131,7 @@ class LlamaProcess:
         return lambda: None
 
     def _last_words(self) -> str:
-        """The first error in its log, in brackets; empty if there is none."""
+        """Return the first error in its log, in brackets; empty if there is none."""
         lines = [" ".join(line.split()) for line in self._log]
         errors = [line for line in lines if "error" in line.lower()]
         return f" ({errors[0][:200].rstrip('.')})" if errors else ""

@@ -203,7 +203,7 @@ def written_message(raw: str) -> Json:
 
 
 def _decoded(raw: str, at: int) -> tuple[str, int]:
-    """The text of an incomplete JSON string from *at* on, and the position after it."""
+    """Return the text of an incomplete JSON string from *at* on, and the position after it."""
     match = _STRING.match(raw, at)
     piece = match[0] if match else ""
     if half := _HALF.search(piece):

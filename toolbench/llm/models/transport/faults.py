@@ -143,7 +143,7 @@ def _verb(status: int) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """The provider's message about the error, without the dict around it."""
+    """Return the provider's message about the error, without the dict around it."""
     body = getattr(error, "body", None)
     for value in (body, getattr(error, "details", None)):
         if isinstance(value, list) and value:

@@ -74,7 +74,7 @@ def _chat(
 
 
 def _chat_turn(message: Mapping[str, Any]) -> Json:
-    """The message without the fields that only answers have."""
+    """Return the message without the fields that only answers have."""
     turn = dict(message)
     images = turn.pop("images", None)
     if turn.get("role") == "assistant":
@@ -160,7 +160,7 @@ def _gemini_parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _turns(messages: Messages, key: str, parts_of: Any) -> list[Json]:
-    """The messages without instructions; messages of one role in a row are one turn."""
+    """Return the messages without instructions; messages of one role in a row are one turn."""
     turns: list[Json] = []
     for message in messages:
         parts = [] if message.get("role") == "system" else parts_of(message)

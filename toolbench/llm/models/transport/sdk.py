@@ -97,7 +97,7 @@ def _place_of(client: Any, package: str) -> str:
 
 
 def _keys_of(client: Any) -> dict[str, str]:
-    """The secrets of the client, by the names of its attributes."""
+    """Return the secrets of the client, by the names of its attributes."""
     names = ("api_key", "auth_token", "admin_api_key", "webhook_secret")
     values = {
         name: getattr(holder, name, None)
@@ -220,7 +220,7 @@ async def _close_google(client: Any) -> None:
 
 
 def _with_bytes(part: Json) -> Json:
-    """The part in the package's form, with bytes in place of base64."""
+    """Return the part in the package's form, with bytes in place of base64."""
     part = dict(part)
     for name in ("inlineData", "inline_data"):
         blob = part.get(name)
@@ -280,7 +280,7 @@ class _ThreadDoor(_Door):
             send(Ended())
 
     def _copied(self, line: "_Line") -> tuple[Any, Callable[[], object]]:
-        """A copy of the client whose connection *line* can cut, and a function that closes it."""
+        """Return a copy of the client whose connection *line* can cut, and a function that closes it."""
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
         if self._certificates is None:  # to read them takes most of the time
@@ -343,13 +343,13 @@ def http_package_of(client: Any) -> Any:
 
 
 def _has_own_http(client: Any) -> bool:
-    """Whether the HTTP client of *client* is the user's; it is kept, as it may have a proxy."""
+    """Return whether the HTTP client of *client* is the user's; it is kept, as it may have a proxy."""
     own = getattr(client, "_client", None)
     return own is None or not type(own).__name__.endswith("HttpxClientWrapper")
 
 
 def _async_copy(client: Any, package: str) -> Any:
-    """A copy of the client without retries, and with its own connections."""
+    """Return a copy of the client without retries, and with its own connections."""
     if _has_own_http(client):
         return client.with_options(max_retries=0)
     http = sys.modules[package].DefaultAsyncHttpxClient()

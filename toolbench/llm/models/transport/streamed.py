@@ -263,7 +263,7 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
 
 
 def _has_end(response: Json) -> bool:
-    """Whether a response, joined from its pieces, has a reason for its end."""
+    """Return whether a response, joined from its pieces, has a reason for its end."""
     if "choices" in response:
         choices = response["choices"]
         return bool(choices and choices[0].get("finish_reason"))

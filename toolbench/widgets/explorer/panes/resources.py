@@ -113,7 +113,7 @@ class ResourcesPane(ListPane):
         ]
 
     def _wanted(self) -> str | None:
-        """The picked or filled-in URI; None while a part is missing."""
+        """Return the picked or filled-in URI; None while a part is missing."""
         if self._form is None:
             return self._uri
         template = (self._offers or {}).get(self._list.picked or "")
@@ -213,7 +213,7 @@ def _about_html(offer: Offer) -> Html:
 
 
 def _html(observation: MCPResourceObservation) -> Html:
-    """The observation as safe HTML; an app as a preview."""
+    """Return the observation as safe HTML; an app as a preview."""
     warnings = "".join(notice(text, "warning") for text in observation.warnings)
     app = app_in(observation)
     if app is not None:

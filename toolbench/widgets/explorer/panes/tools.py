@@ -171,7 +171,7 @@ def _empty_html(session: MCPServerSession) -> Html:
 
 
 def _disabled_html(tools: list[DisabledTool]) -> Html:
-    """The tools that cannot be called, each with its reason."""
+    """Return the tools that cannot be called, each with its reason."""
     if not tools:
         return Html("")
     lines = "".join(

@@ -133,7 +133,7 @@ class OpenMessage:
         self._request(self._exchange.message.method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Whether *message* has a hidden secret, which cannot be sent again; show a note then."""
+        """Return whether *message* has a hidden secret, which cannot be sent again; show a note then."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."

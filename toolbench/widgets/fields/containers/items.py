@@ -53,7 +53,7 @@ class Items(TextBox):
 
     @property
     def ghost(self) -> str:
-        """Return a placeholder that explains how to type values, with the default or example."""
+        """The placeholder: how to type values, with the default or an example."""
         if self.slot.default == [] and not self._on_purpose:
             return f"{_ONE_PER_LINE} · optional"
         ghost = super().ghost

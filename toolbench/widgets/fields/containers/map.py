@@ -125,7 +125,7 @@ class Map(Listing):
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Whether only the key of *other* is the name of a secret.
+    """Return whether only the key of *other* is the name of a secret.
 
     Or only that of *row*, if it has no value to hide: a person who types `tokenizer` has
     typed `token` for a moment.

@@ -142,7 +142,7 @@ class ObjectEditor(Container):
             yield Entry(nothing, (), Html(""))
 
     def _repeats_tag(self, name: str) -> bool:
-        """Whether a field only repeats which alternative of a union this is."""
+        """Return whether a field only repeats which alternative of a union this is."""
         union = self.slot.parent if self.slot.key is None else None
         if union is None or union.tag != name:
             return False

@@ -63,7 +63,7 @@ class Presence:
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Whether the editor's *value* counts; an empty one may only mean that it is untouched."""
+        """Return whether the editor's *value* counts; an empty one may only mean that it is untouched."""
         editor = self._choice.current
         if (
             value
