@@ -13,8 +13,8 @@ _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 def system_message(text: str, provider: Provider = "openai") -> Json:
     """Return *text* as instructions to the model.
 
-    The role is "system" in every dialect. Anthropic and Gemini take it outside the messages:
-    the models of `toolbench.llm.models` put it there.
+    The role is "system" in every dialect. Anthropic and Gemini take instructions outside the
+    messages; the models of `toolbench.llm.models` send them there.
     """
     if provider == "gemini":
         return {"role": "system", "parts": [{"text": text}]}

@@ -26,7 +26,7 @@ class NameRule:
         return re.fullmatch(pattern, name, re.ASCII) is not None
 
     def rename(self, name: str) -> str:
-        """Return *name* if it fits, else a name that fits, always the same.
+        """Return *name* if it fits, else a valid name made from it.
 
         The new name ends in a hash of the old one, so two names that differ only in
         characters that are not allowed stay different.

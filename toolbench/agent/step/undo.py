@@ -62,7 +62,7 @@ class Undone:
 
 
 def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
-    """Return the edits of the last step that has some, as far as a tool can undo them.
+    """Return the edits of the last step with edits that a tool can undo.
 
     Edits that were already undone do not count.
     """
@@ -112,7 +112,7 @@ def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
 
 
 def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
-    """Undo the edits of the last step that has some.
+    """Undo the edits of the last step with edits.
 
     Args:
         events: All events of the conversation.

@@ -1,1 +1,1 @@
-"""Cases: a prompt with the tool calls that a model should answer."""
+"""Cases: a prompt with the tool calls that a model should make."""

@@ -1,4 +1,4 @@
-"""A case: a prompt, and the calls that a model should answer."""
+"""A case: a prompt, and the tool calls that a model should make."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -40,7 +40,7 @@ def _fits(node: Node) -> bool:
 
 
 def required(subject: Subject) -> Iterator[Finding]:
-    """Check that every required property can exist."""
+    """Check that the schema allows every required property."""
     for place, node in subject.view.every():
         for name in node.required if node.is_closed else ():
             if name not in node.declared and node.of_other_key(name) is None:

@@ -181,7 +181,7 @@ class Marks(Editor):
 
     @property
     def hint(self) -> str:
-        """The meaning of no marks."""
+        """A note on what is sent if nothing is marked."""
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default
