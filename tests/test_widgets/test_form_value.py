@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from test_widgets.schemas import JUNK, NAMES, OBJECTS, ROOTS
 from toolbench.plain import same_json
@@ -230,6 +230,7 @@ class TestProperties:
 
     @_SLOW
     @given(JUNK, OBJECTS)
+    @example({"type": [], "const": [], "anyOf": [None, {}]}, {})
     def test_a_schema_that_is_none_still_gives_a_form(self, schema, value):
         """Whatever stands in the place of the schema: nothing raises, and values are held."""
         form = SchemaForm(schema)

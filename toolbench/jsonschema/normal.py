@@ -191,8 +191,8 @@ class Node:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is one value, named by `const`."""
-        return "const" in self.schema
+        """Whether there is one value, named by `const`, that the rest of the schema accepts."""
+        return "const" in self.schema and len(self._listed) == 1
 
     @property
     def has_default(self) -> bool:
