@@ -1,33 +1,41 @@
 """A file that is written whole or not at all: who reads it meanwhile reads what was there before."""
 
 import os
+import stat
 from errno import ENOSPC
+from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
 
 
-def write_whole(path: Path, text: str, *, errors: str = "strict") -> None:
-    """Put *text* into the file at *path*, as UTF-8; only its owner can read the file.
+def write_whole(
+    path: Path, text: str, *, errors: str = "strict", is_private: bool = True
+) -> None:
+    """Put *text* into the file at *path*, as UTF-8.
 
     Args:
         path: The file; its folder has to be there. What was in it stays if this fails.
         text: All that the file holds after that.
+        is_private: Whether only its owner can read the file; else who may read it stays as it is,
+            and a new one is as any other of this process.
         errors: What becomes of characters that UTF-8 has no bytes for, as for `str.encode`.
 
     Raises:
         OSError: If it cannot be written; nothing is left beside it.
     """
-    folder = path.absolute().parent
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", errors=errors, dir=folder, prefix=".", delete=False
-    ) as file:
-        try:
+    temporary = path.absolute().with_name(f".{token_hex(8)}.tmp")
+    opener = partial(os.open, mode=0o600 if is_private else 0o666)
+    try:
+        with open(
+            temporary, "x", encoding="utf-8", errors=errors, opener=opener
+        ) as file:
             file.write(text)
-            file.close()
-            os.replace(file.name, path)  # noqa: PTH105 - the two are of one folder
-        except BaseException:  # also an interrupt: no half of a file is left
-            Path(file.name).unlink(missing_ok=True)
-            raise
+        if not is_private and path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    except BaseException:  # also an interrupt: no half of a file is left
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
@@ -43,7 +43,7 @@ class SavedLines:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: BinaryIO = path.open("a+b")
+            self._file = path.open("a+b", buffering=0)
             if self._file.seek(0, os.SEEK_END):
                 self._file.seek(-1, os.SEEK_END)
                 if self._file.read(1) != b"\n":
@@ -53,15 +53,23 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def lines(self) -> Iterator[Json]:
-        """Yield the objects of the file that have a key."""
-        with self.path.open("rb") as file:
-            for line in file:
-                try:
-                    data = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(data, dict) and isinstance(data.get("key"), str):
-                    yield data
+        """Yield the objects of the file that have a key.
+
+        Raises:
+            ToolbenchError: If it cannot be read.
+        """
+        try:
+            with self.path.open("rb") as file:
+                for line in file:
+                    try:
+                        data = json.loads(line)
+                    except ValueError:
+                        continue
+                    if isinstance(data, dict) and isinstance(data.get("key"), str):
+                        yield data
+        except OSError as error:
+            msg = f"{self.path} cannot be read: {error.strerror}."
+            raise ToolbenchError(msg) from None
 
     def add(self, key: str, data: Json) -> None:
         """Append *data* under *key*; after the return, the system has the line.
@@ -71,8 +79,9 @@ class SavedLines:
         """
         text = json.dumps({"key": key, **plain(data)}, ensure_ascii=True)
         try:
-            self._file.write(text.encode() + b"\n")
-            self._file.flush()
+            rest = memoryview(text.encode() + b"\n")
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
         except OSError as error:
             msg = f"{self.path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None

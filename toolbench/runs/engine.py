@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import Thread, Timer, current_thread, main_thread
 from typing import Any
+from warnings import warn
 
 from toolbench.core.background_loop import portal
 from toolbench.core.content import TextContent
@@ -25,7 +26,11 @@ from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history.history import history as history
 from toolbench.runs.history.record import RunRecord, reruns
-from toolbench.runs.output.exception_text import sentence_of, traceback_of
+from toolbench.runs.output.exception_text import (
+    is_lack_of_memory,
+    sentence_of,
+    traceback_of,
+)
 from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import policy
@@ -73,7 +78,12 @@ def run_tool(
         raise TypeError(msg)
     if not isinstance(call, Action):
         call = {**call, **kwargs}
-    return perform(run_here(tool, call, conversation=conversation))
+    try:
+        return perform(run_here(tool, call, conversation=conversation))
+    except BaseException as error:
+        if not is_lack_of_memory(error):
+            raise
+        return Observation.from_text(sentence_of(error), is_error=True)
 
 
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
@@ -135,7 +145,7 @@ def perform(
         if run.secrets.redactor.secrets:
             _write_rest(run)
         try:
-            history().add(RunRecord.of(run))
+            _record(run)
         finally:
             run.done.set()
             run.changed()
@@ -143,6 +153,17 @@ def perform(
     if replaced is not None:
         raise replaced  # outside `except`, so that *error* is not its context
     return Observation() if run.observation is None else run.observation
+
+
+def _record(run: Run) -> None:
+    """Put *run* into the history; where memory is too little for that, no run fails for it."""
+    try:
+        history().add(RunRecord.of(run))
+    except BaseException as error:
+        if not is_lack_of_memory(error):
+            raise
+        msg = f"Run {run.id} of {run.tool.name} is not in the history: {sentence_of(error)}"
+        warn(msg, RuntimeWarning, stacklevel=2)
 
 
 def _write_rest(run: Run) -> None:

@@ -6,7 +6,8 @@ lock leaves it locked for ever. So what owns locks, files and processes works in
 no signal interrupts, and its caller waits in one call of C, which can be interrupted safely.
 """
 
-from _thread import start_new_thread
+import errno
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
@@ -16,7 +17,8 @@ from typing import NamedTuple, TypeVar
 from weakref import ref
 
 T = TypeVar("T")
-_LOOK_AGAIN = 0.5  # seconds from one look at whether the thread lives to the next
+LOOK_AGAIN = 0.5
+"""Seconds from one look at whether a thread lives to the next."""
 
 
 class _Outcome(NamedTuple):
@@ -64,7 +66,7 @@ def _awaited(
     """Wait for the *outcome*. A thread that finds no memory at all dies without one."""
     while True:
         with suppress(Empty):
-            return outcome.get(timeout=_LOOK_AGAIN)
+            return outcome.get(timeout=LOOK_AGAIN)
         if not is_alive() and outcome.empty():
             msg = "Too little memory was left for the call. Free some and try again."
             raise MemoryError(msg)
@@ -77,3 +79,44 @@ def in_background(work: Callable[[], object]) -> None:
         start_new_thread(work, ())
     except RuntimeError:
         work()
+
+
+class WatchedThread:
+    """Work in a daemon thread that others can see the end of, also where it died without a word.
+
+    A `threading.Thread` that finds no memory for its first step leaves `start()` waiting for ever.
+    """
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        """Begin *work*, which raises nothing.
+
+        Raises:
+            OSError: If the system has no thread left.
+        """
+        self._running = allocate_lock()
+        self._running.acquire()
+        body = partial(_released_after, work, self._running)
+        self._body = ref(body)  # the thread has the only other reference
+        try:
+            start_new_thread(body, ())
+        except RuntimeError as error:
+            raise OSError(errno.EAGAIN, str(error)) from None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it may still be at work."""
+        return self._body() is not None
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        while not self._running.acquire(timeout=LOOK_AGAIN):
+            if not self.is_alive:
+                return
+        self._running.release()
+
+
+def _released_after(work: Callable[[], object], lock: LockType) -> None:
+    try:
+        work()
+    finally:
+        lock.release()

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from warnings import warn
 
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.jsonschema.types import Json
@@ -167,9 +168,16 @@ class RecordedModel:
             self._answers[key].append(line["answer"])
             if key != secret_name:  # the answer told what in the request is a secret
                 self._request_counts[key] += 1
+            self._append(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def _append(self, line: str) -> None:
+        """Write *line* at the end; where the disk does not take it, nothing of it stays."""
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(line, ensure_ascii=False)
-            append_whole(self.path, f"{text}\n", errors=_ANY)
+            append_whole(self.path, line, errors=_ANY)
+        except OSError as error:  # the answer was paid for, and is the caller's
+            msg = f"An answer was not recorded in {str(self.path)!r}: {error.strerror}."
+            warn(msg, RuntimeWarning, stacklevel=2)
 
     def _drift(self, request: Json) -> str:
         new = _pretty(request)

@@ -9,6 +9,7 @@ from typing import Any, Self
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.diff import changes_between
+from toolbench.whole_file import write_whole
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 """Keys of items that say when, not what."""
@@ -64,7 +65,7 @@ class Snapshot:
                 raise ServerError(msg) from None
         text = json.dumps(self.json, ensure_ascii=False, indent=2, sort_keys=True)
         try:
-            path.write_text(text + "\n", encoding="utf-8", errors="replace")
+            write_whole(path, text + "\n", errors="replace", is_private=False)
         except OSError as error:
             msg = f"Cannot write the snapshot {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None

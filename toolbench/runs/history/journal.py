@@ -64,16 +64,17 @@ class Journal:
 
     def write(self, record: RunRecord) -> None:
         """Append *record*; an error, as of a full disk, is only a warning."""
-        line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
-        self._begin = "\n"  # for the next record, if this one is not written whole
         try:
+            line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
+            self._begin = "\n"  # until all of it is written: the next line begins anew
             with self.path.open("ab", buffering=0) as file:
                 rest = memoryview(line)  # at once: two kernels' lines must not mix
                 while rest:
                     rest = rest[file.write(rest) or 0 :]
             self._begin = ""
-        except OSError as error:
-            msg = f"Run {record.id} was not written to {str(self.path)!r}: {error.strerror}."
+        except (OSError, MemoryError) as error:
+            why = getattr(error, "strerror", None) or "there is too little memory"
+            msg = f"Run {record.id} was not written to {str(self.path)!r}: {why}."
             warn(msg, RuntimeWarning, stacklevel=2)
 
 

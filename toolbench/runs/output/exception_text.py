@@ -13,6 +13,12 @@ _OURS = str(Path(__file__).parents[2])
 _MAX_ERRORS = 3  # errors of a group in its sentence
 
 
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Tell whether *error* came because there was too little memory, also for what is in Rust."""
+    # pyo3's class of that name is no Exception, and can be imported from nowhere
+    return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
+
+
 def sentence_of(error: BaseException) -> str:
     """Return *error* as one sentence a model can act on, with the errors inside a group."""
     text = _sentence(error)
@@ -35,6 +41,8 @@ def _sentence(error: BaseException) -> str:
     text = sentence(error).strip()
     if isinstance(error, ToolbenchError) and text:
         return text  # our own sentences need no class in front
+    if not text and isinstance(error, MemoryError):
+        text = "there is too little memory for this. Free some, and try again."
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
 
 

@@ -102,6 +102,7 @@ class Ripgrep:
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell; no argument is an option
                 guarded_quickly(program, arguments),
+                bufsize=0,  # its descriptors are read; a buffer is one more thing to find no room
                 cwd=walk.base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

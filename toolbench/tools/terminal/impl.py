@@ -178,6 +178,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if action.reset:
             return self._start_over(call)
         shell = self._shell
+        if shell is not None and shell.is_unread:
+            raise self._unread_error()
         if shell is not None and (
             not shell.settled
             or (self._untold and not action.command and not action.is_input)
@@ -283,6 +285,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
         if pause == "stopped":
             pause = _stop(shell)
+        if pause == "unread":
+            raise self._unread_error()
         _check_wanted(call)  # else who asks next is told
         observation = observe(
             shell,
@@ -317,6 +321,16 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._untold = False
         if shell is not None:
             shell.close()
+
+    def _unread_error(self) -> RunError:
+        """End a shell of which nothing can be read any more, and return what to tell of that."""
+        command = self._command
+        self._drop()
+        msg = (
+            f"{command!r} was ended, with its shell: there was too little memory to read what it "
+            "prints. Free some, and run it again in a new shell."
+        )
+        return RunError(msg)
 
     def _new_output(self) -> HeadAndTail:
         name = f"output_{self._name}_{next(self._numbers)}.txt"

@@ -8,7 +8,8 @@ import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import psutil
 
 from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
+from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
 
 RECORDS = 198  # in the shell: where it reports how commands ended
 SCREEN = 199  # in the shell: the terminal, wherever its standard output goes
@@ -107,6 +109,48 @@ def launch(
         )
         ours.pop_all()
     return Launched(process, commands, records, screen, keyboard)
+
+
+def kept(
+    begin: Callable[[], Launched], when_over: Callable[[], object]
+) -> tuple[Launched, WatchedThread]:
+    """Start a shell by *begin*, in a thread that lives as long as it does: its death hangs on that.
+
+    Args:
+        begin: Starts it.
+        when_over: Is called, in that thread, once the shell has ended.
+
+    Raises:
+        OSError: If it cannot be started.
+    """
+    outcome: Future[Launched] = Future()
+
+    def live() -> None:
+        try:
+            launched = begin()
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            outcome.set_exception(error)
+            return
+        outcome.set_result(launched)
+        try:
+            launched.process.wait()
+        finally:
+            when_over()
+
+    keeper = WatchedThread(live)
+    while not outcome.done():
+        with suppress(Exception):  # it is raised below
+            outcome.result(LOOK_AGAIN)
+        if not keeper.is_alive and not outcome.done():
+            raise no_memory()
+    if outcome.exception() is not None:
+        keeper.join()
+    return outcome.result(), keeper
+
+
+def no_memory() -> OSError:
+    """Return the error that the system has where there is no memory left."""
+    return OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
 def _moved(descriptor: int) -> int:

@@ -1,25 +1,25 @@
 """One bash that stays: commands go in, what they print and how they end comes out."""
 
-import errno
 import os
 import re
 import selectors
 import signal
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from threading import TIMEOUT_MAX, Condition, Thread
+from threading import Condition
 from time import monotonic
 from typing import Literal, NamedTuple
 
 from toolbench.tools.terminal import shell_protocol
 from toolbench.tools.terminal.buffer import Excerpt, HeadAndTail
 from toolbench.tools.terminal.keys import INTERRUPT
-from toolbench.tools.terminal.launch import Launched, end_session, launch, tidy
+from toolbench.tools.terminal.launch import end_session, kept, launch, no_memory, tidy
 from toolbench.tools.terminal.screen_text import clean
 from toolbench.tools.terminal.shell_descriptors import close_all, ready, selector
+from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
 
 _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))
@@ -31,7 +31,7 @@ _SETTLING = 1.0  # seconds it may take to answer once an interrupt is over
 _TRIES = 5
 _COMPLAINT = re.compile(r"\s*(bash: syntax error near unexpected token .*)?\s*")
 
-Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped"]
+Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped", "unread"]
 
 
 class Look(NamedTuple):
@@ -84,20 +84,24 @@ class PtyShell:
         self._recent = b""
         self._last_output = 0.0
         self._total_at_input = 0
-        self._closing = False
+        self._closing = self._is_broken = False
         self._wake_read, self._wake = os.pipe()
-        self._reader: Thread | None = None
+        self._reader: WatchedThread | None = None
+        begin = partial(
+            launch, working_dir, env, bash=bash, max_processes=max_processes
+        )
         try:
-            self._launched = self._start(
-                lambda: launch(working_dir, env, bash=bash, max_processes=max_processes)
-            )
+            self._launched, self._keeper = kept(begin, self._wake_up)
         except BaseException:  # also an interrupt: its pipe is closed
             close_all(self._wake_read, self._wake)
             raise
         try:
-            self._reader = _started(self._read, "toolbench-terminal")
+            self._reader = WatchedThread(self._read)
             self.send(shell_protocol.SETUP, HeadAndTail())
-            if self.wait(silence=_PATIENCE) != "finished":
+            pause = self.wait(silence=_PATIENCE)
+            if pause == "unread":
+                raise no_memory()
+            if pause != "finished":
                 text = clean(self.look().output.head).strip()
                 msg = f"{bash} did not start: {text or 'it says nothing'}"
                 raise OSError(msg)
@@ -121,8 +125,14 @@ class PtyShell:
 
     @property
     def settled(self) -> bool:
-        """Whether no command is running."""
-        return self.ended is not None or self.exit_code is not None
+        """Whether no command is running, or none of which the end could be seen."""
+        return self.ended is not None or self.exit_code is not None or self.is_unread
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether what reads the shell has died, for want of memory, and the shell has not."""
+        is_dead = self._reader is not None and not self._reader.is_alive
+        return (is_dead or self._is_broken) and self.exit_code is None
 
     # --- acting on it -----------------------------------------------------------------
 
@@ -146,7 +156,9 @@ class PtyShell:
         self._say(shell_protocol.run(command, self._token, variables or {}))
         self._say(shell_protocol.report(self._token))
         with self._news:  # what is pressed sooner hits the shell while it reads
-            self._news.wait_for(lambda: self._begun or self.settled, _BEGINNING)
+            end = monotonic() + _BEGINNING
+            while not (self._begun or self.settled) and monotonic() < end:
+                self._news.wait(LOOK_AGAIN)
 
     def _expect(self, output: HeadAndTail) -> None:
         """Have a new token, under which the shell will report; what it prints goes to *output*."""
@@ -266,7 +278,9 @@ class PtyShell:
                 look_again = min(end, quiet_since + silence)
                 if prompts:
                     look_again = min(look_again, now + (step if step > 0 else _PROMPT))
-                self._news.wait(min(look_again - now, TIMEOUT_MAX))
+                self._news.wait(min(look_again - now, LOOK_AGAIN))
+            if self.is_unread and self.ended is None:
+                return "unread"
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
@@ -276,28 +290,18 @@ class PtyShell:
 
     # --- reading what it says ---------------------------------------------------------
 
-    def _start(self, begin: Callable[[], Launched]) -> Launched:
-        """Start it in a thread that lives as long as it does, as its death hangs on it."""
-        outcome: Future[Launched] = Future()
-
-        def live() -> None:
-            try:
-                launched = begin()
-            except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-                outcome.set_exception(error)
-                return
-            outcome.set_result(launched)
-            launched.process.wait()
-            os.write(self._wake, b"!")
-
-        self._keeper = _started(live, "toolbench-shell")
-        try:
-            return outcome.result()
-        finally:
-            if outcome.exception() is not None:
-                self._keeper.join()
+    def _wake_up(self) -> None:
+        os.write(self._wake, b"!")
 
     def _read(self) -> None:
+        """Read until the shell ends. Whatever breaks that off, who waits finds `is_unread`."""
+        try:
+            self._read_all()
+        except BaseException:  # noqa: BLE001 - as said; nothing is left to raise it to
+            self._is_broken = True
+            self.look_up()
+
+    def _read_all(self) -> None:
         screen, records = self._launched.screen, self._launched.records
         with selector() as readable:
             for descriptor in (screen, records, self._wake_read):
@@ -369,23 +373,7 @@ class PtyShell:
             self._keeper.join()
             if self._reader is not None:
                 self._reader.join()
-            launched = self._launched
-            close_all(
-                *(launched.commands, launched.records),
-                *(launched.screen, launched.keyboard),
-                *(self._wake_read, self._wake),
-            )
-
-
-def _started(work: Callable[[], object], name: str) -> Thread:
-    """Do *work* in a daemon thread.
-
-    Raises:
-        OSError: If the system has no thread left.
-    """
-    thread = Thread(target=work, name=name, daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        raise OSError(errno.EAGAIN, str(error)) from None
-    return thread
+            self.output.close()
+            ours = self._launched
+            close_all(ours.commands, ours.records, ours.screen, ours.keyboard)
+            close_all(self._wake_read, self._wake)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_tools.faulty import NEW, OLD
+from test_faults.tool_deeds import NEW, OLD
 from toolbench import history, run_tool
 from toolbench.runs.history.journal import Journal
 from toolbench.tools import TaskTrackerTool
@@ -18,7 +18,7 @@ WRITES = range(1, 6)  # how many were begun when the process is killed
 HEAD = """
 import itertools, sys
 from pathlib import Path
-from test_tools.faulty import NEW, OLD
+from test_faults.tool_deeds import NEW, OLD
 from toolbench import history, run_tool
 from toolbench.runs.history.journal import Journal
 from toolbench.tools import ApplyPatchTool, TaskTrackerTool

@@ -1,0 +1,92 @@
+"""The kinds of fault a child works under; each number is one moment, or one limit.
+
+Descriptors and the size of files are real limits of the system, which the shim counts. The disk
+that fails (EIO), and memory that is missing, the shim injects (see `shim.c`): a real limit of
+memory is met at another place in each run, or at none.
+"""
+
+import ctypes
+import errno
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+_EIO, _MEMORY, _COUNTED = 1, 2, 3  # as in shim.c
+
+
+class Meeting:
+    """How often a fault was met, and where first."""
+
+    def __init__(self) -> None:
+        self.times, self.place = 0, ""
+
+
+@contextmanager
+def _armed(kind: int, number: int, directory: Path) -> Iterator[Meeting]:
+    library = ctypes.CDLL(None)
+    library.fault_place.restype = ctypes.c_char_p
+    meeting = Meeting()
+    library.fault_arm(kind, number, str(directory).encode())
+    try:
+        yield meeting
+    finally:
+        meeting.times = library.fault_met()
+        meeting.place = library.fault_place().decode()
+
+
+@contextmanager
+def descriptors(number: int, directory: Path) -> Iterator[Meeting]:
+    """Less than *number* descriptors are free."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
+    taken = []
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    last = len(taken) - (number - 1)  # a shell wants one of the high ones
+    kept, free = taken[:last], taken[last:]
+    for descriptor in free:
+        os.close(descriptor)
+    try:
+        with _armed(_COUNTED, errno.EMFILE, directory) as meeting:
+            yield meeting
+    finally:
+        for descriptor in kept:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+@contextmanager
+def size(number: int, directory: Path) -> Iterator[Meeting]:
+    """No file may be larger than the square of *number* tells: first nothing, then ever more."""
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((number - 1) ** 2 * 500, hard))
+    try:
+        with _armed(_COUNTED, errno.EFBIG, directory) as meeting:
+            yield meeting
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def memory(number: int, directory: Path) -> AbstractContextManager[Meeting]:
+    """The large block, thread or fork of that *number* finds no memory."""
+    return _armed(_MEMORY, number, directory)
+
+
+def eio(number: int, directory: Path) -> AbstractContextManager[Meeting]:
+    """The call of that *number* that touches the directory fails."""
+    return _armed(_EIO, number, directory)
+
+
+FAULTS: dict[str, Callable[[int, Path], AbstractContextManager[Meeting]]] = {
+    "descriptors": descriptors,
+    "size": size,
+    "memory": memory,
+    "eio": eio,
+}
+MOST = {"descriptors": 100, "size": 30, "memory": 600, "eio": 600}
+"""The last number that is tried; a deed is done with long before."""
