@@ -107,6 +107,28 @@ class TestUndeclared:
                 by_magic(client["drop"], person)
         assert ["changed" in question for question in person.questions] == [False, True]
 
+    def test_is_allowed_of_that_server_alone(self, shop):
+        """What was allowed of a server is asked about again for another one of its name."""
+        person, other = Person("accept"), FakeMCPServer("shop")
+        for server, questions in ((shop, 0), (shop, 0), (other, 1)):
+            server.answer("drop", "dropped")
+            with create_mcp_tools(server) as client:
+                if not policy.by_tool:
+                    policy.allow(client["drop"])
+                assert by_magic(client["drop"], person).state == "ok"
+            assert len(person.questions) == questions
+
+    @pytest.mark.parametrize("verdict", ["deny", "ask"])
+    def test_is_denied_or_asked_about_whatever_server_it_is_of(self, shop, verdict):
+        """Another server of the name is trusted no more than the one that was denied."""
+        person, other = Person("decline"), FakeMCPServer("shop")
+        for server in (shop, other):
+            server.answer("drop", "dropped")
+            with create_mcp_tools(server) as client:
+                if not policy.by_tool:
+                    getattr(policy, verdict)(client["drop"])
+                assert by_magic(client["drop"], person).state == "denied"
+
     def test_runs_where_nobody_is(self, client):
         """A notebook that nobody watches goes on; the record says why."""
         run = by_magic(client["drop"], decline)

@@ -38,7 +38,8 @@ class Policy:
     person can answer, it runs, unless an agent that is served here calls it.
 
     A name means the native tool. `allow` of a name does not allow servers' tools of that name;
-    `ask` and `deny` count for these too, unless they have their own entry.
+    `ask` and `deny` count for these too, unless they have their own entry. `allow` of a
+    server's tool does not count for another server of the same name; `ask` and `deny` do.
 
     Attributes:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
@@ -55,6 +56,7 @@ class Policy:
     def reset(self) -> None:
         """Restore the default rules."""
         self.by_tool: dict[tuple[str, str], Verdict] = {}
+        self._of_server: dict[tuple[str, str], Any] = {}
         self.by_risk: dict[SecurityRisk, Verdict] = {SecurityRisk.HIGH: "ask"}
         self.destructive: Verdict = "ask"
         self.undeclared: Verdict = "ask"
@@ -75,12 +77,20 @@ class Policy:
     def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
         for tool in tools:
             self.by_tool[_key(tool)] = verdict
+            if isinstance(tool, ToolDefinition):
+                self._of_server[_key(tool)] = tool.origin
 
     def _entry(self, tool: ToolDefinition[Any, Any]) -> Verdict | None:
-        if (own := self.by_tool.get(_key(tool))) is not None:
+        own = self.by_tool.get(_key(tool))
+        if own is not None and (own != "allow" or self._is_of_that_server(tool)):
             return own
         rule = self.by_tool.get(_key(tool.name))
         return None if rule == "allow" else rule
+
+    def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
+        """Tell whether *tool* is of the server whose tool was allowed, not of one of its name."""
+        key = _key(tool)
+        return key not in self._of_server or self._of_server[key] == tool.origin
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
         """Return the verdict on *run* and its reason."""
