@@ -1,6 +1,5 @@
 import threading
 from contextlib import suppress
-from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -18,7 +17,6 @@ from test_agent.scripts import (
     of,
     sent,
     talk,
-    wipe,
 )
 from toolbench import (
     Conversation,
@@ -31,10 +29,7 @@ from toolbench.agent import (
     AgentErrorEvent,
     NoticeEvent,
     ObservationEvent,
-    StopEvent,
 )
-from toolbench.agent.events import StopReason
-from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.errors import ModelError, ToolbenchError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 
@@ -215,53 +210,6 @@ def test_without_an_agent_there_is_nothing_to_run():
     """The conversation that executors get today says what is missing."""
     with pytest.raises(ToolbenchError, match="has no agent"):
         Conversation().run()
-
-
-_names = st.sampled_from(
-    ["add", "fail", "wipe", "finish", "think", "nothing", "", "quit"]
-)
-_arguments = st.one_of(
-    st.fixed_dictionaries({"a": st.integers(0, 2)}),
-    st.sampled_from(
-        [{}, {"path": "/x"}, {"message": "m"}, {"thought": "t"}, {"a": "x"}]
-    ),
-    st.sampled_from(["", "{", "[]", "null", '{"a": 1', '"text"']),
-)
-_ids = st.sampled_from(["c1", "c1", "c2", None, ""])
-_calls = st.builds(lambda n, a, i: call(n, a, id=i), _names, _arguments, _ids)
-_messages = st.one_of(
-    st.lists(_calls, min_size=1, max_size=4).map(lambda sent: calls(*sent)),
-    st.sampled_from(["Done.", "", "  "]),
-    st.sampled_from([ModelError("gone"), ValueError("bad"), 7, {"role": "assistant"}]),
-)
-
-
-@tool
-def quit_() -> str:
-    """Leave."""
-    raise SystemExit
-
-
-@given(st.lists(_messages, max_size=6), st.lists(st.sampled_from("rsx"), max_size=5))
-def test_every_call_is_answered_once_whatever_the_model_says(script, doings):
-    """Good and bad messages, run, stepped or refused: no dangling call, a reason each time."""
-    quitting = quit_.model_copy(update={"name": "quit"})
-    tools = [add, fail, wipe, quitting, FinishTool, ThinkTool]
-    c = talk(script, tools, max_steps=4)
-    for doing in [*doings, "r"]:
-        if doing == "r":
-            reason = c.run()
-            assert reason in get_args(StopReason)
-            assert of(c, StopEvent)[-1].reason == reason
-            assert c.loop.round is None
-        elif doing == "s":
-            c.step()
-        else:
-            c.reject_pending("no")
-            c.send_message("Go on.")
-        check_answered(c)
-    for messages, _ in c.agent.llm.requests:
-        check_sent(messages)
 
 
 class Breaking:
