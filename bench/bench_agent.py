@@ -4,8 +4,12 @@ from statistics import median
 
 import pytest
 from dom import longest_tasks
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 
 STEPS = 100
+LONG = 5_000  # steps, of two events each
+CROWD = 50
 _STEP = 0.001  # seconds of CPU that a step with one call may cost
 _TASK = 0.2  # seconds that a task of the page may take
 _STREAM = """
@@ -76,6 +80,40 @@ def test_steps_beside_the_openhands_sdk(ledger, probe):
         peer_name="OpenHands SDK, TestLLM",
         goal=1,
         rounds=5,
+    )
+
+
+def test_a_long_conversation(ledger, both):
+    """The last of 5,000 steps, 10,000 events, costs what the first does."""
+    ledger.time(
+        f"conversation of {LONG} steps, more than 10,000 events",
+        both.timed("talk", by="toolbench", steps=LONG),
+        limit=LONG * _STEP,
+        rounds=3,
+        note="at most 1 ms a step",
+    )
+
+
+def test_conversations_at_once(ledger, both):
+    """Each in a thread of its own."""
+    ledger.time(
+        f"{CROWD} conversations at once, of 20 steps each",
+        both.timed("crowd", conversations=CROWD, steps=20),
+        limit=CROWD * 20 * _STEP,
+        note="at most 1 ms a step",
+    )
+
+
+def test_messages_of_a_long_text(ledger):
+    """What a kernel sends of 1 MB that streams into a cell of %%chat."""
+    shell = InteractiveShell()
+    shell.run_cell(_STREAM.partition("asked =")[0]).raise_error()
+    shell.display_pub, shell.kernel = CapturingDisplayPublisher(), None
+    shell.run_cell_magic("chat", "talk --model streams", "Write.")
+    outputs = shell.display_pub.outputs
+    size = sum(len(text) for output in outputs for text in output["data"].values())
+    ledger.limit(
+        "1 MB of text streams into a cell of %%chat: messages", size / 1e6, "MB", 0.3
     )
 
 

@@ -49,6 +49,20 @@ def ours(steps: int) -> Callable[[], object]:
     return talk
 
 
+def crowd(conversations: int, steps: int) -> Callable[[], object]:
+    """So many of ours at once, each in its own thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    talks = [ours(steps) for _ in range(conversations)]
+
+    def talk() -> None:
+        with ThreadPoolExecutor(conversations) as pool:
+            for future in [pool.submit(one) for one in talks]:
+                future.result()
+
+    return talk
+
+
 def pydantic_ai(steps: int) -> Callable[[], object]:
     """The same with `FunctionModel`, which is made for such tests."""
     from pydantic_ai import Agent, ModelResponse, TextPart, ToolCallPart, UsageLimits
@@ -133,4 +147,4 @@ def openhands(steps: int) -> Callable[[], object]:
 
 
 WORKS = {"toolbench": ours, "pydantic-ai": pydantic_ai, "openhands": openhands}
-serve({"talk": lambda by, steps: WORKS[by](steps)}, {})
+serve({"talk": lambda by, steps: WORKS[by](steps), "crowd": crowd}, {})

@@ -192,6 +192,18 @@ class TestRecovery:
         text, notes = self.outcome([flaky(1), spare], degrade=True)
         assert text == "elsewhere" and "spare takes its place" in notes[0]
 
+    def test_degrades_from_a_function_that_names_its_backup(self):
+        """`@tool(meta={"backup": ...})`; both are in the transcript as a person reads it."""
+
+        @tool(name="flaky", read_only=True, meta={"backup": "spare"})
+        def fetch() -> str:
+            """Fetch it."""
+            raise NO_ROUTE
+
+        text, notes = self.outcome([fetch, spare], degrade=True)
+        assert text == "elsewhere"
+        assert notes == ["flaky failed (network); spare takes its place."]
+
     def test_asks_to_reflect_once(self):
         """The first failure of a tool comes with a request to think."""
         script = [

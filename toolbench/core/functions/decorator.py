@@ -1,6 +1,6 @@
 """Turn a typed, documented function into a tool: the quickest way to prototype one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import isclass
 from typing import Any, overload
 
@@ -27,6 +27,7 @@ def tool(
     destructive: bool | None = None,
     idempotent: bool | None = None,
     open_world: bool | None = None,
+    meta: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -39,6 +40,7 @@ def tool(
     destructive: bool | None = None,
     idempotent: bool | None = None,
     open_world: bool | None = None,
+    meta: Mapping[str, Any] | None = None,
 ) -> Any:
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
@@ -57,6 +59,8 @@ def tool(
         destructive: It may delete or overwrite: runs from a button or magic ask first.
         idempotent: Calling it again with the same arguments changes nothing more.
         open_world: It reaches things outside a closed domain.
+        meta: What else is to be known of it, as MCP's `_meta`; `{"backup": "other_tool"}` names the
+            tool that an agent with `degrade=True` calls in its place when it fails.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without
@@ -93,6 +97,7 @@ def tool(
             action_type=shape.action_type,
             observation_type=shape.observation_type,
             annotations=hints,
+            meta=None if meta is None else dict(meta),
             executor=FunctionCall(function, shape),
         )
 
