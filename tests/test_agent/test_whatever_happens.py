@@ -19,6 +19,7 @@ from test_agent.scripts import (
 )
 from toolbench import tool
 from toolbench.agent import ObservationEvent, StopEvent, UserRejectObservation
+from toolbench.agent.context.context import tokens_of
 from toolbench.agent.events import StopReason
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.errors import ModelError, ToolbenchError
@@ -152,6 +153,8 @@ def test_every_call_is_answered_once(script, doings):
         with suppress(ToolbenchError):  # no such call, arguments that do not fit
             DOINGS[name](c, place, arguments)
         check_answered(c, waiting=len(c.pending))
+        context = c.loop.context
+        assert context.tokens == sum(map(tokens_of, context.messages))
     c.send_message("Go on.")
     run(c, 0, {})
     if c.events[-1].reason == "paused":  # a pause from before holds once

@@ -66,6 +66,9 @@ class Context:
         )
         self._messages = list(self._head)
         self.turns: list[Turn] = []
+        """What was said, oldest first: a list that only grows, until another takes its place."""
+        self._counted, self._tokens = 0, 0
+        self._counted_of: list[Turn] | None = None
 
     @property
     def messages(self) -> list[Json]:
@@ -79,9 +82,14 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        """The estimated number of tokens of the messages."""
-        head = sum(map(tokens_of, self._head))
-        return head + sum(turn.tokens for turn in self.turns)
+        """The estimated number of tokens of the messages; each turn is counted once."""
+        if self._counted_of is not self.turns:
+            self._counted, self._counted_of = 0, self.turns
+            self._tokens = sum(map(tokens_of, self._head))
+        for turn in self.turns[self._counted :]:
+            self._tokens += turn.tokens
+        self._counted = len(self.turns)
+        return self._tokens
 
     def add(self, messages: Iterable[Json], event_ids: Iterable[int] = ()) -> None:
         """Add a turn."""

@@ -186,7 +186,10 @@ class Requests:
 
     def _condense(self, token: CancelToken) -> None:
         condenser, turns = self._agent.condenser, self._context.turns
-        tokens, is_wanted = self._context.tokens, self.wants_condensing
+        is_wanted = self.wants_condensing
+        if condenser is None and not is_wanted:
+            return
+        tokens = self._context.tokens
         is_due = (
             condenser is not None
             and tokens > _GROWTH * self._failed_at
