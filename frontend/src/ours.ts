@@ -1,7 +1,7 @@
 // Which part of the page belongs to toolbench.
 
-/** The outermost boxes of panels, explorers and forms, cards of results, and what is inside them. */
-const OURS = ".toolbench-box, .tb-form, [data-toolbench-card]";
+/** The outermost boxes of panels, explorers and forms, cards and reports, and what is inside them. */
+const OURS = ".toolbench-box, .tb-form, [data-toolbench-card], [data-toolbench-report]";
 
 /** The element that *event* happened to, if it is inside a widget of ours. */
 export function ourTarget(event: Event): HTMLElement | null {

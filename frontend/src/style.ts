@@ -55,6 +55,13 @@ button.toolbench-open { font: inherit; color: inherit; background: transparent; 
 button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
 .toolbench-scroller { max-height: 70vh; overflow: auto !important; }
 .toolbench-full .toolbench-scroller { max-height: 84vh; }
+[data-toolbench-frame]:has(> .toolbench-scroller) { max-height: none !important; overflow: visible !important; }
+[data-toolbench-frame] > .toolbench-scroller { max-height: 32em; }
+.toolbench-filter { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 2px 0 6px; font-size: 12px; }
+.toolbench-filter > input { font: inherit; flex: 0 1 30em; min-width: 10em; min-height: 26px; box-sizing: border-box; padding: 2px 8px;
+  color: ${INK}; background: transparent; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 4px; }
+.toolbench-filter > input::placeholder { color: ${MUTED}; opacity: 1; }
+.toolbench-filter > input:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -1px; }
 table.toolbench-table { white-space: nowrap; }
 table.toolbench-table td { padding: 3px 10px 3px 0; border: 0; max-width: 30em; overflow: hidden; text-overflow: ellipsis; }
 table.toolbench-table thead :is(th, td) { position: sticky; top: 0; z-index: 1;

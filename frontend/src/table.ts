@@ -1,12 +1,15 @@
-// Tables of results: a click on a head sorts, and however many rows there are, only those that are
+// Tables of results: a click on a head sorts, a long one has a filter, and however many rows there are, only those that are
 // seen are elements of the page. The kernel sends the first rows as HTML, which is all there is
 // without this module, and the later ones as JSON text beside them. Cells are text nodes.
+
+import { RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
 const LATER = "[data-toolbench-rows]";
 const LEFT_OUT = "[data-toolbench-left-out]";
 const ALL = 100; // rows; of more, only those near the window are drawn
 const MARGIN = 20; // rows drawn above and below
+const FILTERED = 20; // rows; a longer table has a filter
 const tables = new WeakMap<Element, Table>();
 
 type Cells = string[];
@@ -30,6 +33,8 @@ class Table {
   readonly #looks: string[];
   readonly #scroller: HTMLElement | null;
   readonly #rows: Cells[];
+  readonly #filter?: RowFilter;
+  #sorted: Cells[];
   #shown: Cells[];
   #height = 0;
   #drawn = "";
@@ -45,7 +50,8 @@ class Table {
       [...row.cells].map((cell) => cell.textContent ?? ""),
     );
     this.#rows = [...first, ...later(this.#scroller)];
-    this.#shown = this.#rows;
+    this.#shown = this.#sorted = this.#rows;
+    if (this.#rows.length > FILTERED) this.#filter = this.#newFilter();
     this.#height = this.#body.rows[0]?.offsetHeight ?? 0;
     this.#sayLeftOut();
     element.classList.add("toolbench-table");
@@ -59,6 +65,24 @@ class Table {
 
   get cells(): Cells[] {
     return [this.#names, ...this.#shown];
+  }
+
+  #newFilter(): RowFilter {
+    const filter = new RowFilter(this.#names, () => {
+      if (this.#scroller) this.#scroller.scrollTop = 0;
+      this.#pass();
+    });
+    filter.passed(this.#rows);
+    this.#scroller?.before(filter.element);
+    return filter;
+  }
+
+  /** Show those of the sorted rows that the filter lets pass. */
+  #pass(): void {
+    this.#shown = this.#filter?.passed(this.#sorted) ?? this.#sorted;
+    this.#element.setAttribute("aria-rowcount", String(this.#shown.length + 1));
+    this.#drawn = "";
+    this.#draw();
   }
 
   #makeSortable(head: HTMLTableCellElement, column: number): void {
@@ -76,17 +100,16 @@ class Table {
     const before = head.getAttribute("aria-sort");
     const next = before === null ? "ascending" : before === "ascending" ? "descending" : null;
     for (const other of this.#heads) other.removeAttribute("aria-sort");
-    this.#shown = this.#rows;
+    this.#sorted = this.#rows;
     if (next) {
       head.setAttribute("aria-sort", next);
       const sign = next === "ascending" ? 1 : -1;
       const compare = this.#looks[column] === "right" ? byNumber : byText;
-      this.#shown = [...this.#rows].sort(
+      this.#sorted = [...this.#rows].sort(
         (one, other) => sign * compare(one[column] ?? "", other[column] ?? ""),
       );
     }
-    this.#drawn = "";
-    this.#draw();
+    this.#pass();
   }
 
   /** Have the rows that can be seen be in the page, with room for the others around them. */

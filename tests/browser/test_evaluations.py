@@ -76,3 +76,89 @@ def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage, nbroot):
     assert "4 was expected, and 5 was sent" in saved
     assert faults == []
     assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+ROWS = """
+@tool(read_only=True)
+def divide(a: int, b: int) -> dict:
+    '''Divide a by b; returns quotient and rest.'''
+    return {"quotient": a // b, "rest": a % b}
+
+sweep(divide, {"a": range(1_000), "b": range(10)})
+"""
+MANY = """
+answers = evaluate(ScriptedModel([answer(n % 5 + 1) for n in range(3_000)]), [split_bill], cases, repeats=1_000)
+answers
+"""
+
+
+def rows_of(table: Locator) -> list[list[str]]:
+    """The texts of the rows that are elements of the page; a label stands before each."""
+    rows: list[list[str]] = table.evaluate(
+        "t => [...t.tBodies[0].rows].filter(r => !r.ariaHidden).map(r => [...r.cells].map(c => c.textContent))"
+    )
+    return rows
+
+
+def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
+    """All 10,000 are there, and only those in sight are elements; keys stay in the filter."""
+    write_notebook(nbroot / "rows.ipynb", SETUP, ROWS)
+    lab.open("rows.ipynb")
+    lab.run(0)
+    lab.run(1)
+    seen = lab.output(1)
+    table, field = (
+        seen.locator("table.toolbench-table"),
+        seen.get_by_label("Filter rows"),
+    )
+    count = seen.get_by_role("status")
+    expect(count).to_have_text("10,000 of 10,000 rows")
+    assert len(rows_of(table)) < 200
+    field.press_sequentially("b>7 quotient=12 state:ok")
+    expect(count).to_have_text("17 of 10,000 rows")
+    assert {row[2] for row in rows_of(table)} == {"8", "9"}
+    seen.get_by_role("button", name="a", exact=True).click()
+    seen.get_by_role("button", name="a", exact=True).click()
+    assert [int(row[1]) for row in rows_of(table)] == sorted(
+        [*range(96, 104), *range(108, 117)], reverse=True
+    )
+    faults = look(lab, 1, "sweep", "[data-toolbench-report]")
+    field.fill('error:"division or modulo" a=7')
+    expect(count).to_have_text("1 of 10,000 rows")
+    field.fill("nothing holds this")
+    expect(count).to_have_text("0 of 10,000 rows")
+    before = lab.tab.page.evaluate("rig.cells().length")
+    field.fill("")
+    field.press("x")
+    field.press("Escape")
+    field.press("d")
+    field.press("d")
+    expect(count).to_have_text("0 of 10,000 rows")
+    assert lab.tab.page.evaluate("rig.cells().length") == before
+    field.fill("")
+    expect(count).to_have_text("10,000 of 10,000 rows")
+    seen.locator(".toolbench-scroller").evaluate("b => b.scrollTo(0, b.scrollHeight)")
+    last = table.locator("tbody tr").last.get_by_role("cell")
+    expect(last.nth(1)).to_have_text("0")  # it is still sorted, downwards
+    assert len(rows_of(table)) < 200
+    assert faults == []
+    assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage, nbroot):
+    """They unfold below the summary, also while the list of failures is beside them."""
+    write_notebook(nbroot / "answers.ipynb", SETUP, MANY)
+    lab.open("answers.ipynb")
+    lab.run(0)
+    lab.run(1)
+    seen = alive(lab, 1)
+    seen.get_by_text("All answers: 3,000").click()
+    count = seen.get_by_role("status").first
+    expect(count).to_have_text("3,000 of 3,000 rows")
+    seen.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')
+    expect(count).to_have_text("800 of 3,000 rows")
+    assert all(
+        row[2] == "Split 84 by 3"
+        for row in rows_of(seen.locator("table.toolbench-table"))
+    )
+    assert lab.errors() == [] and lab.tab.console_errors == []

@@ -65,7 +65,7 @@ def opened(lab: NotebookPage, path: Path) -> Locator:
 def copied(lab: NotebookPage, card: Locator) -> str:
     """Copy what a card holds."""
     card.get_by_role("button", name="Copy").click()
-    expect(card.get_by_role("status")).to_have_text("Copied")
+    expect(card.locator(".toolbench-said")).to_have_text("Copied")
     text: str = lab.tab.page.evaluate(READ)
     return text
 

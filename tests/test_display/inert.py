@@ -65,6 +65,8 @@ _CARD = {
     "data-toolbench-table",
     "data-toolbench-left-out",
     "data-toolbench-rows",
+    "data-toolbench-report",
+    "data-toolbench-frame",
     "data-toolbench-items",
     "data-toolbench-matches",
     "data-toolbench-messages",

@@ -377,3 +377,11 @@ def test_a_pool_of_threads_that_is_the_users():
     with ThreadPoolExecutor(2) as pool:
         report = sweep(divide, {"a": range(50)}, executor=pool)
     assert len(report) == 50
+
+
+def test_a_column_of_numbers_stands_right_though_its_first_call_failed():
+    """The page sorts by it as by numbers, then; what is not there shows nothing."""
+    report = sweep(divide, {"a": 8, "b": [0, 4]})
+    html = report.to_html()
+    assert 'text-align:right">2<' in html
+    assert 'text-align:left"></td>' in html

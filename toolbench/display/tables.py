@@ -185,10 +185,18 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 
 
 def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
-    """Return the alignment of each column: right if the first row has a number there."""
-    first = body[0] if body else names
-    numbers = [isinstance(value, int | float) for value in first]
-    return ["left", *("right" if number else "left" for number in numbers[1:])]
+    """Return where each column's text stands: numbers right, as its first value is one."""
+    columns = zip(*body, strict=True) if body else ([name] for name in names)
+    sides: list[_Side] = [
+        "right" if isinstance(_first(column), int | float) else "left"
+        for column in columns
+    ]
+    return ["left", *sides[1:]]
+
+
+def _first(column: Iterable[Any]) -> Any:
+    """Return the first value of *column* that is there."""
+    return next((value for value in column if value is not None), None)
 
 
 def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:

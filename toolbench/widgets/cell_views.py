@@ -9,6 +9,7 @@ from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
+from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.cell_panels import CellPanels
 from toolbench.widgets.panel.panel import ToolPanel
 
@@ -36,6 +37,7 @@ class CellViews:
             ("toolbench.mcp.client", "MCPClient"): _client,
             ("toolbench.evals.cases.cases", "Cases"): self._cases,
             ("toolbench.evals.reports.eval_report", "EvalReport"): self._report,
+            ("toolbench.evals.sweeps.sweep_report", "SweepReport"): _sweep,
             ("toolbench.serving.served", "Served"): self._served,
         }
 
@@ -121,6 +123,12 @@ def _client(client: Any, **options: Any) -> Any:
 def _server(session: Any, **options: Any) -> Any:
     """Show one server in the explorer."""
     return _imported("explorer", "server_view")(session, **options)
+
+
+def _sweep(report: Any, **options: Any) -> Any:
+    """Show the report of a sweep; our module in the page sorts and filters its rows."""
+    front_end.load()
+    return report._repr_mimebundle_(**options)
 
 
 def _imported(module: str, name: str) -> Any:

@@ -67,7 +67,9 @@ def _box(parts: Iterable[str]) -> Html:
     style = (
         f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
     )
-    return Html(f'<div {NO_MATHS} style="{style}">{"".join(parts)}</div>')
+    return Html(
+        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
+    )
 
 
 def _overview(report: "EvalReport") -> list[str]:
@@ -89,7 +91,9 @@ def _answers(report: "EvalReport", most: int | None) -> Html:
     frame = AnswerTable(report)
     later = 0 if most is None else LATER
     table = table_html(frame, rows=LATER if most is None else most, later=later)
-    html = Html(f'<div style="max-height:32em;overflow:auto">{table}</div>')
+    html = Html(
+        f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
+    )
     return fold(f"All answers: {len(report):,}", html)
 
 

@@ -48,11 +48,15 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
             if is_page
             else table_html(report, rows=_ROWS, later=LATER)
         )
-        parts.append(f'<div style="max-height:32em;overflow:auto">{table}</div>')
+        parts.append(
+            f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
+        )
     style = (
         f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
     )
-    return Html(f'<div {NO_MATHS} style="{style}">{"".join(parts)}</div>')
+    return Html(
+        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
+    )
 
 
 def _pictures(report: "SweepReport") -> str:

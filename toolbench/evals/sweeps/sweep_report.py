@@ -159,7 +159,10 @@ class SweepReport(Sequence[Row]):
         name: None = None,
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows like pandas, so that a report is shown as a table."""
-        numbered = enumerate(zip(*self.columns.values(), strict=True))
+        texts = [error or "" for error in self.columns["error"]]
+        seconds = [round(number, 6) for number in self.columns["seconds"]]
+        columns = self.columns | {"error": texts, "seconds": seconds}
+        numbered = enumerate(zip(*columns.values(), strict=True))
         return ((n, *row) if index else row for n, row in numbered)
 
     @overload
