@@ -10,7 +10,7 @@ import codecs
 import inspect
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from importlib import import_module
 from importlib.metadata import requires
 from pathlib import Path
@@ -82,7 +82,10 @@ OF_OBJECTS = {
 """Of clients that a user hands us; see test_private_names_of_google_genai."""
 OF_SERVERS = {"_mcp_server"}
 """Of FastMCP's servers; see test_private_names_of_fastmcp."""
-ELSEWHERE = {"_subparsers", "_is_text_encoding", "_max_workers"}
+ELSEWHERE = {
+    *("_subparsers", "_is_text_encoding"),
+    *("_max_workers", "_initargs", "_initializer", "_mp_context"),
+}
 """Of the standard library's objects; see test_private_names_of_python."""
 PUBLIC = {"_asdict"}
 """Private in looks only: the documented names of named tuples."""
@@ -168,8 +171,11 @@ def test_private_names_of_google_genai():
 
 
 def test_private_names_of_python():
-    """The parser of a line asks whether it has commands; a page's encoding, whether of text."""
+    """How wide a pool is and how another is made; whether a line has commands, an encoding text."""
     assert ThreadPoolExecutor(3)._max_workers == 3
+    pool = ProcessPoolExecutor(3, initializer=print, initargs=(1,))
+    assert (pool._max_workers, pool._initializer, pool._initargs) == (3, print, (1,))
+    assert pool._mp_context.get_start_method()
     assert argparse.ArgumentParser()._subparsers is None
     assert codecs.lookup("base64")._is_text_encoding is False
 

@@ -23,6 +23,11 @@ from toolbench.evals.lanes import Lane, cancel, completed, ended
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.saved_lines import SavedLines, key_of
 from toolbench.evals.sweeps.argument_grid import Calls
+from toolbench.evals.sweeps.process_pool import (
+    Renewal,
+    for_processes,
+    is_process_pool,
+)
 from toolbench.evals.sweeps.sweep_call import Result, make_calls
 from toolbench.evals.sweeps.sweep_report import Row, SweepReport
 from toolbench.evals.sweeps.tool_source import source_of
@@ -129,6 +134,7 @@ class _Sweep:
         self._size = 1  # calls of the next batch
         self._stop = Event()
         self._again: list[_Batch] = []
+        self._executors: dict[_Batch, Executor] = {}
 
     def _calls(self) -> Iterator[_Call]:
         times: Counter[str] = Counter()
@@ -186,7 +192,7 @@ class _Sweep:
             undo.callback(line.erase)
             lane = self._lane(executor, workers, undo)
             try:
-                stopped = self._work(lane, line)
+                stopped = self._work(lane, line, Renewal(undo.callback))
             except KeyboardInterrupt:
                 stopped = "It was interrupted"
                 self._stop.set()
@@ -223,16 +229,29 @@ class _Sweep:
             workers = workers if _may_run_together(self._tool) else 1
             pool = ThreadPoolExecutor(workers, thread_name_prefix="toolbench-sweep")
             undo.callback(pool.shutdown, wait=False, cancel_futures=True)
-            return Lane(
-                pool, batches, partial(_submit, self._tool, self._stop), workers + 1
-            )
+            submit = partial(self._submit, self._tool, self._stop)
+            return Lane(pool, batches, submit, workers + 1)
         is_near = isinstance(executor, ThreadPoolExecutor)
         tool: Any = self._tool
         if not is_near:
             tool = getattr(tool, "for_workers", lambda: tool)()
+        if tool is self._tool and is_process_pool(executor):
+            tool = for_processes(tool)
         width = 2 * (getattr(executor, "_max_workers", None) or _WIDTH)
-        submit = partial(_submit, tool, self._stop if is_near else None)
+        submit = partial(self._submit, tool, self._stop if is_near else None)
         return Lane(executor, batches, submit, width)
+
+    def _submit(
+        self, tool: Any, stop: Event | None, executor: Executor, batch: _Batch
+    ) -> "Future[list[Result]]":
+        self._executors[batch] = executor
+        arguments = [dict(call.arguments) for call in batch.calls]
+        try:
+            return executor.submit(make_calls, tool, arguments, stop)
+        except BrokenExecutor as error:  # since it was looked at last
+            future: Future[list[Result]] = Future()
+            future.set_exception(error)
+            return future
 
     def _batches(self) -> Iterator[_Batch]:
         """Yield the remaining calls in batches of about 50 ms."""
@@ -247,23 +266,37 @@ class _Sweep:
         if waiting:
             yield _Batch(tuple(waiting))
 
-    def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
+    def _work(
+        self, lane: Lane[_Batch], line: ProgressLine, renewal: Renewal
+    ) -> str | None:
         """Make all calls, those of failed workers again; return why it ended early, if it did."""
-        lanes = [lane]
+        width = lane.width
         while True:
-            for batch, future in completed(lanes, draw=line.draw):
+            for batch, future in completed([lane], draw=line.draw):
+                executor = self._executors.pop(batch)
                 try:
                     results: list[Result] = future.result()
                 except BrokenExecutor as error:
-                    return f"The executor broke ({sentence_of(error)})"
+                    if lane.executor is executor:
+                        new_executor = renewal.of(executor)
+                        if new_executor is None:
+                            return f"The executor broke ({sentence_of(error)})"
+                        lane.executor = new_executor
+                    if lane.width > 1:  # which call it was is not known: each alone now
+                        width, tries = 1, batch.tries
+                        self._again += [_Batch((c,), tries) for c in batch.calls]
+                    else:
+                        self._lost(batch, sentence_of(error), line)
+                    continue
                 except Exception as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
                     self._lost(batch, sentence_of(error), line)
                     continue
+                renewal.note_success()
                 self._add(batch, results, line)
             if not self._again:
                 return None
             again, self._again = self._again, []
-            lanes = [Lane(lane.executor, iter(again), lane.submit, lane.width)]
+            lane.tasks, lane.width = iter(again), width
 
     def _add(self, batch: _Batch, results: list[Result], line: ProgressLine) -> None:
         for call, result in zip(batch.calls, results, strict=False):
@@ -297,13 +330,6 @@ class _Sweep:
             "seconds": 0.0,
         }
         self._add(batch, [result] * len(batch.calls), line)
-
-
-def _submit(
-    tool: Any, stop: Event | None, executor: Executor, batch: _Batch
-) -> "Future[list[Result]]":
-    arguments = [dict(call.arguments) for call in batch.calls]
-    return executor.submit(make_calls, tool, arguments, stop)
 
 
 def _may_run_together(tool: AnyTool) -> bool:

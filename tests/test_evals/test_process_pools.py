@@ -1,0 +1,105 @@
+"""Sweeps in pools of processes: tools of cells get there, and a worker that dies costs a retry."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from threading import Lock
+
+import pytest
+
+from toolbench import tool
+from toolbench.errors import CaseError
+from toolbench.evals import sweep
+
+CELL = '''
+from toolbench import tool
+
+@tool(read_only=True)
+def where(n: int) -> dict:
+    """Say who works."""
+    import os
+    return {"square": n * n, "process": os.getpid()}
+
+@tool(read_only=True)
+def mortal(n: int, folder: str, lives: int = 1) -> int:
+    """End the process of the calls with 3 and 5, as often as it has lives."""
+    import os, pathlib
+    marks = pathlib.Path(folder)
+    if n in (3, 5):
+        count = len(list(marks.glob(f"{n}-*")))
+        if count < lives:
+            (marks / f"{n}-{count}").touch()
+            os._exit(1)
+    return n
+'''
+
+
+def cell():
+    """The tools of a notebook cell: their module is `__main__`, which no worker can import."""
+    namespace = {"__name__": "__main__"}
+    exec(compile(CELL, "<cell>", "exec"), namespace)
+    return namespace
+
+
+@pytest.fixture
+def pool():
+    """A pool of two processes that share nothing with this one."""
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield pool
+
+
+def test_a_tool_of_a_cell(pool):
+    """Its calls are made in other processes, and the rows are in their order."""
+    report = sweep(cell()["where"], {"n": range(60)}, executor=pool)
+    assert [row.fields["square"] for row in report] == [n * n for n in range(60)]
+    assert os.getpid() not in {row.fields["process"] for row in report}
+
+
+def test_a_tool_that_cannot_be_sent_is_one_sentence(pool):
+    """Nothing is called then, and no row is lost."""
+    lock = Lock()
+
+    @tool(read_only=True)
+    def holds(n: int) -> str:
+        """Hold what cannot be sent."""
+        return f"{lock}{n}"
+
+    with pytest.raises(CaseError, match="cannot be sent to another process"):
+        sweep(holds, {"n": range(3)}, executor=pool)
+
+
+def test_a_worker_that_dies_costs_a_retry_not_the_sweep(pool, tmp_path):
+    """The pool is broken; the sweep goes on in a new one, and every call has its row."""
+    grid = {"n": range(40), "folder": str(tmp_path)}
+    report = sweep(cell()["mortal"], grid, executor=pool)
+    assert {path.name for path in tmp_path.iterdir()} == {"3-0", "5-0"}
+    assert [row.fields.get("result") for row in report] == [*range(40)]
+    assert report.stopped is None
+
+
+def test_calls_that_end_every_worker_are_lost_alone(pool, tmp_path):
+    """Those beside them are not: a call that broke a pool is tried again with no other."""
+    grid = {"n": range(40), "folder": str(tmp_path), "lives": 9}
+    report = sweep(cell()["mortal"], grid, executor=pool, save=tmp_path / "s.jsonl")
+    lost = [row for row in report if row.state == "lost"]
+    assert [row.arguments["n"] for row in lost] == [3, 5]
+    assert all("Its worker failed" in row.error for row in lost)
+    assert len(report) == 40 and len(report.errors) == 2
+    again = sweep(
+        cell()["mortal"], grid, save=tmp_path / "s.jsonl"
+    )  # what is in the file is not called again: this process is alive
+    assert len(again.errors) == 2
+
+
+def fail():
+    """What each process of a pool does first."""
+    os._exit(1)
+
+
+def test_a_pool_that_never_works_ends_the_sweep_with_one_sentence():
+    """No new pools are made for ever."""
+    with ProcessPoolExecutor(1, initializer=fail) as pool:
+        report = sweep(cell()["where"], {"n": range(500)}, executor=pool)
+    assert "The executor broke" in report.stopped
+    [notice] = report.notices
+    assert "of 500 calls" in notice

@@ -1,0 +1,91 @@
+"""Sweeps in a pool of processes: how a tool gets there, and a new pool for one that broke."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import CaseError
+from toolbench.runs.output.exception_text import sentence_of
+
+_IN_A_ROW = 20
+"""How often a pool may break while no call of it comes back: then it is not the fault of a call."""
+
+
+@dataclass(frozen=True)
+class PickledTool:
+    """What a process makes a tool of that no module of it holds: one of a notebook's cell, say."""
+
+    data: bytes
+
+    @contextmanager
+    def resolved(self) -> Iterator[Any]:
+        """Give the tool; a process makes it once."""
+        yield _loaded(self.data)
+
+
+@lru_cache(maxsize=8)
+def _loaded(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301 - written by the process that started this one
+
+
+def is_process_pool(executor: Executor) -> bool:
+    """Tell whether *executor* is a pool of processes of the standard library."""
+    from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
+        ProcessPoolExecutor,
+    )
+
+    return isinstance(executor, ProcessPoolExecutor)
+
+
+def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
+    """Return what to send to a pool of processes for *tool*.
+
+    Raises:
+        CaseError: If it cannot be sent.
+    """
+    try:
+        import cloudpickle  # noqa: PLC0415 - an extra
+    except ImportError:
+        dumps, advice = pickle.dumps, "`pip install 'jupyter-toolbench[processes]'`, or"
+    else:
+        dumps, advice = cloudpickle.dumps, "Have the tool hold no such thing, or"
+    try:
+        return PickledTool(dumps(tool))
+    except Exception as error:
+        msg = (
+            f"{tool.name} cannot be sent to another process: {sentence_of(error).rstrip('.')}. "
+            f"{advice} sweep in threads."
+        )
+        raise CaseError(msg) from error
+
+
+class Renewal:
+    """Pools that take the place of one that broke, of its kind; they are shut down in the end."""
+
+    def __init__(self, shut_down_later: Callable[..., object]) -> None:
+        """Have *shut_down_later* shut each pool down, once all is over."""
+        self._shut_down_later = shut_down_later
+        self._breaks = 0
+
+    def note_success(self) -> None:
+        """Note that a call came back."""
+        self._breaks = 0
+
+    def of(self, pool: Any) -> Executor | None:
+        """Return a new pool like *pool*; None if that is of another kind, or new ones break too."""
+        self._breaks += 1
+        if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
+            return None
+        new_pool: Executor = type(pool)(
+            pool._max_workers,
+            mp_context=pool._mp_context,
+            initializer=pool._initializer,
+            initargs=pool._initargs,
+        )
+        self._shut_down_later(new_pool.shutdown, wait=False, cancel_futures=True)
+        return new_pool
