@@ -88,37 +88,37 @@ def test_models_are_asked_by_a_cluster(executor):
     assert report.summary.passed == 1.0
 
 
-def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, monkeypatch):
-    """Variables are filled in over there, and the sessions end."""
-    monkeypatch.setenv("TOKEN", "secret of this process")
-    config = {
-        "mcpServers": {
-            "counting": {
-                "command": sys.executable,
-                "args": [str(HERE / "counting_server.py")],
-                "env": {"TOKEN": "${TOKEN:-none}"},
-            }
-        }
+@pytest.fixture(scope="module")
+def client(dask_executor, ipyparallel_executor):
+    """A server, and a variable that only this process has: the workers were started before."""
+    entry = {
+        "command": sys.executable,
+        "args": [str(HERE / "counting_server.py")],
+        "env": {"TOKEN": "${TOKEN:-none}"},
     }
-    with create_mcp_tools(config) as client:
-        [mine] = sweep(client["double"], {"n": [1]})
-        report = sweep(client["double"], {"n": range(8)}, executor=executor)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOKEN", "secret of this process")
+        with create_mcp_tools({"mcpServers": {"counting": entry}}) as client:
+            yield client
+
+
+@pytest.fixture(scope="module")
+def servers():
+    """The processes of the servers that workers started."""
+    return set()
+
+
+def test_a_tool_of_a_server_has_a_session_on_each_worker(executor, client, servers):
+    """Variables are filled in over there."""
+    [mine] = sweep(client["double"], {"n": [1]})
+    report = sweep(client["double"], {"n": range(8)}, executor=executor)
     assert not report.errors, report.errors[0].error
     assert [row.fields["double"] for row in report] == [2 * n for n in range(8)]
     assert mine.fields["token"] == len("secret of this process")
-    # the workers were started before the variable was set: nothing brought it to them
     assert {row.fields["token"] for row in report} == {len("none")}
-    servers = {row.fields["process"] for row in report}
-    assert mine.fields["process"] not in servers
-    wait_for_end_of(servers)
-
-
-def wait_for_end_of(processes, seconds=60):
-    """Wait until the servers of the workers are gone: they close their idle sessions."""
-    ends = time.monotonic() + seconds
-    while any(psutil.pid_exists(p) for p in processes) and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert not [p for p in processes if psutil.pid_exists(p)]
+    processes = {row.fields["process"] for row in report}
+    assert mine.fields["process"] not in processes
+    servers |= processes
 
 
 def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
@@ -127,3 +127,12 @@ def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
     report = sweep(cell()["mortal"], grid, executor=dask_executor)
     assert (tmp_path / "was here").exists()
     assert [row.fields.get("result") for row in report] == [*range(8)]
+
+
+def test_the_sessions_of_workers_end(servers):
+    """They are closed while the workers live on: the servers of the tests above are gone."""
+    assert len(servers) >= 2
+    ends = time.monotonic() + 60
+    while any(psutil.pid_exists(p) for p in servers) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert not [p for p in servers if psutil.pid_exists(p)]
