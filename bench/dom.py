@@ -48,6 +48,32 @@ _WATCH = """
     }
 """
 
+# Runs a cell whose output holds a table with a filter; resolves to the ms until all its rows are
+# there, and then, for a filter, until the rows that pass it are drawn.
+_ROWS = """
+    ([index, text]) => new Promise((resolve, reject) => {
+      const cell = rig.panel().content.widgets[index].node;
+      const field = () => cell.querySelector(".toolbench-filter input");
+      const [old, start] = [field(), performance.now()];
+      const look = () => {
+        const now = field();
+        if (performance.now() - start > 60_000) return reject(new Error("no filter"));
+        if (!now || now === old) return requestAnimationFrame(look);
+        const shown = performance.now() - start;
+        const begin = performance.now();
+        now.value = text;
+        now.dispatchEvent(new Event("input", {bubbles: true}));
+        requestAnimationFrame(() => setTimeout(() => {
+          const rows = cell.querySelectorAll(".toolbench-table tbody tr").length;
+          const count = cell.querySelector(".toolbench-filter [role=status]").textContent;
+          resolve([shown, performance.now() - begin, rows, count]);
+        }));
+      };
+      rig.runCell(index);
+      requestAnimationFrame(look);
+    })
+"""
+
 
 def last_changes(
     cells: Mapping[str, str],
@@ -93,6 +119,27 @@ def longest_tasks(
                 longest[name].append(max([50, *tasks]) / 1000)
         assert page.errors() == [], page.errors()
         return longest
+
+
+def rows_in_the_page(
+    cell: str, text: str, *, setup: str, rounds: int = 7
+) -> tuple[list[float], list[float]]:
+    """Return the seconds until the table of *cell* is shown, and until it is filtered by *text*.
+
+    The first round does not count.
+    """
+    with _opened({"rows": cell}, Path(sys.executable), setup) as page:
+        page.run(0)
+        page.show(1)
+        taken = []
+        for _ in range(rounds + 1):
+            *times, rows, count = page.tab.page.evaluate(_ROWS, [1, text])
+            assert 0 < rows < 200 and " of 10,000 rows" in count, count
+            taken.append([ms / 1000 for ms in times])
+            page.wait_until_done()
+        assert page.errors() == [], page.errors()
+        shown, filtered = zip(*taken[1:], strict=True)
+        return list(shown), list(filtered)
 
 
 @contextmanager
