@@ -1,7 +1,7 @@
 """Sweeps in pools of processes: tools of cells get there, and a worker that dies costs a retry."""
 
 import os
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from threading import Lock
 
@@ -10,6 +10,13 @@ import pytest
 from toolbench import tool
 from toolbench.errors import CaseError
 from toolbench.evals import sweep
+
+
+@tool(read_only=True)
+def half(a: int) -> float:
+    """Return the half of a number."""
+    return a / 2
+
 
 CELL = '''
 from toolbench import tool
@@ -103,3 +110,42 @@ def test_a_pool_that_never_works_ends_the_sweep_with_one_sentence():
     assert "The executor broke" in report.stopped
     [notice] = report.notices
     assert "of 500 calls" in notice
+
+
+class LosesWorkers(ThreadPoolExecutor):
+    """A cluster in threads, whose workers die under the calls with some arguments, *times* times."""
+
+    def __init__(self, numbers, times):
+        super().__init__(2)
+        self._deaths = dict.fromkeys(numbers, times)
+
+    def submit(self, function, tool, batch, *rest):
+        """Make a batch, unless its worker dies."""
+        doomed = [a["a"] for a in batch if self._deaths.get(a["a"], 0)]
+        if not doomed:
+            return super().submit(function, tool, batch, *rest)
+        self._deaths[doomed[0]] -= 1
+        future = Future()
+        future.set_exception(ConnectionError("the worker is gone"))
+        return future
+
+
+def test_calls_of_a_lost_worker_are_made_once_more():
+    """Those that went with it too, each alone: no row is lost."""
+    with LosesWorkers({3, 50, 51}, times=1) as cluster:
+        report = sweep(half, {"a": range(100)}, executor=cluster)
+    assert [row.fields["result"] for row in report] == [a / 2 for a in range(100)]
+
+
+def test_a_call_that_loses_every_worker_is_a_row(tmp_path):
+    """It says why; `retry_errors` makes it again, and only it."""
+    path = tmp_path / "sweep.jsonl"
+    with LosesWorkers({50}, times=9) as cluster:
+        report = sweep(half, {"a": range(100)}, executor=cluster, save=path)
+    [lost] = report.errors
+    assert (lost.arguments["a"], lost.state) == (50, "lost")
+    assert lost.error == "Its worker failed: ConnectionError: the worker is gone"
+    assert len(report) == 100 and report.stopped is None
+    again = sweep(half, {"a": range(100)}, save=path, retry_errors=True)
+    assert not again.errors and len(again) == 100
+    assert path.read_text().count("\n") == 101

@@ -282,11 +282,8 @@ class _Sweep:
                         if new_executor is None:
                             return f"The executor broke ({sentence_of(error)})"
                         lane.executor = new_executor
-                    if lane.width > 1:  # which call it was is not known: each alone now
-                        width, tries = 1, batch.tries
-                        self._again += [_Batch((c,), tries) for c in batch.calls]
-                    else:
-                        self._lost(batch, sentence_of(error), line)
+                    width, is_alone = 1, lane.width == 1
+                    self._lost(batch, sentence_of(error), line, is_alone=is_alone)
                     continue
                 except Exception as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
                     self._lost(batch, sentence_of(error), line)
@@ -318,10 +315,17 @@ class _Sweep:
             target_size = int(_ALOFT / each) if each else _LARGEST
             self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
 
-    def _lost(self, batch: _Batch, reason: str, line: ProgressLine) -> None:
-        """Repeat the calls of a failed worker, each alone; if that fails too, they are errors."""
-        if batch.tries < _TRIES:
-            tries = batch.tries + 1
+    def _lost(
+        self, batch: _Batch, reason: str, line: ProgressLine, *, is_alone: bool = True
+    ) -> None:
+        """Repeat the calls of a failed worker, each alone; if that fails too, they are errors.
+
+        If several calls ran on the worker, nobody knows which of them ended it: then no try is
+        counted.
+        """
+        is_alone = is_alone and len(batch.calls) == 1
+        if batch.tries < _TRIES or not is_alone:
+            tries = batch.tries + is_alone
             self._again += [_Batch((call,), tries) for call in batch.calls]
             return
         result = {
