@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from fastmcp import Client
@@ -108,7 +109,7 @@ def look(lab: NotebookPage, state: str) -> list[str]:
     return faults
 
 
-def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent):
+def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot: Path):
     """Each while its agent waits; what became of it stays in the list, and in the saved notebook."""
     panel = alive(lab)
     assert "Moby-Dick" in agent.call("find_books", words="sea").result(60)
@@ -154,6 +155,8 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent):
     lab.wait_for_text("stopped", within=panel)
     lab.save()
     saved = "".join(o["data"]["text/html"] for o in lab.outputs(1) if "data" in o)
+    token = (nbroot / "where.txt").read_text().split()[1]
+    assert token not in (nbroot / "serving.ipynb").read_text()
     assert "It is still read." in saved and "None is left." in saved
     assert faults == []
     assert lab.errors() == [] and lab.tab.console_errors == []

@@ -46,6 +46,14 @@ class Kernel:
         """What Kernel > Interrupt does."""
         self._manager.interrupt_kernel()
 
+    def restart(self) -> None:
+        """What Kernel > Restart does."""
+        self._manager.restart_kernel()
+
+    def kill(self) -> None:
+        """End it as the system does when memory runs out."""
+        self._manager.shutdown_kernel(now=True)
+
     # --- cells ------------------------------------------------------------------------
 
     def start(self, code: str, *, stdin: bool = False) -> str:

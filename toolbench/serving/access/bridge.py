@@ -1,7 +1,10 @@
 """`toolbench connect NAME`: a client's stdio on one side, a served notebook's HTTP on the other."""
 
+import os
 import sys
 from collections.abc import Mapping
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import anyio
@@ -15,24 +18,41 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from toolbench.errors import ServerError
 from toolbench.serving.access.connection_file import ConnectionFile, read_connection
 
+_LOOK = 1.0  # seconds between looks whether it is still served
 _LARGEST = 256 * 1024 * 1024  # bytes of one result
 
 
 def connect(name: str) -> None:
     """Pass messages between stdio and what is served as *name*, until either side ends.
 
+    The process ends with what is served: the wait for the client's next line cannot be broken off.
+
     Raises:
         ServerError: If nothing is served under that name, or it is gone.
     """
     connection = read_connection(name)
+    Thread(target=_end_with, args=(connection,), daemon=True).start()
     try:
         anyio.run(_pass_on, connection)
     except* (httpx2.TransportError, ConnectionError):
-        msg = (
-            f"What was served as {name!r} cannot be reached: its kernel ended or was "
-            "restarted. Run `%mcp serve` there again, and start this again."
-        )
-        raise ServerError(msg) from None
+        raise ServerError(_gone(name)) from None
+
+
+def _gone(name: str) -> str:
+    return (
+        f"What was served as {name!r} cannot be reached: its kernel ended or was "
+        "restarted. Run `%mcp serve` there again, and start this again."
+    )
+
+
+def _end_with(connection: ConnectionFile) -> None:
+    """End the process when *connection* is of no use any more, also while the client is silent."""
+    while connection.is_current:
+        sleep(_LOOK)
+    sleep(_LOOK)  # what is under way says so itself
+    sys.stderr.write(f"{_gone(connection.name)}\n")
+    sys.stderr.flush()
+    os._exit(1)
 
 
 async def _pass_on(connection: ConnectionFile) -> None:

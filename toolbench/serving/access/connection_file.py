@@ -43,9 +43,34 @@ class ConnectionFile:
 
     def remove(self) -> None:
         """Remove the file, unless it is of another server by now."""
-        with suppress(ServerError, OSError):
-            if read_connection(self.name) == self:
+        with suppress(OSError):
+            if self._is_named:
                 path_of(self.name).unlink(missing_ok=True)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file still says so, and the process that wrote it goes on."""
+        return self._is_named and is_running(self.process)
+
+    @property
+    def _is_named(self) -> bool:
+        try:
+            return read_connection(self.name) == self
+        except ServerError:
+            return False
+
+
+def is_running(process: int) -> bool:
+    """Tell whether the process of that number goes on; where the system does not tell, it does."""
+    if os.name != "posix":  # elsewhere the question would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def folder() -> Path:

@@ -1,0 +1,198 @@
+"""What a real kernel serves: the token is nowhere to be read, and every end leaves nothing behind."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+from kernels import TOOLS
+from test_mcp.peers import eventually
+from test_runs.kernel import Kernel
+
+from test_serving.clients import ERAS, call
+from toolbench.serving.access.connection_file import path_of, read_connection
+
+PROGRAM = Path(sys.executable).with_name("toolbench")
+HERE = Path("/proc/self/cmdline").exists()
+ASK = """
+from toolbench import policy, history
+@tool(read_only=True)
+def greet(who: str) -> str:
+    '''Greet.'''
+    return f"hello {who}"
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    """A kernel of its own, with a history on disk."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Kernel(sys.executable) as kernel:
+        kernel.run(TOOLS + ASK)
+        yield kernel
+
+
+@pytest.fixture
+def served(kernel):
+    """Where the kernel serves."""
+    kernel.run(
+        "served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved"
+    )
+    return read_connection("notebook")
+
+
+@pytest.fixture
+def bridge(served):
+    """`toolbench connect`, as an agent's program starts it and leaves it open."""
+    process = subprocess.Popen(
+        [str(PROGRAM), "connect", "notebook"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    process.stdin.write(f"{json.dumps(hello)}\n")
+    process.stdin.flush()
+    assert '"result"' in process.stdout.readline()
+    yield process
+    process.kill()
+    process.wait(30)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        with suppress(BrokenPipeError):
+            stream.close()
+
+
+def command_lines():
+    """What `ps` shows of every process."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(path.read_bytes().decode(errors="replace"))
+    return lines
+
+
+def is_open(url):
+    """Whether something listens there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", httpx2.URL(url).port)) == 0
+
+
+def nothing_is_left(served, bridge):
+    """No port, no file; the bridge ended, and said why."""
+    eventually(lambda: not is_open(served.url), 30)
+    assert not path_of("notebook").exists()
+    assert bridge.wait(30) == 1
+    assert "cannot be reached" in bridge.stderr.read()
+
+
+class TestToken:
+    @pytest.mark.skipif(not HERE, reason="needs /proc")
+    def test_is_in_nothing_that_can_be_read(self, kernel, served, bridge, tmp_path):
+        """Outputs, widgets, histories, command lines; calls in both eras, with the panel open."""
+        for mode in ERAS.values():
+            result = call(served, "greet", {"who": "you"}, mode)
+            assert result.content[0].text == "hello you"
+        kernel.wait_for("succeeded: hello you")
+        kernel.run(
+            "served; print(served, vars(served), served.calls, history().to_json())"
+        )
+        kernel.run("print(served.client_config('claude')); get_ipython().user_ns")
+        kernel.run("%tool_history --json")
+        kernel.run("%history -g -o")
+        kernel.run("get_ipython().history_manager.writeout_cache()")
+        texts = [repr(kernel.messages), repr(kernel.states), *command_lines()]
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        mine = path_of("notebook")
+        assert mine in files
+        texts += [p.read_bytes().decode(errors="replace") for p in files if p != mine]
+        assert any("toolbench" in line and "connect" in line for line in texts)
+        assert [text[:200] for text in texts if served.token[:20] in text] == []
+
+
+class TestEnd:
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            "%mcp serve --stop",
+            "%unload_ext toolbench",
+            "served.close()",
+        ],
+    )
+    def test_by_a_cell(self, kernel, served, bridge, cell):
+        """The kernel goes on, without a thread of ours."""
+        kernel.run(cell)
+        nothing_is_left(served, bridge)
+        names = kernel.value("[t.name for t in __import__('threading').enumerate()]")
+        assert not [name for name in names if "serve" in name]
+
+    def test_by_a_restart(self, kernel, served, bridge):
+        """Kernel > Restart."""
+        kernel.restart()
+        nothing_is_left(served, bridge)
+
+    def test_by_a_kill(self, kernel, served, bridge):
+        """The file stays, and is known to be of no use; the bridge ends."""
+        kernel.kill()
+        eventually(lambda: not is_open(served.url), 30)
+        assert bridge.wait(30) == 1
+        assert not served.is_current
+
+    def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
+        """A run that is stopped is told to its agent; the next call runs."""
+        kernel.run(
+            "import threading, time\nfrom toolbench.runs.background import active\n"
+        )
+        caller = subprocess.Popen(
+            [sys.executable, "-c", CALLER, served.url, served.token],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        kernel.listen_until(lambda: kernel.value("len(active)") == 1, "it runs")
+        kernel.interrupt()
+        said, _ = caller.communicate(timeout=60)
+        assert "interrupted" in said
+        assert call(served, "greet", {"who": "me"}).content[0].text == "hello me"
+
+    def test_a_call_that_is_over_leaves_no_thread(self, kernel, served):
+        """Nor an open file: as many after twenty calls as after one."""
+        count = "[len(__import__('threading').enumerate()), len(__import__('os').listdir('/proc/self/fd'))]"
+        call(served, "greet", {"who": "you"})
+        before = kernel.value(count)
+        for _ in range(20):
+            call(served, "greet", {"who": "you"})
+        kernel.listen_until(
+            lambda: all(
+                now <= then + 1
+                for now, then in zip(kernel.value(count), before, strict=True)
+            ),
+            "they are gone",
+        )
+
+
+CALLER = """
+import asyncio, sys
+from fastmcp import Client
+
+async def go():
+    async with Client(sys.argv[1], auth=sys.argv[2]) as client:
+        print(await client.call_tool("slow", {}, raise_on_error=False))
+
+asyncio.run(go())
+"""
