@@ -74,7 +74,7 @@ class TestToolsOfThatTime:
         assert tool({"n": 1}).to_arguments() == {"m": 2}
         with pytest.raises(ArgumentsError):
             tool({"n": "x"})
-        with pytest.raises(TypeError, match="makes no"):
+        with pytest.raises(TypeError, match="does not fit"):
             tool.set_executor(lambda action: {})({"n": 1})
 
 

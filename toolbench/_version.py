@@ -1,3 +1,3 @@
-"""The version of this package, for whatever needs it without the package's public names."""
+"""The version of this package, in a module that imports nothing else."""
 
 __version__ = "0.1.0"

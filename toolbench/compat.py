@@ -1,7 +1,7 @@
-"""The names of earlier versions of the SDK, for tools that were written against them.
+"""The names of earlier versions of the SDK, for tools that were written with them.
 
-A thin layer over `toolbench.core`, which already takes executors of one argument. New tools
-need nothing from here.
+A thin layer over `toolbench.core`, which already accepts executors with one argument. New tools
+do not need it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.view import read
 
 SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
-BUILT_IN_TOOLS = [*FinishTool.create(), *ThinkTool.create()]  # made, as at that time
+BUILT_IN_TOOLS = [
+    *FinishTool.create(),
+    *ThinkTool.create(),
+]  # instances, as in those versions
 
 __all__ = [
     "BUILT_IN_TOOLS",
@@ -43,19 +46,19 @@ class ActionBase(Action):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the schema as `Schema.to_mcp_schema` does, the rating last."""
+        """Return the same as `Schema.to_mcp_schema`, with the rating as the last property."""
         schema = super().to_mcp_schema()
         declared = read(schema).declared
         properties = dict(declared.raw)
         rating = properties.pop("security_risk", None)
-        if rating is None:  # a schema from elsewhere
+        if rating is None:  # a foreign schema
             own = read(argument_schema(ActionBase)).declared
             rating = own["security_risk"].raw
         return {**schema, "properties": {**properties, "security_risk": rating}}
 
 
 class ObservationBase(Observation):
-    """An observation that takes any field, and says in `agent_observation` what a model reads."""
+    """An observation with any fields; `agent_observation` is its content for a model."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -68,7 +71,7 @@ class ObservationBase(Observation):
 
     @property
     def agent_observation(self) -> Sequence[Content]:
-        """What the model reads; a subclass says it in its own way."""
+        """The content for the model; subclasses may override it."""
         return self.content
 
     @property
@@ -79,7 +82,7 @@ class ObservationBase(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """What the model reads: `agent_observation`, after a header if the call failed."""
+        """The content for the model: `agent_observation`, after a header if the call failed."""
         if self.is_error:
             header = TextContent(text=self.ERROR_MESSAGE_HEADER)
             return [header, *self.agent_observation]
@@ -87,7 +90,7 @@ class ObservationBase(Observation):
 
 
 class Tool(ToolDefinition[ActionT, ObservationT]):
-    """A tool made directly, whose types may be JSON Schemas; today's `ToolDefinition`."""
+    """A `ToolDefinition` under its old name, whose types may also be JSON Schemas."""
 
     def __post_init__(self) -> None:
         for attribute, base in (
@@ -101,5 +104,5 @@ class Tool(ToolDefinition[ActionT, ObservationT]):
         super().__post_init__()
 
     def call(self, action: Any, conversation: Any = None) -> ObservationT:
-        """Run the tool, as calling it does."""
+        """Run the tool, as a call of the tool itself does."""
         return self(action, conversation)

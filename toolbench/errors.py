@@ -1,4 +1,4 @@
-"""The exceptions toolbench raises when it is used wrongly, and the hints for parts not installed.
+"""The exceptions of toolbench for wrong use, for models and servers, and for missing packages.
 
     ToolbenchError
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
@@ -11,21 +11,20 @@
     ├── ModelError            a model gave no answer
     │   ├── ModelConnectionError   ... its host could not be reached, or the connection broke
     │   ├── ModelDriftError        ... a recording has no answer to this request
-    │   ├── ModelScriptError       ... its script is over
+    │   ├── ModelScriptError       ... its script has no more answers
     │   └── ModelStoppedError      ... it was stopped
-    ├── RegistrationError     what was given to the registry is no tool
+    ├── RegistrationError     the registry got an object that is not a tool
     ├── SchemaError           a JSON Schema that cannot be used
     ├── ServerError           an MCP server could not be reached
     ├── ToolFailedError       a magic ran a tool and it failed; holds the observation
     │   └── ToolStoppedError  ... and it was refused or stopped
-    └── ToolNotFoundError     no tool, or no server, goes by that name
+    └── ToolNotFoundError     no tool, or no server, has that name
 
-Each is also the error of Python that says the same (`except ValueError` catches wrong arguments
-and unknown kinds, `except KeyError` unknown tools), as the code written for the reference SDK
-expects.
+Each is also the error of Python with the same meaning (`except ValueError` catches wrong arguments
+and unknown kinds, `except KeyError` unknown tools), as code for the reference SDK expects.
 
 A tool that ran and *failed* raises nothing: it returns an Observation with `is_error=True`.
-Only a magic, whose cell should then be marked as failed, turns that into an error.
+Only a magic turns that into an error, so that its cell is marked as failed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +37,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a value: where, and a sentence that says what."""
+    """One problem of a value: its path, and a sentence that describes it."""
 
     path: Path
     message: str
@@ -54,10 +53,10 @@ class Problem:
 
 
 class ToolbenchError(Exception):
-    """Base of every error that says toolbench was used wrongly."""
+    """The base class of all errors of toolbench."""
 
     def _render_traceback_(self) -> list[str]:
-        """Show the sentence alone: IPython asks for this, and a traceback would not help."""
+        """Return the message alone for IPython, since a traceback would not help."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -65,7 +64,7 @@ class ArgumentsError(ToolbenchError, ValueError):
     """The arguments do not fit the tool's schema; `problems` lists each misfit."""
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
-        """Say which *tool* was called and everything that is wrong."""
+        """Name the *tool* that was called, and all *problems*."""
         self.tool = tool
         self.problems = tuple(problems)
         super().__init__(str(self))
@@ -89,7 +88,7 @@ class CaseError(ToolbenchError, ValueError):
 
 
 class ConsentError(ToolbenchError, PermissionError):
-    """A yes was needed for many calls together, and there was none: nothing was run."""
+    """Many calls together needed consent, and no consent was given: no call was run."""
 
 
 class ExportError(ToolbenchError, ValueError):
@@ -97,16 +96,16 @@ class ExportError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class goes by that kind, or several do. The reference SDK raises a ValueError."""
+    """No class has that kind, or several have it. The reference SDK raises a ValueError."""
 
 
 class ModelError(ToolbenchError, RuntimeError):
-    """A model gave no answer; the conversation stays as it was and can go on."""
+    """A model gave no answer; the conversation is unchanged and can continue."""
 
     status: int | None = None
     """The HTTP status of the refusal, if there was one."""
     answer: Any = None
-    """What had come of the answer until then, an `Answer`; None if nothing had."""
+    """The part of a broken answer that arrived, an `Answer`; None if there is none."""
 
 
 class ModelConnectionError(ModelError, ConnectionError):
@@ -114,11 +113,11 @@ class ModelConnectionError(ModelError, ConnectionError):
 
 
 class ModelDriftError(ModelError, LookupError):
-    """A recording has no answer to a request; the message shows the difference to the nearest."""
+    """A recording has no answer to a request; the message compares it with the nearest one."""
 
 
 class ModelScriptError(ModelError, LookupError):
-    """A scripted model was asked once more than its script has answers."""
+    """A scripted model got more requests than its script has answers."""
 
 
 class ModelStoppedError(ModelError):
@@ -126,7 +125,7 @@ class ModelStoppedError(ModelError):
 
 
 class RegistrationError(ToolbenchError, ValueError):
-    """What was given to the registry cannot be registered."""
+    """The registry cannot register the object it got, or a tool cannot be made from it."""
 
 
 class SchemaError(ToolbenchError, ValueError):
@@ -138,10 +137,10 @@ class ServerError(ToolbenchError, ConnectionError):
 
 
 class ToolFailedError(ToolbenchError, RuntimeError):
-    """A tool run by a magic failed; `observation` is what came out."""
+    """A tool run by a magic failed; `observation` is its result."""
 
     def __init__(self, tool: str, observation: Any) -> None:
-        """Say which *tool* failed, in the words of its *observation*."""
+        """Name the *tool* that failed, with the text of its *observation*."""
         self.tool = tool
         self.observation = observation
         text = observation.text.strip()
@@ -159,7 +158,7 @@ class ToolStoppedError(ToolFailedError):
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
-    """Nothing goes by the name that was asked for. The reference SDK raises a KeyError."""
+    """No tool or server has the name that was asked for. The reference SDK raises a KeyError."""
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # a KeyError shows its text in quotes
@@ -178,7 +177,7 @@ class MissingExtraError(ToolbenchError, ImportError):
     """A feature needs packages that are not installed."""
 
     def __init__(self, extra: str) -> None:
-        """Name the *extra* of the distribution that brings the feature."""
+        """Name the *extra* of the distribution that has the packages."""
         self.extra = extra
         super().__init__(f"{_EXTRAS[extra]} pip install 'jupyter-toolbench[{extra}]'")
 
@@ -187,13 +186,13 @@ class MissingExtraError(ToolbenchError, ImportError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `" Did you mean 'x' or 'y'?"` for the nearest of *known*, or nothing."""
+    """Return `" Did you mean 'x' or 'y'?"` with the nearest names of *known*; empty without any."""
     near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def ended(sentence: str) -> str:
-    """Return *sentence* with a full stop, unless something else ends it."""
+    """Return *sentence* with a full stop, unless it has another end mark."""
     return sentence if sentence.endswith((".", "?", "!", "…")) else f"{sentence}."
 
 

@@ -1,4 +1,4 @@
-"""What `%load_ext toolbench` puts into a notebook, and `%unload_ext` takes out again."""
+"""The IPython extension: `%load_ext toolbench` adds it to a notebook, `%unload_ext` removes it."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Workbench:
-    """toolbench in one IPython shell."""
+    """The parts of toolbench in one IPython shell: magics, completion, displays, servers."""
 
     def __init__(self, shell: Any) -> None:
         """Prepare for *shell*; `load` changes it."""
@@ -52,7 +52,7 @@ class Workbench:
 
     @property
     def client(self) -> "MCPClient":
-        """The servers of this notebook; made when first asked for."""
+        """The client of this notebook's servers, made when it is first needed."""
         if self._client is None:
             from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
                 MCPClient,
@@ -65,7 +65,7 @@ class Workbench:
         return self._client
 
     def load(self) -> None:
-        """Add the magics, completion, displays, and the recording of plain calls."""
+        """Add the magics, completion and displays; start to record plain calls."""
         known = self._shell.magics_manager.magics
         self._covered = [
             (where, name, known[where].get(name))
@@ -83,7 +83,7 @@ class Workbench:
         self._errors.begin()
 
     def unload(self) -> None:
-        """Take out what `load` put in; stop runs and servers. Panels and history stay."""
+        """Undo `load`, and stop runs and servers. Panels and history stay."""
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
         lookup.find = None
@@ -96,7 +96,7 @@ class Workbench:
         known = self._shell.magics_manager.magics
         for where, name, covered in self._covered:
             known[where].pop(name, None)
-            if covered is not None:  # a magic of the user's own comes back
+            if covered is not None:  # restore the user's own magic
                 known[where][name] = covered
         self._chats.close()
         for served in _served():
@@ -114,7 +114,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Before each cell: one that awaits takes SIGINT for itself, and runs want it too."""
+        """Prepare for a cell: handle SIGINT for background runs too, and begin its panels."""
         watch.cell_begins()
         self._views.begin(getattr(info, "cell_id", None))
 
@@ -124,13 +124,13 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _served() -> list[Any]:
-    """What is served now; nothing was if the module is not loaded."""
+    """Return what is served now; none if the module was not imported."""
     module = sys.modules.get("toolbench.serving.served")
     return [] if module is None else list(module.open_servers)
 
 
 def _after_cell(result: Any = None) -> None:
-    """After each cell: news of the tools it defined are told; an interrupt stops all runs."""
+    """Update views with tools that the cell defined; if it was interrupted, stop all runs."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all("interrupted")
     flush_descriptors()
@@ -152,6 +152,6 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Take toolbench out of *shell*; IPython calls this for `%unload_ext toolbench`."""
+    """Remove toolbench from *shell*; IPython calls this for `%unload_ext toolbench`."""
     if shell in _loaded:
         _loaded.pop(shell).unload()

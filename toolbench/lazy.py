@@ -1,4 +1,4 @@
-"""The public names of a package, each imported from its home when it is first asked for."""
+"""Lazy public names of a package: each is imported from its module when it is first used."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,18 +11,18 @@ def public_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, `__dir__` and `__all__` of *package* (PEP 562).
 
-    The names are those that the package imports under `if TYPE_CHECKING:`, as type checkers
-    read them: so each is listed once. A name of an older version is one more of these imports,
+    The names are those that the package imports under `if TYPE_CHECKING:`, where type checkers
+    read them too, so that each is listed once. A name of an older version is another such import,
     as in `from home import New as Old`.
 
     Args:
-        package: Its `__name__`.
-        packages: What can be used as attributes too: packages below it.
+        package: The `__name__` of the package.
+        packages: Packages below it that are attributes too.
     """
     homes = dict(_declared(package))
 
     def get(name: str) -> Any:
-        """Import a package below, or the home of a public name, when it is first used."""
+        """Return a subpackage or a public name, imported when it is first used."""
         if name in packages:
             return import_module(f"{package}.{name}")
         if name not in homes:
@@ -41,10 +41,10 @@ def public_names(
 
 
 def _declared(package: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Return the names that *package* imports for type checkers, each with its home.
+    """Yield the names that *package* imports for type checkers, each with its module.
 
-    Each is written `from home import attribute as name`. Read as words: `ast` would be the
-    largest import of `import toolbench`.
+    Each is written `from home import attribute as name`. The text is split into words, since
+    `ast` would be the largest import of `import toolbench`.
     """
     spec: Any = sys.modules[package].__spec__
     source = spec.loader.get_data(spec.origin).decode()  # `get_source` loads `tokenize`

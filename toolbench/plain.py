@@ -1,7 +1,7 @@
-"""Any Python value as text or as JSON: what a tool got or returned never makes either raise.
+"""Turn any Python value into text or JSON, for arguments and results; no value makes it raise.
 
-Python refuses to write an integer of more than 4,300 digits, a `repr` may be a user's code,
-and values may hold themselves, be nested too deeply, or have keys that are no text.
+Python refuses to write an integer of more than 4,300 digits, a `repr` may be a user's code, and
+values may contain themselves, be nested too deeply, or have keys that are not text.
 """
 
 from base64 import b64encode
@@ -18,10 +18,10 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 NOT_KEPT = ", not kept"
-"""The end of the text that stands for a value too large to write down."""
+"""The end of the text in place of a value that is too large to keep."""
 
-_DEEPEST = 100  # levels that are written
-_MOST = 10_000  # parts of a value whose own repr raises
+_DEEPEST = 100  # levels to write
+_MOST = 10_000  # parts to write of a value whose own repr raises
 _SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
@@ -29,7 +29,7 @@ _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
 
 
 def text_of(value: Any) -> str:
-    """Return `repr(value)`; where that raises, what can be said of *value* part by part."""
+    """Return `repr(value)`; if that raises, a text made from its parts."""
     try:
         return repr(value)
     except Exception:  # noqa: BLE001 - it may be a user's code
@@ -37,7 +37,7 @@ def text_of(value: Any) -> str:
 
 
 def str_of(value: Any) -> str:
-    """Return `str(value)`; where that raises, what `text_of` returns."""
+    """Return `str(value)`; if that raises, `text_of(value)`."""
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - as above
@@ -45,12 +45,12 @@ def str_of(value: Any) -> str:
 
 
 def key_text(key: Any) -> str:
-    """Return *key* of a mapping as JSON writes it: as text."""
+    """Return *key* of a mapping as text, as JSON needs it."""
     return key if isinstance(key, str) else text_of(key)
 
 
 def sentence(error: BaseException) -> str:
-    """Return `str(error)`; where that raises, what it was made with."""
+    """Return `str(error)`; if that raises, its arguments as text."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - as above
@@ -58,7 +58,7 @@ def sentence(error: BaseException) -> str:
 
 
 def clip(value: Any, limit: int = 60) -> str:
-    """Return *value* as JSON in at most *limit* characters."""
+    """Return *value* as JSON, cut to at most *limit* characters."""
     try:
         text = dumps(value, ensure_ascii=False, default=text_of)
     except (TypeError, ValueError, RecursionError):
@@ -67,10 +67,10 @@ def clip(value: Any, limit: int = 60) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as dicts, lists, texts and numbers that `json.dumps` takes.
+    """Return *value* as dicts, lists, texts and numbers for `json.dumps`.
 
-    Bytes become base64; NaN and infinities, and objects that JSON has no word for, their text;
-    an integer that Python does not write says how long it is.
+    Bytes become base64; NaN, infinities and objects that are not JSON become their text; an
+    integer too long for Python to write becomes a text with its length.
     """
     try:
         value_json = to_jsonable_python(
@@ -82,15 +82,15 @@ def plain(value: Any) -> Any:
 
 
 def without_long_fractions(value: Any) -> Any:
-    """Return *value*; as plain data if a fraction in it is too long for Python to write.
+    """Return *value*, but as plain data if it has a fraction too long for Python to write.
 
-    pydantic-core writes such a fraction too, and prints "Exception ignored" to stderr.
+    Otherwise pydantic-core would try to write the fraction, and print "Exception ignored".
     """
     return _walked(value, ()) if _has_long_fraction(value) else value
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of a JSON *value*, faster than `copy.deepcopy`; what JSON has not stays itself."""
+    """Return a deep copy of a JSON *value*, faster than `copy.deepcopy`; other objects are shared."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -99,7 +99,7 @@ def copied(value: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    """Return *text* as UTF-8 can carry it: a question mark for each half of a character."""
+    """Return *text* with a question mark for each half of a character, which UTF-8 cannot hold."""
     return text.encode(errors="replace").decode()
 
 
@@ -107,7 +107,7 @@ def encodable(text: str) -> str:
 
 
 class _Parts:
-    """Writes a value whose repr raises; what is too much of it is left out."""
+    """The text of a value whose repr raises, made from its parts; too many parts are left out."""
 
     def __init__(self) -> None:
         self._room = _MOST
@@ -146,7 +146,7 @@ def _repr(value: Any) -> str:
 
 
 def _digits(value: int) -> int:
-    """Return how many digits *value* has, or one more: counting them is what Python refuses."""
+    """Return the number of digits of *value*, or one more: Python refuses to count exactly."""
     return int(value.bit_length() * log10(2)) + 1
 
 
@@ -160,7 +160,7 @@ def _has_long_fraction(value: Any) -> bool:
         if type(item) in _LEAVES or id(item) in visited:
             continue
         visited.add(id(item))
-        with suppress(Exception):  # what cannot be read is not written either
+        with suppress(Exception):  # a part that cannot be read is not written either
             if isinstance(item, Fraction) and _is_long(item):
                 return True
             waiting.extend(_parts(item))
@@ -225,7 +225,7 @@ def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
 
 
 def _writable(value: Any) -> Any:
-    """Return *value*, JSON but for its numbers, with those that cannot be written as text."""
+    """Return *value* with a text in place of each number that JSON cannot hold."""
     if isinstance(value, dict):
         return {name: _writable(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -243,10 +243,10 @@ def _writable(value: Any) -> Any:
 def each_once(
     pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
 ) -> dict[str, Any]:
-    """Return the object of *pairs*: an `object_pairs_hook` of `json`.
+    """Return *pairs* as a dict, without duplicate keys: an `object_pairs_hook` for `json`.
 
     Raises:
-        error: If a key stands there twice.
+        error: If a key is there twice.
     """
     value = dict(pairs)
     if len(value) < len(pairs):

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all: who reads it meanwhile reads what was there before."""
+"""Write a file completely or not at all: until the end, readers see the earlier content."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ def write_whole(
         errors: What becomes of characters that UTF-8 has no bytes for, as for `str.encode`.
 
     Raises:
-        OSError: If it cannot be written; nothing is left beside it.
+        OSError: If it cannot be written; no other file is left.
     """
     temporary = path.absolute().with_name(f".{token_hex(8)}.tmp")
     opener = partial(os.open, mode=0o600 if is_private else 0o666)

@@ -1,4 +1,4 @@
-"""Words: numbers of things in words, and the words that a name is made of."""
+"""Words: a number with its noun, and the words in a name."""
 
 import re
 
@@ -11,10 +11,10 @@ def counted(count: int, noun: str) -> str:
 
 
 def snake_case(name: str) -> str:
-    """Return *name*, in camel case, in small letters: `http_server` for `HTTPServer`."""
+    """Return the camel-case *name* in snake case: `http_server` for `HTTPServer`."""
     return _BETWEEN_WORDS.sub("_", name).lower()
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in snake, camel, kebab or dotted case, in small letters."""
+    """Return the words of a name in snake, camel, kebab or dotted case, in lower case."""
     return [word for word in re.split(r"[^a-z0-9]+", snake_case(name)) if word]
