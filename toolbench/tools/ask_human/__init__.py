@@ -1,4 +1,4 @@
-"""The tool by which a model asks the person."""
+"""The tool with which a model asks the person."""
 
 from typing import TYPE_CHECKING
 

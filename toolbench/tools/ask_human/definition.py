@@ -1,4 +1,4 @@
-"""A question to the person, as a model sees it."""
+"""The definition of the tool that asks the person: action, observation, description."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -26,7 +26,7 @@ class AskHumanAction(Action):
 
 
 class AskHumanObservation(Observation):
-    """What the person answered."""
+    """The answer of the person."""
 
     answer: str | None = Field(
         default=None, description="The answer; none if there was none."
@@ -34,7 +34,7 @@ class AskHumanObservation(Observation):
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
-    """Asks the person. Source: the `ask_human` of the description of OpenHands' tools."""
+    """A tool that asks the person. Source: `ask_human` in the description of OpenHands' tools."""
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:

@@ -1,4 +1,4 @@
-"""A question to the person at work: it goes where the questions of the run go."""
+"""The executor that asks the person, in the same way as other questions of the run."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObserva
 
 
 class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
-    """Asks by a form in the panel, or by `input()` in a cell."""
+    """The executor that asks with a form in the panel, or with `input()` in a cell."""
 
     def __call__(
         self, action: AskHumanAction, conversation: Any = None

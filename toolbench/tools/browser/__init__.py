@@ -1,4 +1,4 @@
-"""A browser: pages looked at and acted on."""
+"""The browser tool: open web pages, look at them and act on them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One running Chromium with a profile of its own, and the page that is looked at."""
+"""One running Chromium with its own profile, and its present page."""
 
 import asyncio
 import os
@@ -28,23 +28,23 @@ _QUALITY = 80  # of the screenshot, as JPEG
 
 
 class State(NamedTuple):
-    """What the page shows."""
+    """The present state of the page."""
 
     url: str
     title: str
     snapshot: str
     screenshot: bytes | None
     notes: list[str]
-    """What happened beside it: alerts, downloads, new windows."""
+    """Other events: alerts, downloads, new windows."""
 
 
 class Session:
-    """A browser; everything is awaited in the loop it was opened in."""
+    """A running browser, to be used only in the loop in which it was opened."""
 
     def __init__(
         self, playwright: Playwright, browser: Browser, context: BrowserContext
     ) -> None:
-        """Take what was opened; see `open`."""
+        """Use a browser that was started; see `open`."""
         self._playwright = playwright
         self._browser = browser
         self._context = context
@@ -52,7 +52,7 @@ class Session:
         self._notes: list[str] = []
         context.set_default_timeout(_ACTION)
         context.set_default_navigation_timeout(_NAVIGATION)
-        context.on("page", self._met)
+        context.on("page", self._on_page)
         context.on("dialog", self._answer)
 
     @classmethod
@@ -62,8 +62,8 @@ class Session:
         """Start a browser.
 
         Args:
-            executable: The Chromium to start; one that is found if left out.
-            arguments: More of its command line.
+            executable: The Chromium to start; if left out, an installed one.
+            arguments: More arguments of its command line.
             size: Width and height of the page, in pixels.
 
         Raises:
@@ -74,14 +74,14 @@ class Session:
             browser = await playwright.chromium.launch(
                 executable_path=executable or find_chromium(),
                 args=[*_ARGUMENTS, *arguments],
-                chromium_sandbox=not _is_root(),  # Chromium has none for root
+                chromium_sandbox=not _is_root(),  # Chromium has no sandbox for root
             )
             context = await browser.new_context(
                 viewport={"width": size[0], "height": size[1]}
             )
             session = cls(playwright, browser, context)
             await context.new_page()
-        except BaseException:  # also a cancellation: no process may be left
+        except BaseException:  # also at a cancellation: leave no process
             with CancelScope(shield=True):
                 await playwright.stop()
             raise
@@ -90,17 +90,17 @@ class Session:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can still be used, here."""
+        """Whether the browser can still be used, in this loop."""
         here = asyncio.get_running_loop() is self._loop
         return here and self._browser.is_connected()
 
     async def page(self) -> Page:
-        """Return the page that is looked at: the newest that is open."""
+        """Return the present page: the newest that is open."""
         pages = self._context.pages
         return pages[-1] if pages else await self._context.new_page()
 
     async def state(self, *, screenshot: bool) -> State:
-        """Return what there is to see once the page has settled."""
+        """Return the state of the page once it has loaded."""
         page = await self.page()
         with suppress(Error):  # a page that never stops loading is shown as it is
             await page.wait_for_load_state("load", timeout=_SETTLE)
@@ -118,14 +118,14 @@ class Session:
         return State(page.url, title, snapshot, picture, notes)
 
     async def close(self) -> None:
-        """End the browser and all it started."""
+        """End the browser and all its processes."""
         if asyncio.get_running_loop() is not self._loop:
-            return  # its loop is gone, and the browser went with it
+            return  # its loop is gone, and so is the browser
         with suppress(Error):  # it may have crashed
             await self._browser.close()
         await self._playwright.stop()
 
-    def _met(self, page: Page) -> None:
+    def _on_page(self, page: Page) -> None:
         self._notes.append("A new window was opened; it is the page shown now.")
         page.on("download", self._refuse)
 
@@ -148,7 +148,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return what Playwright says of *error*, without its log of every attempt."""
+    """Return Playwright's message of *error*, without its log of every attempt."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

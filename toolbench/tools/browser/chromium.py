@@ -13,7 +13,7 @@ _DOWNLOADED = (".cache/ms-playwright", "Library/Caches/ms-playwright")
 
 
 def find_chromium() -> str | None:
-    """Return the path of a Chromium or Chrome that is installed, or None."""
+    """Return the path of an installed Chromium or Chrome, or None."""
     for name in _NAMES:
         if program := shutil.which(name):
             return program
@@ -21,7 +21,7 @@ def find_chromium() -> str | None:
 
 
 def playwright_has_one() -> bool:
-    """Tell whether Playwright has downloaded a Chromium of its own."""
+    """Tell whether Playwright has downloaded its own Chromium."""
     folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     places = (
         [Path(folder)] if folder else [Path.home() / place for place in _DOWNLOADED]

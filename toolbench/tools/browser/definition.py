@@ -1,4 +1,4 @@
-"""The browser as a tool: its action, its observation, its description."""
+"""The definition of the browser tool: its action, its observation, its description."""
 
 import inspect
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from toolbench.tools.browser.page_script import signature_of
 
 
 def _reference() -> str:
-    """What each function does, from its docstring: the first paragraph, then examples."""
+    """Return the reference of the functions, from their docstrings: a paragraph, then examples."""
     entries = []
     for function in FUNCTIONS.values():
         what, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -29,7 +29,7 @@ def _reference() -> str:
 
 
 class BrowserAction(Action):
-    """What to do in the browser."""
+    """Steps to do in the browser."""
 
     code: str = Field(
         description=(
@@ -45,7 +45,7 @@ class BrowserAction(Action):
 
 
 class BrowserObservation(Observation):
-    """What the page looks like afterwards, and what went wrong, if anything did."""
+    """The page after the steps, and the error of a step that failed."""
 
     url: str | None = Field(default=None, description="The address of the page.")
     title: str | None = Field(default=None, description="Its title.")
@@ -82,11 +82,11 @@ Examples:
 
 
 class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
-    """Acts on web pages."""
+    """A tool that acts on web pages."""
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether Playwright and a Chromium are there."""
+        """Tell whether Playwright and a Chromium are installed."""
         if find_spec("playwright") is None:
             return Unusable(
                 "The browser needs Playwright. pip install 'jupyter-toolbench[browser]'"
@@ -104,7 +104,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
 
         Args:
             conv_state: Not needed.
-            **params: What `BrowserExecutor` takes.
+            **params: The parameters of `BrowserExecutor`.
         """
         from toolbench.tools.browser.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             BrowserExecutor,

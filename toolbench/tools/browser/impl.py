@@ -1,4 +1,4 @@
-"""The browser at work: carry out the steps, show the page."""
+"""The executor of the browser tool: do the steps, then show the page."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _CLOSING = 15.0  # seconds a browser has to close
 
 
 class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
-    """Acts in a browser of its own, one call at a time."""
+    """The executor of the browser tool, with its own browser; it does one call at a time."""
 
     def __init__(
         self,
@@ -34,9 +34,9 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         """Prepare a browser; it starts with the first call.
 
         Args:
-            screenshot: Whether a picture of the page comes with every observation.
-            executable: The Chromium to start; one that is found if left out.
-            arguments: More of its command line.
+            screenshot: Whether every observation has a picture of the page.
+            executable: The Chromium to start; if left out, an installed one.
+            arguments: More arguments of its command line.
             size: Width and height of the page, in pixels.
         """
         self._screenshot = screenshot
@@ -50,7 +50,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
     def __call__(
         self, action: BrowserAction, conversation: Any = None
     ) -> BrowserObservation:
-        """Carry out the steps and show the page."""
+        """Do the steps and show the page."""
         try:
             steps = parse(action.code)
             with self._busy:
@@ -117,7 +117,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         return self._session
 
     def interrupt(self) -> None:
-        """Stop what is being done; the page stays as it is."""
+        """Stop the current call; the page stays as it is."""
         if (future := self._future) is not None:
             future.cancel()
 

@@ -1,7 +1,7 @@
-"""The fifteen things that can be done in a browser; each is one coroutine function.
+"""The fifteen functions of the browser tool, each a coroutine function.
 
-Their names and parameters are those of BrowserGym's action space, as the seeds list them. An
-element (`bid`) is named by its ref in the snapshot of the page.
+Their names and parameters come from BrowserGym's action space, as the seeds list them. An element
+(`bid`) is named by its ref in the snapshot of the page.
 """
 
 import re
@@ -21,7 +21,7 @@ _LONGEST_WAIT = 60_000  # milliseconds
 
 
 async def _element(page: Any, bid: str) -> Any:
-    """Return the element that the newest snapshot calls *bid*."""
+    """Return the element with the ref *bid* in the newest snapshot."""
     ref = _REF.fullmatch(bid.strip())
     if ref is None:
         msg = f"{bid!r} is no ref of an element: take one like e12 from the snapshot."

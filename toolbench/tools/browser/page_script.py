@@ -1,4 +1,4 @@
-"""The code of a call -> what to do, without running any of it."""
+"""Parse the code of a browser call into steps, without running it."""
 
 import ast
 import inspect
@@ -13,26 +13,26 @@ from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.tools.browser.page_functions import FUNCTIONS, Function
 from toolbench.tools.failure_sentence import RunError
 
-_LONGEST = 100_000  # characters of code: more is no list of clicks
+_LONGEST = 100_000  # characters of code: longer code is not a list of clicks
 
 
 class Step(NamedTuple):
-    """One function to call, with arguments that fit it."""
+    """One function to call, with checked arguments."""
 
     function: Function
     arguments: Mapping[str, Any]
     code: str
-    """How it was written."""
+    """The code of the step."""
 
 
 def parse(code: str) -> list[Step]:
     """Return the steps that *code* describes, in order.
 
-    The code is read, never executed: calls of the known functions with literal arguments are
-    all it may hold.
+    The code is read, never executed: it may only have calls of the known functions with literal
+    arguments.
 
     Raises:
-        RunError: If it holds anything else; then nothing at all is to be done.
+        RunError: If it has anything else; then no step may be done.
     """
     if len(code) > _LONGEST:
         msg = f"The code has {len(code):,} characters. Send a few calls at a time."
@@ -50,7 +50,7 @@ def parse(code: str) -> list[Step]:
 
 
 def signature_of(function: Function) -> str:
-    """Return how *function* is called: `click(bid: str, button: ... = 'left')`."""
+    """Return the signature of *function*: `click(bid: str, button: ... = 'left')`."""
     signature = inspect.signature(function)
     visible = [p for p in signature.parameters.values() if p.name != "page"]
     parameters = signature.replace(
@@ -108,7 +108,7 @@ def _misfit(statement: ast.stmt, function: Function, why: str) -> RunError:
 
 @cache
 def _shape(function: Function) -> type[BaseModel]:
-    """A model of the arguments of *function*."""
+    """Return a pydantic model of the arguments of *function*."""
     fields: dict[str, Any] = {
         p.name: (p.annotation, ... if p.default is p.empty else p.default)
         for p in inspect.signature(function).parameters.values()

@@ -1,4 +1,4 @@
-"""Glob as a model and a form see it: what goes in, what comes out, how it is made."""
+"""The definition of glob: its action, its observation, its description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ class GlobAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The pattern, and where."""
+        """The pattern, and where to search."""
         view = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
         return view.append(f" in {self.path}") if self.path else view
 
@@ -63,7 +63,7 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 
 
 class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
-    """Finds files by glob patterns. Source of the names: OpenHands, `glob`."""
+    """A tool that finds files by glob patterns. Source of the names: OpenHands, `glob`."""
 
     @classmethod
     def create(

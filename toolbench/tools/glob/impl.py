@@ -1,4 +1,4 @@
-"""Glob at work: one walk, and the newest of what it finds."""
+"""The executor of glob: one walk, and the newest files from it."""
 
 import os
 from itertools import islice
@@ -22,7 +22,7 @@ from toolbench.tools.search.place import place_of, resolved, split_pattern
 
 
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
-    """Finds files; any number of calls may run at once."""
+    """The executor of glob; any number of calls may run at once."""
 
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
@@ -44,7 +44,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             )
 
     def interrupt(self) -> None:
-        """Stop the searches under way."""
+        """Stop the running searches."""
         self._interrupts.add()
 
     def _search(self, action: GlobAction) -> GlobObservation:

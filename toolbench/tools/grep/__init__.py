@@ -1,4 +1,4 @@
-"""Grep: find files by what is in them."""
+"""Grep: find files by their content."""
 
 from typing import TYPE_CHECKING
 

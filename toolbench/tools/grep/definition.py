@@ -1,4 +1,4 @@
-"""Grep as a model and a form see it: what goes in, what comes out, how it is made."""
+"""The definition of grep: its action, its observation, its description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from toolbench.core.tool import ToolDefinition
 
 
 class GrepAction(Action):
-    """Find files by what is in them."""
+    """Find files by their content."""
 
     pattern: str = Field(
         description="The regular expression to look for in each line; case does not matter."
@@ -31,7 +31,7 @@ class GrepAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The pattern, and where."""
+        """The pattern, and where to search."""
         view = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
         for word, value in (("in", self.path), ("of", self.include)):
             if value:
@@ -77,7 +77,7 @@ The working directory is {working_dir}."""
 
 
 class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
-    """Finds files by their text. Source of the names: OpenHands, `grep`."""
+    """A tool that finds files by their text. Source of the names: OpenHands, `grep`."""
 
     @classmethod
     def create(
@@ -86,7 +86,7 @@ class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its working directory is searched when a call gives no path.
+            conv_state: Has the working directory, which is searched if a call gives no path.
             working_dir: The directory to search instead.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Grep at work: walk, let ripgrep narrow down the files, match each line by line, newest first."""
+"""The executor of grep: list files, select some with ripgrep, match their lines, newest first."""
 
 from collections.abc import Callable
 from itertools import islice, takewhile
@@ -20,7 +20,7 @@ from toolbench.tools.search.place import place_of
 
 
 class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
-    """Searches files; any number of calls may run at once."""
+    """The executor of grep; any number of calls may run at once."""
 
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
@@ -44,7 +44,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             )
 
     def interrupt(self) -> None:
-        """Stop the searches under way."""
+        """Stop the running searches."""
         self._interrupts.add()
         self._ripgrep.stop()
 
@@ -52,7 +52,9 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         stopped = self._interrupts.since_now()
         line_pattern = LinePattern(action.pattern, stopped)
         place = place_of(action.path, self.working_dir)
-        matches, directories = self._found(line_pattern, place, action.include, stopped)
+        matches, directories = self._matching_files(
+            line_pattern, place, action.include, stopped
+        )
         if stopped():
             raise interrupted()
         where = readable(str(place))
@@ -74,14 +76,14 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             truncated=len(matches) > CAP,
         )
 
-    def _found(
+    def _matching_files(
         self,
         line_pattern: LinePattern,
         place: Path,
         include: str | None,
         stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
-        """Return the newest files that match, one above the cap, and how many directories were not read."""
+        """Return the newest matching files, one more than the cap, and the number of unread directories."""
         if place.is_file():
             return [path for path in (str(place),) if line_pattern.accepts(path)], 0
         _check_searchable(place)
@@ -109,10 +111,10 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
 
 def _check_searchable(place: Path) -> None:
-    """Check that the files of *place* are such that all of them can be read.
+    """Check that *place* is a directory whose files can all be read.
 
     Raises:
-        RunError: If it is no directory, or one of the kernel's.
+        RunError: If it is not a directory, or a directory of the kernel.
     """
     if not place.is_dir():
         msg = f"{readable(str(place))} is no regular file and no directory: only those are searched."

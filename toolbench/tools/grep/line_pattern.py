@@ -19,12 +19,14 @@ from toolbench.tools.search.interrupts import interrupted
 if TYPE_CHECKING:
     import regex
 
-_SNIFFED = 8 * 1024  # a NUL in so many first characters makes a file binary
+_SNIFFED = 8 * 1024  # characters: a NUL among the first ones makes a file binary
 _BLOCK = 64 * 1024
 _PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt at a line
 _QUICK = 10_000_000  # steps, which take a fraction of a second at worst
-_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each may try every length
-_NESTED = re.compile(r"\)\s*[*+{]|\(\?\w*x")  # or verbose: comments may come between
+_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each of these may try every length
+_NESTED = re.compile(
+    r"\)\s*[*+{]|\(\?\w*x"
+)  # or verbose, where comments may come between
 _SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
 _NO_LINE_END = re.compile(rf"\\[^nx]|{_SET}", re.DOTALL)
 _DIFFERENT = re.compile(
@@ -34,16 +36,16 @@ _compiling = Lock()  # warning filters belong to the whole process
 
 
 class LinePattern:
-    """A regular expression, asked of one file after the other."""
+    """A regular expression that is matched with the lines of files, one file after another."""
 
     def __init__(
         self, pattern: str, stopped: Callable[[], bool] = lambda: False
     ) -> None:
-        """Compile *pattern*, which is to match within a line, whatever the case.
+        """Compile *pattern*, which has to match within a line; case is ignored.
 
         Args:
             pattern: The regular expression.
-            stopped: Tells whether to give up.
+            stopped: Tells whether to stop.
 
         Raises:
             RunError: If it is no regular expression, or reaches over a line end.
@@ -54,29 +56,29 @@ class LinePattern:
         self._pattern = pattern
         self._regex = _compiled(pattern)
         self.needed = needed_by(pattern)
-        """What a file must hold; `None` if only a look at each line can tell."""
+        """The text that a file must have to match; None if only each line can tell."""
         self.unread = 0
-        """How many files could not be read: the disk would not, or they are no longer files."""
+        """The number of files that could not be read: an error of the disk, or not a file any more."""
         self._stopped = stopped
         choices = len(_CHOICE.findall(pattern))
         self._short = 0 if _NESTED.search(pattern) else _QUICK ** (1 / (choices + 1))
 
     def accepts(self, path: str) -> bool:
-        """Tell whether a line of the file at *path* matches; not in binary or unreadable ones.
+        """Tell whether a line of the file at *path* matches; false for binary and unreadable files.
 
         Raises:
             RunError: If that takes too long, or was interrupted.
         """
         try:
             file = open_regular(path)
-        except FileNotFoundError:  # it is gone since it was listed
+        except FileNotFoundError:  # it was removed since it was listed
             return False
         except OSError:
             self.unread += 1
             return False
         try:
             start = os.read(file, _BLOCK)
-            is_all = len(start) < _BLOCK  # as of nearly every file, so be quick
+            is_all = len(start) < _BLOCK  # so it is for nearly every file, so be quick
             if is_all and not self._may_be_in(start):
                 return False
             if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -103,7 +105,7 @@ class LinePattern:
         return self.needed is None or self.needed.may_be_in(data)
 
     def _in_lines(self, data: bytes) -> bool:
-        """Tell whether a line of *data* matches, which holds what is needed."""
+        """Tell whether a line of *data* matches; *data* has the needed text."""
         if self.needed and self.needed.is_all and data.isascii():
             return True
         return self._in_text(data.decode(errors="surrogateescape"))
@@ -121,15 +123,15 @@ class LinePattern:
         if not text:
             return False
         text = text.removesuffix("\n")
-        if self.needed:  # then no line matches if the block of lines does not
-            with suppress(TimeoutError):  # each line by itself may be quick
+        if self.needed:  # then no line matches if the whole block does not
+            with suppress(TimeoutError):  # each single line may be quick
                 match = self._attempt(text, _PATIENCE[0])
                 if match is None or "\n" not in match.group():
                     return match is not None
         return any(map(self._in_line, takewhile(self._goes_on, text.split("\n"))))
 
     def _attempt(self, text: str, seconds: float) -> "regex.Match[str] | None":
-        """Search *text* without holding up other threads.
+        """Search *text* without blocking other threads.
 
         Raises:
             TimeoutError: If it takes more than *seconds* of the CPU.
@@ -139,8 +141,8 @@ class LinePattern:
     def _in_line(self, line: str) -> bool:
         """Tell whether *line* matches.
 
-        An interrupt is looked for between the attempts, of which the first are short. Where
-        nothing can take long there is no time limit: it triples the cost of a short line.
+        It checks for an interrupt between attempts; the first ones are short. If no match can
+        take long, there is no time limit, which would triple the cost of a short line.
 
         Raises:
             RunError: If that takes too long, or was interrupted.
@@ -162,7 +164,7 @@ class LinePattern:
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
-    """Yield *data* and the rest of *file*, cut at line ends; in lines over 10 MB, anywhere."""
+    """Yield *data* and the rest of *file*, cut at line ends; lines over 10 MB are cut anywhere."""
     while more := os.read(file, max(_BLOCK, len(data))):
         cut = data.rfind(b"\n") + 1 or len(data) * (len(data) > MAX_BYTES)
         if cut:
@@ -177,12 +179,12 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
     Raises:
         RunError: If it is no regular expression.
     """
-    import regex  # noqa: PLC0415 - 50 ms, which only a search is worth
+    import regex  # noqa: PLC0415 - 50 ms, only for searches
 
     try:
         with _compiling, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of syntax yet to come, and of old syntax
-            re.compile(pattern, re.IGNORECASE)  # `regex` takes more than that
+            warnings.simplefilter("ignore")  # warnings of future and of old syntax
+            re.compile(pattern, re.IGNORECASE)  # `regex` accepts more than `re`
             flags = regex.IGNORECASE | regex.MULTILINE | regex.VERSION0
             return regex.compile(_DIFFERENT.sub(_as_in_re, pattern), flags)
     except (re.error, regex.error, OverflowError, RecursionError) as error:
@@ -194,7 +196,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Keep `regex` from what it alone reads in it: `{e<=1}` as fuzzy, `[[:alpha:]]` as a class."""
+    """Escape syntax that only `regex` has: `{e<=1}` is fuzzy there, `[[:alpha:]]` a class."""
     text = part[0]
     if part["brace"]:
         return r"\{"

@@ -1,4 +1,4 @@
-"""Let ripgrep narrow down the files that may match."""
+"""Let ripgrep select the files that may match."""
 
 import os
 import re
@@ -29,31 +29,31 @@ _OPTIONS = (
     "--regex-size-limit=10M",
     "--dfa-size-limit=100M",  # it has 1 GB by default
 )
-_SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # means the same to ripgrep
+_SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # has the same meaning in ripgrep
 _MOST_GLOBS = 500
-_PATIENCE = 60.0  # seconds, once nothing else is left to wait for
+_PATIENCE = 60.0  # seconds to wait for its output
 _MOST_OUTPUT = 100_000_000  # bytes of paths
 _CHUNK = 1 << 16
-_MOST_MEMORY = 1_000_000_000  # bytes: it holds a line as a whole, however long it is
+_MOST_MEMORY = 1_000_000_000  # bytes: it keeps a whole line in memory, of any length
 
 _Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
-    """Return the path of ripgrep, from PATH or from beside this Python; `None` without it."""
+    """Return the path of ripgrep, in PATH or beside this Python; None if it is not installed."""
     return which("rg") or which("rg", path=str(Path(sys.executable).parent))
 
 
 class Ripgrep:
-    """Runs ripgrep: it can be stopped, has a limit of time and memory, and ends with us."""
+    """The runs of ripgrep: they can be stopped, have limits of time and memory, and end with us."""
 
     def __init__(self) -> None:
-        """Begin without any under way."""
+        """Start without runs."""
         self._running: set[_Process] = set()
         self._lock = Lock()
 
     def stop(self) -> None:
-        """Kill all that are under way."""
+        """Kill all running processes."""
         with self._lock:
             for process in self._running:
                 process.kill()
@@ -62,17 +62,17 @@ class Ripgrep:
     def beside(
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> Iterator[Callable[[], set[str] | None]]:
-        """Search the files of *walk* while it is under way, or after it if it has rules.
+        """Search the files of *walk* while it runs, or after it if it has rules.
 
         Args:
-            walk: Where to search.
-            needed: What the files must hold.
-            include: A glob they match.
+            walk: The walk through the files.
+            needed: The text that the files must have.
+            include: A glob that the files match.
 
         Yields:
-            What to call when the walk has ended. It returns all files that hold what is
-            needed, perhaps ignored ones too, as the walk names them; `None` if ripgrep is
-            not there or cannot tell. It raises RunError if that takes too long.
+            A function to call when the walk has ended. It returns all files that have the
+            needed text, perhaps also ignored files, with the names of the walk; None if ripgrep
+            is not installed or cannot tell. It raises RunError if that takes too long.
         """
         process = None if walk.has_rules else self._start(walk, needed, include)
 
@@ -126,8 +126,10 @@ class Ripgrep:
 
 
 def _limit_memory(process: _Process) -> None:
-    """Let *process* fail rather than take all the memory there is, where the system can."""
-    with suppress(ImportError, AttributeError, OSError):  # Windows, macOS, it has ended
+    """Let *process* fail if it needs too much memory, if the system supports this."""
+    with suppress(
+        ImportError, AttributeError, OSError
+    ):  # Windows, macOS, or it has ended
         import resource  # noqa: PLC0415 - not there on Windows
 
         limits = (_MOST_MEMORY, _MOST_MEMORY)
@@ -135,7 +137,7 @@ def _limit_memory(process: _Process) -> None:
 
 
 def _files(process: _Process) -> set[str] | None:
-    """Return the paths that *process* prints; `None` if they are not all there are.
+    """Return the paths that *process* prints; None if they are not complete.
 
     Raises:
         RunError: If that takes too long.
@@ -147,14 +149,12 @@ def _files(process: _Process) -> set[str] | None:
 
 
 def _output(process: _Process) -> bytes | None:
-    """Return all that *process* prints; `None` if it is too much, it complains or was killed."""
+    """Return the output of *process*; None if it is too long, has errors, or was cut by a kill."""
     if process.stdout is None or process.stderr is None:
         return None
     output = bytearray()
     end = monotonic() + _PATIENCE
-    with (
-        PollSelector() as selector
-    ):  # takes no descriptor, and no thread that may find no memory
+    with PollSelector() as selector:  # needs no descriptor, and no thread
         selector.register(process.stdout, EVENT_READ)
         while len(output) <= _MOST_OUTPUT:
             if not selector.select(max(0, end - monotonic())):
@@ -171,7 +171,7 @@ def _output(process: _Process) -> bytes | None:
 
 
 def _can_leave_out(directories: set[str]) -> bool:
-    """Tell whether a glob for each of *directories* can be given."""
+    """Tell whether *directories* can be excluded by globs."""
     return len(directories) <= _MOST_GLOBS and "".join(directories).isprintable()
 
 

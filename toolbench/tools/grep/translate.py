@@ -1,7 +1,7 @@
-"""What a file must hold for a pattern to match in it: a regex for ripgrep, and a literal.
+"""Find the text that a file must have if a pattern matches: a regex for ripgrep, and a literal.
 
-Both may find too much, never too little. The pattern itself, in Python, has the last word, so
-that every way of searching gives the same result.
+Both may match too many files, but never too few. At the end the pattern itself is matched in
+Python, so that every way of searching gives the same result.
 """
 
 import re
@@ -28,7 +28,7 @@ _MEMBER = re.compile(
     rf"\\(?P<kind>[dDwWsS])|(?P<first>{_CHAR})(?:-(?P<last>{_CHAR}))?", re.DOTALL
 )
 _CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
-_KINDS = {  # the ASCII part of what Python's classes match
+_KINDS = {  # the ASCII part of Python's classes
     "d": r"0-9",
     "D": r"\x00-/:-\x7f",
     "w": r"0-9A-Za-z_",
@@ -47,7 +47,7 @@ _FIXED = {
     "boundary": "(?:)",
     "dot": _ANY,
 }
-_FOLDED = {  # letters that equal more than their capital when case does not matter:
+_FOLDED = {  # letters that equal more letters than their capital if case is ignored
     "i": r"(?:i|\xc4[\xb0\xb1])",  # the dotted capital and the dotless small i
     "s": r"(?:s|\xc5\xbf)",  # the long s
     "k": r"(?:k|\xe2\x84\xaa)",  # the Kelvin sign
@@ -58,19 +58,19 @@ _UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What is in every file in which a pattern matches."""
+    """The text that is in every file in which a pattern matches."""
 
     regex: str
-    """For ripgrep on bytes, UTF-16 made UTF-8, case ignored."""
+    """The regex for ripgrep: on bytes, UTF-16 turned into UTF-8, case ignored."""
     literal: bytes
-    """In lower case; empty if nothing is sure."""
+    """A text in lower case; empty if no text is sure."""
     is_all: bool
     """Whether the literal is the whole pattern."""
     rarest: bytes
-    """The byte of the literal that is likely in the fewest files."""
+    """The byte of the literal that is probably in the fewest files."""
 
     def may_be_in(self, data: bytes) -> bool:
-        """Tell whether the pattern may match in a file that holds *data*."""
+        """Tell whether the pattern may match in a file with *data*."""
         rare = self.rarest in data or self.rarest.upper() in data  # seldom, so cheap
         if rare and self.literal in data.lower():
             return True
@@ -81,7 +81,7 @@ class Needed:
 
 
 def needed_by(pattern: str) -> Needed | None:
-    """Return what *pattern* needs; `None` if it uses more than the plain part of the syntax."""
+    """Return the text that *pattern* needs; None if the pattern has more than plain syntax."""
     pattern = pattern.removeprefix("(?i)")  # case is ignored anyway
     tokens, at = [], 0
     while at < len(pattern):
@@ -99,7 +99,7 @@ def needed_by(pattern: str) -> Needed | None:
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:
-    """Return the longest text that must be there: outside groups, and not optional."""
+    """Return the longest text that must match: outside groups, and not optional."""
     runs, depth = [""], 0
     for token, follower in zip_longest(tokens, tokens[1:]):
         depth += (token.lastgroup == "open") - (token.lastgroup == "close")
@@ -150,7 +150,7 @@ def _range(member: re.Match[str]) -> str:
 
 
 def _char(spelt: str) -> str:
-    """Return the character a pattern spells so."""
+    """Return the character that is written as *spelt* in a pattern."""
     if spelt.startswith("\\x"):
         return chr(int(spelt[2:], 16))
     return _CONTROLS.get(spelt[1:], spelt[1:]) if spelt[0] == "\\" else spelt

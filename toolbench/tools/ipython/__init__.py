@@ -1,4 +1,4 @@
-"""Python cells: code in the namespace of this kernel, or in one of its own."""
+"""The tool that runs Python cells, in the namespace of this kernel or in a new one."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Break off what a thread is doing, from another thread, with KeyboardInterrupt."""
+"""Stop the work of a thread from another thread, with KeyboardInterrupt."""
 
 import signal
 import threading
@@ -12,23 +12,23 @@ from toolbench.runs.cancellation.async_exception import raise_in, receive
 
 
 class Breaker:
-    """Knows which thread works for a cell, and stops it there and nowhere else."""
+    """A switch that stops the thread of a cell, but only while it works for the cell."""
 
     def __init__(self) -> None:
-        """Nothing is under way."""
+        """Start without work."""
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._struck = False
         self._future: Future[Any] | None = None
         self.reason = ""
-        """Why the work was broken off; empty if it was not."""
+        """Why the work was stopped; empty if it was not."""
         self.interrupted = False
-        """Whether a KeyboardInterrupt is for all that goes on in the main thread."""
+        """Whether a KeyboardInterrupt is meant for all work in the main thread."""
         self._signalled = partial(_note, self)
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
-        """Let what is done inside be broken off, at the latest after *timeout* seconds."""
+        """Allow stopping the work in the `with` block; stop it after *timeout* seconds at the latest."""
         with self._lock:
             self._thread, self.reason = threading.get_ident(), ""
         self._listen()
@@ -46,16 +46,16 @@ class Breaker:
             self._end(timer)
 
     def _listen(self) -> None:
-        """Learn of a SIGINT: what is done inside may raise KeyboardInterrupt as well."""
+        """Watch for SIGINT, since the work itself may also raise KeyboardInterrupt."""
         self.interrupted = False
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, self._signalled)
-            else:  # whose handler it is, and when it raises, is not known
+            else:  # a foreign handler: it is unknown when it raises
                 self.interrupted = True
 
     def _end(self, timer: threading.Timer) -> None:
-        """From here on nothing is broken off; what was on its way has no effect any more."""
+        """Stop nothing from now on; an interrupt that was already sent has no effect."""
         while self._thread is not None:
             with suppress(KeyboardInterrupt), self._lock:
                 timer.cancel()
@@ -67,12 +67,12 @@ class Breaker:
                 self._thread = None
 
     def await_(self, future: "Future[Any]") -> Any:
-        """Return the result of *future*, which is cancelled if the work is broken off."""
+        """Return the result of *future*, which is cancelled if the work is stopped."""
         with self._lock:
             self._future = future
         try:
             return future.result()
-        except BaseException:  # an interrupt too: no caller waits for it any more
+        except BaseException:  # also at an interrupt: no caller waits for it now
             future.cancel()
             raise
         finally:
@@ -80,7 +80,7 @@ class Breaker:
                 self._future = None
 
     def break_off(self, reason: str = "interrupt") -> None:
-        """Stop what is under way, if anything is."""
+        """Stop the work, if there is any."""
         with self._lock:
             if self._thread is None:
                 return
@@ -101,7 +101,7 @@ class Breaker:
             signal.pthread_kill(thread, signal.SIGINT)  # also out of a sleep
 
     def _is_signalled(self) -> bool:
-        """Whether a SIGINT would raise KeyboardInterrupt in the thread."""
+        """Tell whether a SIGINT would raise KeyboardInterrupt in the thread."""
         return (
             self._thread == threading.main_thread().ident
             and signal.getsignal(signal.SIGINT) is self._signalled

@@ -1,4 +1,4 @@
-"""Collect what a cell prints and displays, and leave alone what others do meanwhile."""
+"""Collect the printed and displayed output of a cell, but not that of other work."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,19 +10,19 @@ from toolbench.tools.terminal.buffer import HeadAndTail
 
 Part = HeadAndTail | Mapping[str, Any]
 
-_one_at_a_time = RLock()  # a shell at work changes `builtins`, of which there is one
+_one_at_a_time = RLock()  # a running shell changes `builtins`, which all share
 
 
 class Captured:
-    """What a cell printed and displayed, in order: texts and mime bundles."""
+    """The output of a cell, in order: printed texts and displayed mime bundles."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start without output."""
         self.parts: list[Part] = []
         self._lock = Lock()
 
     def write(self, stream: str, text: str) -> None:
-        """Take *text* printed to *stream*: a model reads both as one."""
+        """Add *text* printed to *stream*; a model reads both streams as one."""
         data = text.encode("utf-8", "replace")
         with self._lock:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
@@ -32,14 +32,14 @@ class Captured:
                 last.write(data)
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Take the mime bundle *data*; one that is displayed again, by its *name*, comes again."""
+        """Add the mime bundle *data*, even if the same *name* was displayed before."""
         with self._lock:
             self.parts.append(data)
 
 
 @contextmanager
 def captured(shell: Any) -> Iterator[Captured]:
-    """Collect what this thread, and threads it starts, print and display by *shell*."""
+    """Collect the output of this thread, and of threads it starts, in *shell*."""
     result = Captured()
     with _one_at_a_time, redirect_to(result, shell):
         yield result

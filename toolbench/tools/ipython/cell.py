@@ -16,7 +16,7 @@ Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
 def new_name(numbers: Iterator[int]) -> str:
-    """Return what to call a cell: by the next of *numbers* that no other in this process has."""
+    """Return a name for a cell: with the next of *numbers* that is free in this process."""
     for number in numbers:
         name = f"<cell {number}>"
         entry = _lines(name, "")
@@ -26,7 +26,7 @@ def new_name(numbers: Iterator[int]) -> str:
 
 
 def forget(names: Iterable[str]) -> None:
-    """Forget the source lines of the cells *names*, whose code cannot run any more."""
+    """Forget the source lines of the cells *names*, whose code cannot run again."""
     for name in names:
         linecache.cache.pop(name, None)
 
@@ -41,11 +41,11 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
     Args:
         shell: The IPython shell.
         code: The code; magics are understood.
-        name: What tracebacks call the cell.
-        wait: Waits for a coroutine where the cell has an `await` at its top.
+        name: The name of the cell in tracebacks.
+        wait: Waits for a coroutine if the cell has an `await` at top level.
 
     Raises:
-        BaseException: What the code raises.
+        BaseException: Any error of the code.
     """
     source = shell.transform_cell(code)
     linecache.cache[name] = _lines(name, source)
@@ -75,7 +75,7 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
 
 
 def _evaluate(shell: Any, compiled: CodeType) -> Any:
-    return eval(compiled, shell.user_global_ns, shell.user_ns)  # noqa: S307 - running code is what it is for
+    return eval(compiled, shell.user_global_ns, shell.user_ns)  # noqa: S307 - its purpose is to run code
 
 
 async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
@@ -88,9 +88,9 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error* from the cell called *name* on.
+    """Return the traceback of *error*, from the cell called *name* on.
 
-    What the cell's own lines have no part in is told in a line.
+    An error outside the cell's own lines gives only its message.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:

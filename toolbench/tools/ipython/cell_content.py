@@ -1,4 +1,4 @@
-"""What a cell printed, displayed and returned -> content a model can read."""
+"""Turn the output and the result of a cell into content for a model."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
 
 
 def contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: neighbouring texts are one block, images stand alone."""
+    """Return *parts* as content: neighbouring texts become one block, each image its own."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)
@@ -45,7 +45,7 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """The text of *bundle* that says most: not `<Markdown object>`, if there is better."""
+    """Return the best text of *bundle*: not `<Markdown object>`, if there is a better one."""
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):
         return _cut(plain)

@@ -1,4 +1,4 @@
-"""Python cells as a tool: its action, its observation, its description."""
+"""The definition of the tool for Python cells: action, observation, description."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -38,7 +38,7 @@ class IPythonAction(Action):
 
 
 class IPythonObservation(Observation):
-    """What a cell printed, displayed and returned, in that order, or how it failed."""
+    """The printed and displayed output of a cell and its value, or its error."""
 
     error: str | None = Field(
         default=None, description="The class of the exception that ended the cell."
@@ -76,7 +76,7 @@ _WHERE = {
 
 
 class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
-    """Runs Python cells."""
+    """A tool that runs Python cells."""
 
     name = "execute_ipython_cell"
 
@@ -86,7 +86,7 @@ class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
 
         Args:
             conv_state: Not needed.
-            **params: What `IPythonExecutor` takes.
+            **params: The parameters of `IPythonExecutor`.
         """
         from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             IPythonExecutor,

@@ -1,4 +1,4 @@
-"""Python cells at work: run the code, collect what it shows, say how it went."""
+"""The executor of Python cells: run the code, collect its output, report its result."""
 
 from asyncio import CancelledError
 from collections.abc import Coroutine
@@ -22,14 +22,14 @@ Namespace = Literal["kernel", "fresh"]
 
 
 class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
-    """Runs cells, one at a time."""
+    """The executor of Python cells; it runs one cell at a time."""
 
     def __init__(self, *, namespace: Namespace | None = None) -> None:
         """Choose where cells run.
 
         Args:
-            namespace: `kernel`, the notebook's own; `fresh`, an empty one; left out, the
-                notebook's where there is a notebook.
+            namespace: `kernel` is the notebook's own, `fresh` an empty one. If left out, it
+                is the notebook's, if there is a notebook.
         """
         self.namespace: Namespace = namespace or (
             "kernel" if running_shell() is not None else "fresh"
@@ -39,7 +39,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         self._names: list[str] = []
         self._busy = RLock()
         self._breaker = Breaker()
-        self._loop = Portal()  # what cells await lives here from one to the next
+        self._loop = Portal()  # awaited tasks live here between cells
 
     def __call__(
         self, action: IPythonAction, conversation: Any = None
@@ -69,7 +69,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def _run(
         self, shell: Any, action: IPythonAction, name: str, output: Any
     ) -> tuple[BaseException | None, str]:
-        """Return what ended the cell early, if anything did, and what to say of it."""
+        """Run the cell; return the error that ended it, if any, and the text about it."""
         try:
             with self._breaker.breakable(action.timeout):
                 value = run_cell(shell, action.code, name, self._wait)
@@ -85,7 +85,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
             if self._breaker.interrupted:  # Kernel > Interrupt is for the whole cell
                 raise
             return error, explain(error, name)
-        except BaseException as error:  # noqa: BLE001 - a cell may raise anything: the model is told
+        except BaseException as error:  # noqa: BLE001 - a cell may raise anything: the model gets it
             return error, explain(error, name)
         return None, ""
 
@@ -124,7 +124,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         self._breaker.break_off()
 
     def close(self) -> None:
-        """Give the fresh namespace back; the notebook's stays as it is."""
+        """Delete the fresh namespace; the notebook's stays as it is."""
         self._breaker.break_off()
         with self._busy:
             self._loop.close()

@@ -1,4 +1,4 @@
-"""Where cells run: the shell of this kernel, or one made for the purpose."""
+"""A new IPython shell for cells that do not run in the kernel's own shell."""
 
 import atexit
 import sys
@@ -9,10 +9,10 @@ from traitlets.config import Config
 
 
 class FreshShell:
-    """An IPython shell with a namespace of its own and no history."""
+    """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make it. It becomes the shell of the process only where there is none."""
+        """Make the shell. It becomes the shell of the process only if there is none."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell
@@ -20,11 +20,11 @@ class FreshShell:
         try:
             self.shell: Any = make(config=config, user_ns={})
         finally:
-            sys.modules["__main__"] = main  # the shell puts its own there
+            sys.modules["__main__"] = main  # the shell replaces it
         atexit.unregister(self.shell.atexit_operations)
 
     def close(self) -> None:
-        """Give the namespace back."""
+        """Delete the namespace."""
         self.shell.user_ns.clear()
         self.shell.atexit_operations()
         if self._is_the_one:

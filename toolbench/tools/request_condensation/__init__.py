@@ -1,4 +1,4 @@
-"""The tool that asks for a summary of a conversation that has grown long."""
+"""The tool that asks for a summary of a long conversation."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The request for a summary as a model sees it."""
+"""The definition of the tool that asks for a summary: action, observation, description."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -9,24 +9,24 @@ from toolbench.core.tool import ToolDefinition
 
 
 class CondensationRequestAction(Action):
-    """The wish that the older part of the conversation be summarised."""
+    """A request to summarise the older part of the conversation."""
 
 
 class CondensationRequestObservation(Observation):
-    """That the summary is on its way."""
+    """A note that the summary will be made."""
 
 
 class CondensationRequestTool(
     ToolDefinition[CondensationRequestAction, CondensationRequestObservation]
 ):
-    """Asks for a summary. Source of the names: OpenHands, `request_condensation`."""
+    """A tool that asks for a summary. Source of the names: OpenHands, `request_condensation`."""
 
-    name: ClassVar[str] = "request_condensation"  # type: ignore[misc]  # as a subclass says it
+    name: ClassVar[str] = "request_condensation"  # type: ignore[misc]  # as in a subclass
 
     def declared_resources(
         self, action: CondensationRequestAction
     ) -> DeclaredResources:
-        """Nothing: it only leaves a note."""
+        """Return no resources: the call only leaves a note."""
         return DeclaredResources()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The request for a summary at work: it leaves a note with the conversation."""
+"""The executor of the request for a summary: it leaves a note in the conversation."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from toolbench.tools.request_condensation.definition import (
 class CondensationRequestExecutor(
     ToolExecutor[CondensationRequestAction, CondensationRequestObservation]
 ):
-    """Has the conversation condense before the next request."""
+    """The executor that lets the conversation condense before the next request."""
 
     def __call__(
         self, action: CondensationRequestAction, conversation: Any = None
     ) -> CondensationRequestObservation:
-        """Leave the note; where no model takes part there is nothing to summarise."""
+        """Leave the note; without a model in the conversation, return an error."""
         if getattr(conversation, "agent", None) is None:
             return CondensationRequestObservation.from_text(
                 "There is no conversation with a model here, so nothing to summarise.",

@@ -1,1 +1,1 @@
-"""Which files a search looks at: glob patterns, .gitignore rules, the walk through directories."""
+"""Choose the files to search: glob patterns, .gitignore rules, the walk through directories."""

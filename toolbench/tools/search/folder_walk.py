@@ -1,4 +1,4 @@
-"""Walk through directories, past what is hidden or ignored, without following links."""
+"""Walk through directories without hidden or ignored files, and without following links."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _Rules = tuple[IgnoreFile, ...]
 
 
 class Walk:
-    """All files below a directory, links to files too, as paths relative to it, unordered."""
+    """The files below a directory, also links to files, as relative paths in no order."""
 
     def __init__(
         self,
@@ -36,14 +36,14 @@ class Walk:
         """Walk from *base*.
 
         Args:
-            base: Where to begin, links resolved; it may itself be hidden or ignored.
-            top: Up to where .gitignore files hold, outside a repository.
-            only_path: What the paths of the files match fully; all files if left out.
-            only_name: What their names match fully, if that says it all: looked at instead.
-            hidden: Whether to visit what begins with a dot; `.git` is never visited.
+            base: The directory to begin with, links resolved; it may be hidden or ignored.
+            top: The highest directory whose .gitignore counts, outside a repository.
+            only_path: Must match the whole path of a file; all files if left out.
+            only_name: Must match the whole name of a file; used instead of *only_path*.
+            hidden: Whether to include names that begin with a dot; `.git` is never included.
             links: Whether links to files count as files.
-            deepest: How many directories may stand between *base* and a file.
-            stopped: Asked before each directory; true ends the walk.
+            deepest: The most directories between *base* and a file.
+            stopped: Called before each directory; true ends the walk.
         """
         self._origin = origin_of(base, top)
         self.base = base
@@ -57,27 +57,27 @@ class Walk:
         self._deepest = deepest
         self._stopped = stopped
         self.ignored: list[str] = []
-        """The directories that were left out because they are ignored, relative to *base*."""
+        """The ignored directories that were left out, relative to *base*."""
         whole = kernel_directories(base)
         self.left_out = {path.removeprefix(self.prefix) for path in whole}
-        """The directories of the kernel, relative to *base*: a walk does not go there."""
+        """The directories of the operating system's kernel, relative to *base*: left out too."""
         self.unreadable = 0
-        """How many directories could not be read."""
+        """The number of directories that could not be read."""
 
     @property
     def has_rules(self) -> bool:
-        """Whether a .gitignore holds already where it begins."""
+        """Whether a .gitignore counts already for the first directory."""
         rules = self.base / ".gitignore"
         return bool(self._rules) or os.path.exists(rules)  # noqa: PTH110 - never raises
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it is to end."""
+        """Whether the walk has to end."""
         return self._stopped()
 
     @property
     def prefix(self) -> str:
-        """What makes the paths absolute."""
+        """The prefix that makes the paths absolute."""
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
@@ -90,7 +90,7 @@ class Walk:
             if ".gitignore" in names:
                 own = read_rules(self._origin, below)
                 rules = (*rules, own) if own else rules
-            inside = below[begin:]  # this loop is what a walk costs
+            inside = below[begin:]  # nearly all time is spent in this loop
             for name, entry in zip(names, entries, strict=True):
                 if name[0] == "." and (name == ".git" or not self.hidden):
                     continue
@@ -121,7 +121,7 @@ class Walk:
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
-        """Tell whether *entry* is a link to a file, and these are wanted."""
+        """Tell whether *entry* is a link to a file, if such links are wanted."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
         except OSError:  # it leads in a circle

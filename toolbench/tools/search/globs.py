@@ -14,9 +14,7 @@ _TOKEN = re.compile(
     |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]|(?P<plain>[^\[\\])""",
     re.VERBOSE | re.DOTALL,
 )
-_IN_SET = re.compile(
-    r"\\(.)|[\[\]&~|^]", re.DOTALL
-)  # what a set of `re` takes otherwise
+_IN_SET = re.compile(r"\\(.)|[\[\]&~|^]", re.DOTALL)  # special in a set of `re`
 _NOT_HIDDEN = r"(?!\.)"
 _MAX_CHOICES = 1_000
 _EVERYWHERE = ("", ".", "**")
@@ -28,12 +26,12 @@ def is_magic(part: str) -> bool:
 
 
 def names_hidden(pattern: str) -> bool:
-    """Tell whether *pattern* writes a dot that begins a name."""
+    """Tell whether *pattern* has a name that begins with a dot."""
     return _HIDDEN.search(pattern) is not None
 
 
 def deepest(pattern: str) -> float:
-    """Return the most directories that may stand before the name of a file it means."""
+    """Return the most directories before the name of a file that *pattern* can match."""
     if "**" in pattern or "/" not in pattern:
         return inf
     return pattern.removeprefix("./").count("/")
@@ -41,9 +39,9 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return what fully matches the names of the files that *pattern* means at any depth.
+    """Return a regex that matches the whole names of the files *pattern* means, at any depth.
 
-    None if it says more than that: of directories, or of names that begin with a dot.
+    None if *pattern* is about more than that: directories, or names that begin with a dot.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -59,10 +57,10 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return what fully matches the relative paths that *pattern* means.
+    """Return a regex that matches the whole relative paths *pattern* means.
 
-    Without a slash it means names at any depth. A wildcard never matches a slash, nor a dot
-    that begins a name; `**` between slashes matches any number of directories.
+    A pattern without a slash matches names at any depth. A wildcard never matches a slash, or
+    a dot at the start of a name; `**` between slashes matches any number of directories.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -74,9 +72,9 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return the regex of what fully matches the paths that *pattern* of a .gitignore means.
+    """Return the regex for the whole paths that *pattern* in a .gitignore means.
 
-    There, braces are nothing special, and wildcards match dots too.
+    In a .gitignore braces are not special, and wildcards match dots too.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -85,7 +83,7 @@ def rule_regex(pattern: str) -> str:
 
 
 def _choices(pattern: str) -> list[str]:
-    """Return *pattern* once for every choice its braces leave."""
+    """Return *pattern* once for each choice in its braces."""
     depth, cuts, at = 0, [0], 0
     while at < len(pattern):
         match pattern[at]:
@@ -115,7 +113,7 @@ def _choices(pattern: str) -> list[str]:
 
 
 def _path(parts: list[str], guard: str) -> str:
-    """Return the regular expression of one path; *guard* stands before leading wildcards."""
+    """Return the regular expression of one path; *guard* is put before leading wildcards."""
     *above, name = parts
     regex = "".join(
         f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/"

@@ -1,4 +1,4 @@
-"""Stop what is under way, from another thread."""
+"""Stop searches that are running, from another thread."""
 
 from collections.abc import Callable
 
@@ -6,22 +6,22 @@ from toolbench.tools.failure_sentence import RunError
 
 
 class Interrupts:
-    """Counts interrupts; work that began before the last one is interrupted."""
+    """A counter of interrupts; each one stops the work that began before it."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start without interrupts."""
         self._count = 0
 
     def add(self) -> None:
-        """Interrupt all that is under way."""
+        """Interrupt all work that is running."""
         self._count += 1
 
     def since_now(self) -> Callable[[], bool]:
-        """Return what tells whether there was an interrupt since this call."""
+        """Return a function that tells whether there was an interrupt since now."""
         begun = self._count
         return lambda: self._count != begun
 
 
 def interrupted() -> RunError:
-    """Return what to say of a search that was stopped."""
+    """Return the error of a search that was stopped."""
     return RunError("The search was interrupted. Search a smaller directory, or again.")

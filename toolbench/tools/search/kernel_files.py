@@ -1,4 +1,4 @@
-"""Directories whose files the kernel makes up: some never end, and some change by being read."""
+"""The directories of the kernel, as /proc: some files never end, some change when they are read."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolbench.tools.files.regular_file import read_regular
 
-_ALWAYS = ("/proc", "/sys", "/dev")  # whatever file system they are of
+_ALWAYS = ("/proc", "/sys", "/dev")  # on any file system
 _TYPES = frozenset(
     (
         "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devfs", "devpts",
@@ -19,7 +19,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def kernel_directories(base: Path) -> set[str]:
-    """Return those below *base*, links resolved, as absolute paths: where a walk does not go."""
+    """Return the kernel's directories below *base*, links resolved, as absolute paths."""
     below = f"{str(base).rstrip('/')}/"
     paths = {path for path, kind in _mounted().items() if kind in _TYPES}
     paths.update(map(os.path.realpath, _ALWAYS))
@@ -27,7 +27,7 @@ def kernel_directories(base: Path) -> set[str]:
 
 
 def is_of_the_kernel(base: Path) -> bool:
-    """Tell whether *base*, links resolved, is such a directory, or below one."""
+    """Tell whether *base*, links resolved, is a directory of the kernel, or below one."""
     mounted = _mounted()
     above = (str(directory) for directory in (base, *base.parents))
     nearest = next((path for path in above if path in mounted), None)
@@ -35,7 +35,7 @@ def is_of_the_kernel(base: Path) -> bool:
 
 
 def _mounted() -> dict[str, str]:
-    """Return the type of each file system by where it is mounted; nothing where that is not told."""
+    """Return the types of file systems by mount point; empty if the system does not list them."""
     try:
         table = read_regular("/proc/self/mountinfo", _MOST_BYTES)
     except OSError:  # not Linux

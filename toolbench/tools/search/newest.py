@@ -1,4 +1,4 @@
-"""Order files by when they were changed, and show the first of them."""
+"""Sort files by the time of their last change, and list the first of them."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,11 +7,11 @@ from heapq import heapify, heappop
 from toolbench.tools.failure_sentence import readable
 
 CAP = 100
-"""How many files a search returns."""
+"""The most files that a search returns."""
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths* behind *prefix*, those changed last first; what is gone is left out."""
+    """Yield *paths* with *prefix*, the latest change first; files that are gone are left out."""
     heap = []
     for path in paths:
         whole = prefix + path
@@ -19,7 +19,7 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
             heap.append((-os.stat(whole).st_mtime_ns, whole))  # noqa: PTH116 - for every hit
         except OSError:
             continue
-    heapify(heap)  # a caller who wants a few of many need not wait for the order of all
+    heapify(heap)  # for a few of many files, no need to sort all
     while heap:
         yield heappop(heap)[1]
 
@@ -27,14 +27,14 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
 def report(
     files: list[str], *, none: str, more: str, directories: int, unread: int = 0
 ) -> str:
-    """Return what a model reads: *files* a line each, and what it should know of the rest.
+    """Return the text for a model: *files*, one a line, and remarks about the rest.
 
     Args:
         files: The files found.
-        none: What to say if there are none.
-        more: What to say if there are more, else empty.
-        directories: How many directories could not be read.
-        unread: How many files could not.
+        none: The text if there are no files.
+        more: The text if there are more files, else empty.
+        directories: The number of directories that could not be read.
+        unread: The number of files that could not be read.
     """
     lines = [readable(file) for file in files] or [none]
     lines += [more] if more else []

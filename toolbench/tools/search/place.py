@@ -1,4 +1,4 @@
-"""Where a search begins: what a model gives as path and pattern, as a directory and a rest."""
+"""Find the directory where a search begins, from the path and pattern of a model."""
 
 import os
 from pathlib import Path
@@ -10,14 +10,14 @@ from toolbench.tools.search.globs import is_magic
 
 
 class Pattern(NamedTuple):
-    """A glob, taken apart: the directories it names, and what it says of those below."""
+    """A glob in two parts: the directory it names, and the pattern below that directory."""
 
     directory: str
     rest: str
 
 
 def split_pattern(pattern: str) -> Pattern:
-    """Return *pattern* taken apart; `src/*.py` begins in `src`, and means just that directory."""
+    """Split *pattern*: `src/*.py` begins in `src`, and matches only in that directory."""
     pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's raises for ~nobody
     *above, name = pattern.split("/")
     names = next((n for n, part in enumerate(above) if is_magic(part)), len(above))
@@ -28,7 +28,7 @@ def split_pattern(pattern: str) -> Pattern:
 
 
 def place_of(path: str | None, working_dir: Path) -> Path:
-    """Return the file or directory *path* names, links followed.
+    """Return the file or directory at *path*, links followed.
 
     Raises:
         RunError: If it does not exist.
@@ -50,7 +50,7 @@ def resolved(path: Path) -> Path:
     """Return *path*, which may not exist, with its links followed.
 
     Raises:
-        RunError: If it can be no path: too long, a circle of links, or no text for one.
+        RunError: If it is not a possible path: too long, a circle of links, a wrong character.
     """
     try:
         return path.resolve()
@@ -61,10 +61,10 @@ def resolved(path: Path) -> Path:
 
 
 def check_working_dir(working_dir: Path) -> None:
-    """Check that there is a directory to search when a call names none.
+    """Check that *working_dir*, which is searched if a call gives no path, is a directory.
 
     Raises:
-        ValueError: If *working_dir* is none. The reference SDK raises that too.
+        ValueError: If it is not. The reference SDK raises that too.
     """
     if not os.path.isdir(working_dir):  # noqa: PTH112 - Path's raises, as above
         msg = (

@@ -1,4 +1,4 @@
-"""The task tracker as a model and a form see it: tasks, what goes in, what comes out."""
+"""The definition of the task tracker: tasks, action, observation, description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ _ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
 
 
 def _status(value: Any) -> Any:
-    """Return the status that *value*, as models write it, stands for."""
+    """Return the status that *value* means, in the spellings of models."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_").replace(" ", "_")
@@ -60,7 +60,7 @@ class TaskTrackerAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """What is asked; for `plan`, the tasks."""
+        """The command; for `plan`, also the tasks."""
         if self.command == "view":
             return Text("View the task list", style="bold")
         return Text("Plan\n", style="bold").append_text(checklist(self.task_list))
@@ -82,7 +82,7 @@ class TaskTrackerObservation(Observation):
 
 
 def summary(tasks: Sequence[TaskItem]) -> str:
-    """`3 tasks: 1 done, 1 in progress, 1 to do`."""
+    """Return a summary: `3 tasks: 1 done, 1 in progress, 1 to do`."""
     states = [task.status for task in tasks]
     labels = {"done": "done", "in_progress": "in progress", "todo": "to do"}
     parts = [f"{states.count(s)} {n}" for s, n in labels.items() if s in states]
@@ -90,7 +90,7 @@ def summary(tasks: Sequence[TaskItem]) -> str:
 
 
 def checklist(tasks: Sequence[TaskItem]) -> Text:
-    """Return *tasks* for a person, a line each, notes below."""
+    """Return *tasks* for people, one line each, with notes below."""
     view = Text()
     for number, task in enumerate(tasks, 1):
         view.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
@@ -122,10 +122,10 @@ Example:
 
 
 class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation]):
-    """Shows and replaces a list of tasks. Source of the names: OpenHands, `task_tracker`."""
+    """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`."""
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """The list: calls that use one run in order."""
+        """Return the list as resource: calls that use the same list run in order."""
         file = getattr(self.executor, "file", None)
         name = (
             f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
@@ -139,8 +139,8 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
         """Return the tool.
 
         Args:
-            conv_state: Its persistence directory is where the list is kept, in `TASKS.json`.
-            save_dir: Where to keep it instead. Without either it lives as long as the tool.
+            conv_state: Has the persistence directory for the list, which is in `TASKS.json`.
+            save_dir: Another directory for it. Without any, the list lives as long as the tool.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             TaskTrackerExecutor,

@@ -1,4 +1,4 @@
-"""The task tracker at work: the list in memory, or in TASKS.json."""
+"""The executor of the task tracker: it keeps the list in memory, or in TASKS.json."""
 
 import os
 from collections.abc import Sequence
@@ -38,16 +38,16 @@ class _Loaded(NamedTuple):
 
 
 class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation]):
-    """Keeps a list of tasks. One kept in a file is read from there at every call."""
+    """The executor that keeps a list of tasks; a list in a file is read again at every call."""
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
         """Keep the list in `TASKS.json` in *save_dir*, or in memory.
 
         Raises:
-            ValueError: If *save_dir* can be no path.
+            ValueError: If *save_dir* is not a possible path.
         """
         self.file: Path | None = None
-        """Where the list is kept; None: in memory."""
+        """The file with the list; None if it is in memory."""
         if save_dir is not None:
             check_directory(save_dir)
             self.file = Path(save_dir).absolute() / "TASKS.json"
@@ -109,7 +109,7 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
 
 
 def _load(file: Path) -> _Loaded:
-    """Read *file*. One that holds no tasks is renamed, so that it is never written over.
+    """Read *file*. A file without a task list is renamed, so that it is never overwritten.
 
     Raises:
         RunError: If it cannot be read.

@@ -1,4 +1,4 @@
-"""Web pages as Markdown."""
+"""The tool that reads web pages as Markdown."""
 
 from typing import TYPE_CHECKING
 

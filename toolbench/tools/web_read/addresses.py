@@ -1,4 +1,4 @@
-"""The network addresses that may be connected to: public ones, unless others are allowed."""
+"""Check network addresses: only public ones are allowed, unless private ones are too."""
 
 import asyncio
 import ipaddress
@@ -11,16 +11,16 @@ IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""All that is handed out of IPv6: what is outside is this machine, this network or nothing."""
+"""The public part of IPv6: other addresses are this machine, this network or not in use."""
 _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
-"""For protocols, and one cloud's metadata; Python 3.11 before 3.11.9 calls most of it global."""
+"""Addresses for protocols, and one cloud's metadata; for Python before 3.11.9 most are global."""
 _SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
-"""Out of use (RFC 7526); whether it is global depends on the Python."""
+"""Not in use any more (RFC 7526); whether it is global depends on the version of Python."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (
     0x0000_5EFE,
     0x0200_5EFE,
-)  # the third quarter of an address that ends in IPv4
+)  # the third quarter of an address that ends with an IPv4 address
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -36,16 +36,16 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 def is_public(address: str) -> bool:
-    """Tell whether *address* is one of the open internet, however it is wrapped."""
+    """Tell whether *address*, and any address inside it, is public."""
     try:
         outer = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(map(_is_open, _meant(outer)))
+    return all(map(_is_open, _reachable(outer)))
 
 
 def _is_open(ip: IP) -> bool:
-    """Whether *ip* itself, not what is written inside it, is one of the open internet."""
+    """Tell whether *ip* itself, without addresses inside it, is public."""
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _UNICAST:
         return False
     if ip in _PROTOCOLS or ip in _SIXTOFOUR:
@@ -53,13 +53,13 @@ def _is_open(ip: IP) -> bool:
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
-def _meant(ip: IP) -> Iterator[IP]:
-    """What connecting to *ip* can lead to: itself, and IPv4 addresses inside it.
+def _reachable(ip: IP) -> Iterator[IP]:
+    """Yield the addresses that a connection to *ip* can reach: itself, and IPv4 addresses inside.
 
-    Only two prefixes stand for IPv4 addresses of the open internet: those of mapped addresses
-    (RFC 4291) and of the public translator (RFC 6052). There the inner address is all that
-    counts. The others that hold one (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are of no
-    network but the own one, and so not open themselves.
+    Only two prefixes mean public IPv4 addresses: those of mapped addresses (RFC 4291) and of the
+    public translator (RFC 6052). For them only the inner address counts. The other forms with an
+    inner address (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only in one's own
+    network, so they are not public themselves.
     """
     if isinstance(ip, ipaddress.IPv4Address):
         yield ip
@@ -77,9 +77,9 @@ def _meant(ip: IP) -> Iterator[IP]:
 async def allowed(
     host: str, port: int, *, resolver: Resolver, private: bool
 ) -> list[str]:
-    """Return the addresses of *host* that may be connected to.
+    """Return the addresses of *host*, if connections to it are allowed.
 
-    All must be public: a name that also leads elsewhere is up to something.
+    All must be public: a name that also has a private address may be an attack.
 
     Raises:
         RunError: If the name is not known, or one address is not public.

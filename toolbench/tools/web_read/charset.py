@@ -1,4 +1,4 @@
-"""Bytes of a page -> text, by what the server, the page and the bytes themselves say."""
+"""Decode the bytes of a page, with the encoding from the bytes, the server or the page."""
 
 import codecs
 import re
@@ -12,19 +12,19 @@ _BOMS = (
 )
 _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
-_LOOK = 2048  # bytes in which a page declares itself
+_LOOK = 2048  # bytes in which a page declares its encoding
 
 
 def decode(data: bytes, declared: str | None) -> str:
     """Return *data* as text.
 
-    A byte order mark counts first, then what the server *declared*, then the page, then
-    UTF-8. What fits none of them is read as Windows-1252, as browsers do.
+    A byte order mark counts first, then the encoding the server *declared*, then the page's own,
+    then UTF-8. Other bytes are read as Windows-1252, as browsers do.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return data.decode(encoding, "replace")
-    for name in (declared, _said(_META, data), _said(_XML, data)):
+    for name in (declared, _declared_in(_META, data), _declared_in(_XML, data)):
         if name and (known := _known(name)):
             return data.decode(known, "replace")
     try:
@@ -35,16 +35,16 @@ def decode(data: bytes, declared: str | None) -> str:
         return data.decode("cp1252", "replace")
 
 
-def _said(pattern: re.Pattern[bytes], data: bytes) -> str | None:
+def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
     match = pattern.search(data[:_LOOK])
     return match[1].decode("ascii") if match else None
 
 
 def _known(name: str) -> str | None:
-    """The codec for *name*, as the web means it; None if there is none for text."""
+    """Return the codec for *name*, with its meaning on the web; None if it has none for text."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
-        return "cp1252"  # what pages that say so are written in
+        return "cp1252"  # pages with this declaration really use it
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):

@@ -1,4 +1,4 @@
-"""Reading the web as a tool: its action, its observation, its description."""
+"""The definition of the tool that reads web pages: action, observation, description."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -71,11 +71,11 @@ Examples:
 
 
 class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
-    """Reads web pages."""
+    """A tool that reads web pages."""
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether the library that makes Markdown of HTML is there."""
+        """Tell whether the library that turns HTML into Markdown is installed."""
         if find_spec("html_to_markdown") is None:
             return Unusable(
                 "Reading web pages needs html-to-markdown. "
@@ -89,7 +89,7 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
 
         Args:
             conv_state: Not needed.
-            **params: What `WebReadExecutor` takes.
+            **params: The parameters of `WebReadExecutor`.
         """
         from toolbench.tools.web_read.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
             WebReadExecutor,

@@ -1,7 +1,7 @@
-"""Get what is at an address, every hop checked before anything is sent.
+"""Get the content at a web address; the address of each redirect is checked before a request.
 
-The connection goes to the very address that was checked, so a name that changes its meaning in
-between gains nothing.
+The connection uses exactly the network address that was checked, so an attacker gains nothing by
+changing the address of a name in between.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _STEP = httpx2.Timeout(15.0)  # seconds for one connection, one read
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a server sent."""
+    """The answer of a server."""
 
     url: str
     status: int
@@ -32,21 +32,21 @@ class Fetched:
     charset: str | None
     body: bytes
     is_cut: bool
-    """Whether there was more than is read."""
+    """Whether the body was longer than the limit."""
 
 
 async def fetch(
     url: str, *, resolver: Resolver = resolve, private: bool = False
 ) -> Fetched:
-    """Return what is at *url*, after redirects.
+    """Return the content at *url*, after redirects.
 
     Args:
         url: The address.
         resolver: Finds the network addresses of a host.
-        private: Whether addresses that are not public may be connected to.
+        private: Whether connections to private addresses are allowed.
 
     Raises:
-        RunError: If it may not or cannot be had; the sentence says why.
+        RunError: If it is not allowed or not possible; the message says why.
     """
     async with httpx2.AsyncClient(
         headers=_HEADERS, timeout=_STEP, trust_env=False, follow_redirects=False
@@ -69,7 +69,7 @@ async def fetch(
 
 
 def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Return *url*, seen from *base*, if it is one that may be read."""
+    """Return *url*, perhaps relative to *base*, after a check that it may be read."""
     try:
         target = base.join(url) if base is not None else httpx2.URL(url.strip())
     except (httpx2.InvalidURL, ValueError) as error:
@@ -90,7 +90,7 @@ def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
 async def _answer(
     client: httpx2.AsyncClient, target: httpx2.URL, addresses: list[str]
 ) -> httpx2.Response:
-    """Ask *addresses*, one after the other, as if they were the host."""
+    """Send the request to *addresses*, one after another, until one answers."""
     failure = ""
     for address in addresses:
         request = client.build_request(
@@ -140,7 +140,7 @@ def _broken(target: httpx2.URL, error: Exception) -> RunError:
 
 
 def status_line(status: int) -> str:
-    """`404 Not Found`."""
+    """Return the status in words: `404 Not Found`."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reading the web at work: fetch, make text of it, show a part."""
+"""The executor that reads web pages: fetch a page, turn it into text, return a part."""
 
 from concurrent.futures import CancelledError, Future
 from threading import Lock
@@ -22,11 +22,11 @@ from toolbench.tools.web_read.markdown_page import Page, read_page
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_ERROR_SHOWN = 1_000  # characters of what a server says of an error
+_ERROR_SHOWN = 1_000  # characters of a server's error page
 
 
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
-    """Reads pages; remembers the last one, so that its parts fit together."""
+    """The executor that reads pages; it keeps the last page, so that its parts fit together."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
         """Prepare to read.
 
         Args:
-            timeout: Seconds a page may take, redirects and all.
-            allow_private: Also read from this machine and private networks. Only for
-                servers one runs oneself: a model may be talked into reading them.
+            timeout: Seconds a page may take, with all redirects.
+            allow_private: Also read from this machine and private networks. Only for your
+                own servers: a page may persuade a model to read them.
             resolver: Finds the network addresses of a host and port.
         """
         self._timeout = timeout
@@ -55,20 +55,20 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
     ) -> WebReadObservation:
         """Read the page."""
         try:
-            return self._observed(action)
+            return self._read(action)
         except RunError as failure:
             return WebReadObservation.from_text(
                 str(failure), is_error=True, url=action.url
             )
 
-    def _observed(self, action: WebReadAction) -> WebReadObservation:
+    def _read(self, action: WebReadAction) -> WebReadObservation:
         last = self._last
         if action.start and last is not None and last[0] == action.url:
             fetched, page = last[1:]
         else:
             fetched = self._fetched(action.url)
             if fetched.content_type in _IMAGES and fetched.status < 400:
-                return _told(fetched, _image(fetched))
+                return _observation(fetched, _image(fetched))
             page = _page(fetched)
             self._last = action.url, fetched, page
         if fetched.status >= 400:
@@ -76,7 +76,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
                 f"The server answered {status_line(fetched.status)}. Check the address."
             )
             text = f"{msg}\n\n{page.text[:_ERROR_SHOWN]}".strip()
-            return _told(fetched, contents_of(text), page.title, is_error=True)
+            return _observation(fetched, contents_of(text), page.title, is_error=True)
         return _part(fetched, page, action.start)
 
     def _fetched(self, url: str) -> Fetched:
@@ -95,7 +95,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             msg = f"{url!r} took longer than {self._timeout:g} s. Try another page."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # does nothing unless the caller gave up
+            future.cancel()  # has no effect unless the caller gave up
             with self._lock:
                 self._under_way.discard(future)
 
@@ -150,7 +150,7 @@ def _part(fetched: Fetched, page: Page, start: int) -> WebReadObservation:
         text += f"\n\n[Only the first {MAX_BYTES:,} bytes were read.]"
     elif not whole:
         text = "[The page has no text. If scripts make it, use a browser.]"
-    return _told(
+    return _observation(
         fetched,
         contents_of(head + text),
         page.title,
@@ -158,7 +158,7 @@ def _part(fetched: Fetched, page: Page, start: int) -> WebReadObservation:
     )
 
 
-def _told(
+def _observation(
     fetched: Fetched, content: list[Content], title: str | None = None, **fields: Any
 ) -> WebReadObservation:
     return WebReadObservation(

@@ -1,4 +1,4 @@
-"""HTML -> Markdown: what a page says, without what it does."""
+"""Turn an HTML page into Markdown, without scripts and other active parts."""
 
 import re
 from html import unescape
@@ -8,7 +8,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
 _SILENT = ["svg", "math", "canvas", "iframe", "object", "embed", "audio", "video"]
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
-_HEAD = 100_000  # characters in which a title is looked for
+_HEAD = 100_000  # characters in which to search the title
 _SCRIPTED = re.compile(
     r"!?\[([^\[\]]*)\]\(<?\s*(?:javascript|vbscript|data):[^()\s]*(?:\([^()]*\)[^()\s]*)*\)",
     re.IGNORECASE,
@@ -23,11 +23,13 @@ class Page(NamedTuple):
 
 
 def read_page(html: str, url: str) -> Page:
-    """Return *html*, which came from *url*, as Markdown with absolute links.
+    """Return *html* from *url* as Markdown with absolute links.
 
     Menus are left out, unless there is nothing else.
     """
-    html = html.encode("utf-8", "replace").decode()  # half a surrogate is no character
+    html = html.encode(
+        "utf-8", "replace"
+    ).decode()  # half a surrogate pair is not a character
     text = _markdown(html, url, menus=False) or _markdown(html, url, menus=True)
     title = _TITLE.search(html, 0, _HEAD)
     return Page((title and " ".join(unescape(title[1]).split())) or None, text)
