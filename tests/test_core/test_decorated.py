@@ -86,7 +86,7 @@ class TestKindsOfFunctions:
             """Draw."""
 
         draw.__annotations__["size"] = Unpack[tuple[int]]
-        with pytest.raises(RegistrationError, match="draw: a model cannot be asked"):
+        with pytest.raises(RegistrationError, match="draw: a model cannot send"):
             tool(draw)
 
     def test_positional_only_arguments_are_passed_by_position(self):
@@ -250,8 +250,8 @@ class TestWhatCannotBeATool:
                 unresolved,
                 "unresolved: an annotation cannot be read: .*'Nowhere' is not defined",
             ),
-            (unknown, "unknown: a model cannot be asked for these arguments.*Unknown"),
-            (nested, "nested: a model cannot be asked for these arguments.*Unknown"),
+            (unknown, "unknown: a model cannot send these arguments.*Unknown"),
+            (nested, "nested: a model cannot send these arguments.*Unknown"),
             (
                 Holder.method,
                 r"method: Holder.method is not bound .*: tool\(the_object.method\)",

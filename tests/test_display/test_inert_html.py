@@ -124,7 +124,7 @@ class TestBundles:
     def test_says_that_a_widget_is_one(self):
         """A widget cannot be shown inside a run; its repr would be noise."""
         view = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "HBox()"}
-        assert bundle_text(view) == "[a widget: a run can show none]"
+        assert bundle_text(view) == "[a widget, which a run cannot show]"
 
     @pytest.mark.parametrize("payload", PAYLOADS)
     @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ class TestGlobs:
     @pytest.mark.parametrize("pattern", ["[", "a[b", "{a", "{a,{b}", "a\\", "[z-a]"])
     def test_malformed(self, pattern):
         """A pattern that is not well formed is refused with a sentence."""
-        with pytest.raises(RunError, match="is no glob pattern"):
+        with pytest.raises(RunError, match="is not a valid glob pattern"):
             path_regex(pattern)
 
     def test_too_many_choices(self):
@@ -127,7 +127,7 @@ class TestGlobs:
         try:
             regex = path_regex(pattern)
         except RunError as error:
-            assert re.search("is no glob pattern|too many choices", str(error))
+            assert re.search("is not a valid glob pattern|too many choices", str(error))
         else:
             assert not regex.fullmatch("/")
 

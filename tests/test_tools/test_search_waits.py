@@ -73,7 +73,7 @@ class TestOneFile:
         [tool] = GrepTool.create(working_dir=tmp_path)
         seen = in_time(tool, {"pattern": "x", "path": path})
         assert seen.is_error
-        assert seen.text.startswith(f"{path} is no regular file and no directory")
+        assert seen.text.startswith(f"{path} is neither a regular file nor a directory")
 
 
 class TestRules:

@@ -187,7 +187,7 @@ class TestAnswers:
         site.pages["/half"] = half
         result = reader.read(f"{site.url}/half")
         assert result.is_error
-        assert "did not answer as it should" in result.text
+        assert "did not answer correctly" in result.text
 
     def test_that_do_not_come_are_not_waited_for(self, site):
         """The timeout is for the whole page, however slowly it drips."""
@@ -235,7 +235,7 @@ class TestAnswers:
             ("example.org", "Only http"),
             ("", "Only http"),
             ("http://", "names no host"),
-            ("http://[::1/", "no address"),
+            ("http://[::1/", "not a valid address"),
             ("http://me:secret@example.org/", "user name or password"),
         ],
     )

@@ -137,7 +137,9 @@ class Portal:
     def leave_behind(self) -> None:
         """Forget the loop without stopping it: in a forked process its thread does not run."""
         if self._portal is not None:
-            with suppress(StopIteration):  # it never waits: nothing would wake it here
+            with suppress(
+                StopIteration
+            ):  # it must not wait: nothing would wake it here
                 self._portal.stop().send(None)
         self._begin()
 

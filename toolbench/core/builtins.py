@@ -46,7 +46,7 @@ class ThinkAction(Action):
 
 
 class ThinkObservation(Observation):
-    """A note that the thought was logged."""
+    """A confirmation that the thought was logged."""
 
 
 class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):

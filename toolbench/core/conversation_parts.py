@@ -67,7 +67,7 @@ class PendingCalls(Protocol):
         """Change the arguments of a call."""
 
     def answer(self, chosen: Any, result: Any) -> None:
-        """Answer a call by hand."""
+        """Answer a call with *result*, without running the tool."""
 
     def refuse(self, chosen: Any, reason: str) -> None:
         """Answer calls with the reason why they do not run."""
@@ -106,7 +106,7 @@ class ModelRequest(Protocol):
 
     @property
     def cost(self) -> float | None:
-        """What the answer cost, in dollars; None if that is not known."""
+        """The cost of the answer, in dollars; None if it is unknown."""
 
     @property
     def summary(self) -> str:
@@ -136,7 +136,7 @@ class ConversationLoop(Protocol):
 
     @property
     def money_left(self) -> float | None:
-        """How many dollars it may still cost; None if there is no limit."""
+        """The dollars that it may still cost; None if there is no limit."""
 
     @property
     def usage(self) -> Any:
@@ -158,10 +158,10 @@ class ConversationLoop(Protocol):
         """Take steps until there is a reason to stop."""
 
     def pause(self) -> None:
-        """Stop soon."""
+        """Stop before the next request or the next calls."""
 
     def interrupt(self) -> None:
-        """Stop at once."""
+        """Stop the request and the tools at once."""
 
     def ask(self) -> Sequence[ConversationEvent]:
         """Ask the model; its calls then wait."""

@@ -144,18 +144,18 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
 def innermost(function: Callable[..., Any]) -> Any:
     """Return the function inside *function*: a partial, a wrapper or a callable object."""
-    by_name = _named(function)
+    by_name = _function_or_class(function)
     return unwrap(by_name if by_name is not type(function) else by_name.__call__)
 
 
 def home_of(executor: Any) -> str:
     """Return where the work of *executor* is defined: its module and qualified name."""
     is_function = isinstance(executor, FunctionExecutor)
-    does = _named(executor.function) if is_function else type(executor)
+    does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
 
 
-def _named(function: Any) -> Any:
+def _function_or_class(function: Any) -> Any:
     """Return the function itself, or the class of a callable object."""
     while isinstance(function, partial):
         function = function.func

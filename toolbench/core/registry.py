@@ -28,7 +28,7 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 class _Recipe(NamedTuple):
     make: Registered
     places: tuple[str, str]
-    """Where it was defined; a cell that runs again registers from the same places."""
+    """The places where it was defined; a cell that runs again has the same places."""
 
 
 class ToolRegistry:

@@ -151,7 +151,7 @@ class Schema(Displayed, BaseModel):
 
         @property
         def kind(self) -> str:
-            """The name of the class, unless there is a field of that name."""
+            """The name of the class, unless a field is called `kind`."""
 
     def __getattr__(self, name: str) -> Any:
         # called for missing attributes only; a property would hide a field called `kind`

@@ -227,7 +227,7 @@ class Conversation:
         other = type(self)(self.state, agent=self.agent)
         try:
             other.loop.begin_like(self.loop, event)
-        except BaseException:  # also an interrupt: what it opened is closed
+        except BaseException:  # also at an interrupt: close its tools
             other.close()
             raise
         return other
@@ -288,7 +288,7 @@ class Conversation:
         conversation = cls(state, agent=agent, **options)
         try:
             conversation.loop.read(path)
-        except BaseException:  # also an interrupt: what it opened is closed
+        except BaseException:  # also at an interrupt: close its tools
             conversation.close()
             raise
         return conversation

@@ -81,7 +81,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         """
         tool_class = _kinds.resolve(kind.partition("[")[0])
         if not issubclass(tool_class, cls):
-            msg = f"Kind {kind!r} is no {cls.__name__}."
+            msg = f"Kind {kind!r} is not a {cls.__name__}."
             raise KindError(msg)
         return tool_class
 
@@ -356,7 +356,7 @@ class ToolDefinition(
             if type(action) is not self.action_type:
                 action = self.action_of(action)
             return self._observed(self._invoke(action, conversation), conversation)
-        except Exception as error:  # whatever it says may hold a secret
+        except Exception as error:  # its message may hold a secret
             masked = masked_error(error, conversation)
             if masked is error:
                 raise
@@ -385,7 +385,7 @@ class ToolDefinition(
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
             return self._observed(result, conversation)
-        except Exception as error:  # whatever it says may hold a secret
+        except Exception as error:  # its message may hold a secret
             masked = masked_error(error, conversation)
             if masked is error:
                 raise

@@ -17,7 +17,7 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.display.tables import as_frame, shape_text, table_html, table_text
 from toolbench.wording import counted
 
-_MOST = 50  # blocks, and images in one
+_MOST = 50  # the most blocks, and images in a block
 _LEAST = 2_000  # characters that every block may have
 
 

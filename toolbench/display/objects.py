@@ -98,14 +98,14 @@ def tool_bundle(
         arguments: The arguments of a prepared call; without any, the parameters are shown.
     """
     summary = tool.description.strip().partition("\n")[0]
-    lines = [_named(tool), *([summary] if summary else [])]
+    lines = [_headline(tool), *([summary] if summary else [])]
     if arguments:
         lines.append(f"arguments: {json_text(dict(arguments))}")
         details = _arguments_html(tool, arguments)
     else:
         parameters = _parameters(tool)
-        lines += _taken(parameters)
-        details = _described(parameters)
+        lines += _parameter_lines(parameters)
+        details = _parameters_html(parameters)
     html = tool_html(tool) + details
     bundle = {"text/plain": to_text("\n".join(lines)), "text/html": html}
     return Redactor(tool.secrecy.defaults).bundle(bundle)
@@ -114,18 +114,18 @@ def tool_bundle(
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
     """Return the help text of a tool: its name, description and parameters."""
     parts = (
-        _named(tool),
+        _headline(tool),
         tool.description.strip(),
-        "\n".join(_taken(_parameters(tool))),
+        "\n".join(_parameter_lines(_parameters(tool))),
     )
     return to_text("\n\n".join(filter(None, parts)))
 
 
-def _named(tool: ToolDefinition[Any, Any]) -> str:
+def _headline(tool: ToolDefinition[Any, Any]) -> str:
     return _one_line(f"{tool.title} ({tool.name}, {tool.source})")
 
 
-def _taken(parameters: Mapping[str, str]) -> list[str]:
+def _parameter_lines(parameters: Mapping[str, str]) -> list[str]:
     return [f"  {_one_line(f'{name}: {what}')}" for name, what in parameters.items()]
 
 
@@ -134,7 +134,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _described(rows: Mapping[str, str]) -> Html:
+def _parameters_html(rows: Mapping[str, str]) -> Html:
     """Return the parameters and their descriptions, one line each."""
     lines = "".join(
         f"<div><b>{short(name)}</b>: {short(text, _ABOUT)}</div>"

@@ -69,7 +69,7 @@ def result_html(
     """
     blocks = read_by_model(observation)
     call = _call(action) if action is not None else ""
-    looks = call + _looks(observation, limit, later)
+    looks = call + _view_html(observation, limit, later)
     read = _model_card(blocks, limit)
     if _reads_the_same(observation, blocks):
         exact = fold("As text, as the model reads it", read.content)
@@ -128,8 +128,8 @@ def _content(observation: Observation) -> Sequence[Content]:
     return content
 
 
-def _looks(observation: Observation, limit: int, later: int = 0) -> str:
-    """Return the view of a result; without a view of its own, tables and JSON as such."""
+def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
+    """Return the view of a result; if it defines none, a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
         returned = returned_frame(observation)
         if returned is not None:

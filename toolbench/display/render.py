@@ -100,7 +100,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Lay *renderable* out; if its markup is wrong, without markup if Rich can."""
+    """Lay *renderable* out; wrong markup is shown as text, if Rich can do that."""
     problem = ""
     for markup in (True, False):
         try:

@@ -101,14 +101,14 @@ def head_of(frame: Frame) -> TableHead:
     """Return the first rows of *frame*, with each cell as it is shown."""
     rows = islice(frame.itertuples(index=True, name=None), ROWS)
     return TableHead(
-        tuple(_shown(name) for name in list(frame.columns)),
+        tuple(_cell_text(name) for name in list(frame.columns)),
         (frame.shape[0], frame.shape[1]),
-        tuple(tuple(map(_kept, row)) for row in rows),
+        tuple(tuple(map(_cell_value, row)) for row in rows),
     )
 
 
-def _kept(cell: Any) -> Any:
-    return cell if isinstance(cell, bool | int | float) else _shown(cell)
+def _cell_value(cell: Any) -> Any:
+    return cell if isinstance(cell, bool | int | float) else _cell_text(cell)
 
 
 def shape_text(frame: Frame) -> str:
@@ -139,7 +139,7 @@ def table_html(
     )
     left = (
         f'<div {mark} style="{REMARK}">{escape(text)}</div>'
-        for mark, text in _left(frame, rows)
+        for mark, text in _notices(frame, rows)
     )
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
@@ -155,7 +155,7 @@ def _later(frame: Frame, rows: int, count: int) -> str:
     texts: list[list[str]] = []
     room = _ROOM
     for row in islice(frame.itertuples(index=True, name=None), rows, rows + count):
-        texts.append([_shown(cell) for cell in row[: _COLUMNS + 1]])
+        texts.append([_cell_text(cell) for cell in row[: _COLUMNS + 1]])
         room -= sum(map(len, texts[-1]))
         if room < 0:
             break
@@ -169,14 +169,14 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
     for name, side in zip(names, _sides(names, body), strict=True):
         table.add_column(Text(name), overflow="fold", justify=side)
     for row in body:
-        table.add_row(*(Text(_shown(cell)) for cell in row))
+        table.add_row(*(Text(_cell_text(cell)) for cell in row))
     remark = _remark(frame, rows)
     return "\n".join(filter(None, (to_text(table, width=width), remark)))
 
 
 def _names(frame: Frame) -> list[str]:
     """Return the heads of the columns shown; empty for the column of the rows' labels."""
-    return ["", *(_shown(name) for name in islice(frame.columns, _COLUMNS))]
+    return ["", *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
 
 
 def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
@@ -207,10 +207,10 @@ def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
 
 
 def _remark(frame: Frame, rows: int) -> str:
-    return " ".join(filter(None, (text for _, text in _left(frame, rows))))
+    return " ".join(filter(None, (text for _, text in _notices(frame, rows))))
 
 
-def _left(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
+def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
     """Yield the notices of rows and columns left out, each with its HTML attribute."""
     height, width = frame.shape
     yield "data-toolbench-left-out", left_out(height - rows, "row") * (height > rows)
@@ -219,7 +219,7 @@ def _left(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
 
 
 def _head(name: Any, side: _Side, kind: str = "") -> str:
-    style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_shown(name))
+    style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_cell_text(name))
     if not label:  # an empty head confuses screen readers
         return f'<td style="{style}"></td>'
     type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(
@@ -229,8 +229,8 @@ def _head(name: Any, side: _Side, kind: str = "") -> str:
 
 
 def _cell(value: Any, side: _Side) -> str:
-    return f'<td style="{CELL};text-align:{side}">{escape(_shown(value))}</td>'
+    return f'<td style="{CELL};text-align:{side}">{escape(_cell_text(value))}</td>'
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return shorten(visible(str_of(value)), _LONGEST)

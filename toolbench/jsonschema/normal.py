@@ -144,7 +144,7 @@ class Node:
 
     @property
     def is_deprecated(self) -> bool:
-        """Whether the value should no longer be sent."""
+        """Whether callers should stop sending the value."""
         return self.schema.get("deprecated") is True
 
     @property
@@ -238,7 +238,7 @@ class Node:
 
     @property
     def alternatives(self) -> tuple["Node", ...]:
-        """The alternatives without branches of their own; the node itself if it has no branches."""
+        """The innermost alternatives; the node itself if it has no branches."""
         return self._ends if self.schema.get("anyOf") else (self,)
 
     @cached_property

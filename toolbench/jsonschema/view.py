@@ -118,7 +118,7 @@ class SchemaView:
         if schema is False:
             return Node(self, raw, {"not": {}}, notice="allows no value")
         if not isinstance(schema, Mapping):
-            return Node(self, raw, {}, notice=f"is no schema: {schema!r:.60}")
+            return Node(self, raw, {}, notice=f"is not a schema: {schema!r:.60}")
         schema = dict(with_limits_as_numbers(schema))
         schema = fold_all_of(schema, self._target)
         folded = fold_alternatives(schema, self._target)
@@ -134,7 +134,7 @@ class SchemaView:
             )
         schema, unknown = guess_type(folded.schema)
         if unknown:
-            notice = notice or f"has a type no JSON Schema knows: {unknown!r:.60}"
+            notice = notice or f"has an unknown type: {unknown!r:.60}"
         return Node(
             self,
             raw,

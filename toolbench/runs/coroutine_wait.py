@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class _Asked:
+class _Request:
     """A question and the future of its answer."""
 
     question: Any
@@ -27,7 +27,7 @@ class _Asked:
 
 
 @dataclass
-class _Ended:
+class _End:
     """The end of the call: its result or its error."""
 
     result: Any = None
@@ -49,14 +49,14 @@ class CoroutineWait(Generic[T]):
         """Answer questions with *answerer*, a plain function, and call *meanwhile* now and then."""
         self._answerer = answerer
         self._meanwhile = meanwhile
-        self._messages: SimpleQueue[_Asked | _Ended] = SimpleQueue()
+        self._messages: SimpleQueue[_Request | _End] = SimpleQueue()
         self._task: asyncio.Task[None] | None = None
         self._is_over = False
 
     def put(self, question: Any) -> "Future[Answer]":
         """Send *question* to the waiting thread; after the wait the answer is a cancel."""
         answer: Future[Answer] = Future()
-        self._messages.put(_Asked(question, answer))
+        self._messages.put(_Request(question, answer))
         if self._is_over:  # checked last, so that no question is left
             self._drop()
         return answer
@@ -79,7 +79,7 @@ class CoroutineWait(Generic[T]):
         portal.refuse_inside()
         try:
             loop.call_soon_threadsafe(self._begin, call, loop)
-            while isinstance(event := wait(self._messages, self._meanwhile), _Asked):
+            while isinstance(event := wait(self._messages, self._meanwhile), _Request):
                 self._answer(event.question, event.answer)
         except BaseException:  # also at KeyboardInterrupt: cancel the task
             self.cancel(loop)
@@ -94,7 +94,7 @@ class CoroutineWait(Generic[T]):
 
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
         """Cancel the call and end the wait for it, from any thread."""
-        self._messages.put(_Ended(error=asyncio.CancelledError()))
+        self._messages.put(_End(error=asyncio.CancelledError()))
         with suppress(RuntimeError):  # the loop has ended, and with it the call
             loop.call_soon_threadsafe(self._cancel_task)
 
@@ -107,9 +107,9 @@ class CoroutineWait(Generic[T]):
 
     async def _deliver(self, call: Callable[[], Coroutine[Any, Any, T]]) -> None:
         try:
-            self._messages.put(_Ended(await call()))
+            self._messages.put(_End(await call()))
         except BaseException as error:  # noqa: BLE001 - the waiting thread gets it, also a cancellation
-            self._messages.put(_Ended(error=error))
+            self._messages.put(_End(error=error))
 
     def _cancel_task(self) -> None:
         if self._task is not None:
@@ -132,6 +132,6 @@ class CoroutineWait(Generic[T]):
         with suppress(Empty):
             while True:
                 event = self._messages.get_nowait()
-                if isinstance(event, _Asked):
+                if isinstance(event, _Request):
                     with suppress(InvalidStateError):  # its caller has stopped waiting
                         event.answer.set_result(Answer("cancel"))

@@ -26,12 +26,12 @@ def ask_in_cell(question: Question) -> Answer:
     if current_thread() is not main_thread():
         return decline(question)
     try:
-        return _asked(question)
+        return _answer_to(question)
     except (EOFError, OSError, RuntimeError):  # "no stdin" raises one of these
         return decline(question)
 
 
-def _asked(question: Question) -> Answer:
+def _answer_to(question: Question) -> Answer:
     head = f"{question.asked_by} asks: " if question.asked_by else ""
     intro = f"{head}{question.message}"
     if question.schema is YES_OR_NO:
@@ -45,7 +45,7 @@ def _asked(question: Question) -> Answer:
         accepted = _BOOLEANS.get(answer, False)
         return Answer("accept", {"answer": True}) if accepted else Answer("decline")
     for _ in range(_TRIES):
-        content = _filled_in(intro, question.schema)
+        content = _form_content(intro, question.schema)
         problems = question.problems(content)
         if not problems:
             return Answer("accept", content)
@@ -53,13 +53,13 @@ def _asked(question: Question) -> Answer:
     return Answer("decline")
 
 
-def _filled_in(intro: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _form_content(intro: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     whole = read(schema)
     content: dict[str, Any] = {}
     for number, (name, field) in enumerate(whole.properties.items()):
         about = field.explanation or field.title or name
         prompt = f"{about}{_remark(field, optional=name not in whole.required)}: "
-        text = _typed(f"{intro}\n{prompt}" if number == 0 else prompt, name, field)
+        text = _typed_text(f"{intro}\n{prompt}" if number == 0 else prompt, name, field)
         if text:
             content[name] = _value(text, field)
     return content
@@ -72,7 +72,7 @@ def _remark(field: Node, *, optional: bool) -> str:
     return f" ({'; '.join(words)})" if words else ""
 
 
-def _typed(prompt: str, name: str, field: Node) -> str:
+def _typed_text(prompt: str, name: str, field: Node) -> str:
     hidden = any(is_secret(name, node.schema) for node in field.alternatives)
     ask = getpass if hidden else input
     return ask(visible(prompt))  # a terminal would obey control codes of a server

@@ -93,7 +93,7 @@ def perform_together(
             match _next(events, running, is_left):
                 case None:
                     return
-                case _Asked() as request:
+                case _Request() as request:
                     request.answer()
                 case job:
                     running.remove(job)
@@ -110,7 +110,7 @@ def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action)
     return run_here(tool, call_of(tool, call))
 
 
-class _Asked:
+class _Request:
     """A question of a job, which the thread that waits for all jobs passes on."""
 
     def __init__(self, question: Question, asker: Asker) -> None:
@@ -228,7 +228,7 @@ def _keys(run: Run) -> frozenset[Any]:
 def _ask(
     say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question
 ) -> Answer:
-    request = _Asked(question, asker)
+    request = _Request(question, asker)
     say(request)
     while not run.cancelled:
         with suppress(TimeoutError):
@@ -236,4 +236,4 @@ def _ask(
     return Answer("cancel")
 
 
-_Message = _Job | _Asked
+_Message = _Job | _Request

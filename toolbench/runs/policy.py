@@ -15,7 +15,7 @@ Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
 _MAX_ARGUMENT = 300  # characters of each argument in the question
 _AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
-_WHY = "Why not? The model is told; leave it empty to say nothing."
+_WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
     "type": "object",
     "properties": {"reason": {"type": "string", "description": "the reason"}},

@@ -118,10 +118,10 @@ def decline(question: Question) -> Answer:
 def preset(*answers: Any) -> Asker:
     """Return an asker that gives *answers* in turn, then declines; see `answering`."""
     queue = iter(answers)
-    return lambda question: _given(question, next(queue, None))
+    return lambda question: _preset_answer(question, next(queue, None))
 
 
-def _given(question: Question, value: Any) -> Answer:
+def _preset_answer(question: Question, value: Any) -> Answer:
     if value is None:
         return decline(question)
     if isinstance(value, Answer):

@@ -69,9 +69,9 @@ def observation_of(
     """
     if isinstance(result, Observation):  # also a plain one, for an error
         return result
-    by_name = _named(result, observation_type)
+    by_name = _class_by_kind(result, observation_type)
     if observation_type is None:
-        return _written_down(result, by_name) or ResultObservation(
+        return _loaded(result, by_name) or ResultObservation(
             content=contents_of(result), result=result
         )
     try:
@@ -91,7 +91,9 @@ def observation_of(
         raise TypeError(msg) from error
 
 
-def _named(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
+def _class_by_kind(
+    result: Any, expected: type[Observation] | None
+) -> type[Observation] | None:
     """Return the class that *result* names in `kind`, unless *expected* has such a field."""
     kind = None
     with suppress(Exception):  # a foreign mapping may raise
@@ -105,7 +107,7 @@ def _named(result: Any, expected: type[Observation] | None) -> type[Observation]
     return None
 
 
-def _written_down(result: Any, by_name: type[Observation] | None) -> Observation | None:
+def _loaded(result: Any, by_name: type[Observation] | None) -> Observation | None:
     with suppress(Exception):  # as above
         if by_name is not None:
             return by_name.from_dict(result)
@@ -116,7 +118,7 @@ def _written_down(result: Any, by_name: type[Observation] | None) -> Observation
 
 def _fields(result: Any) -> dict[str, Any] | None:
     if isinstance(result, BaseModel):
-        return result.model_dump(round_trip=True)  # without what is computed
+        return result.model_dump(round_trip=True)  # without computed fields
     if is_dataclass(result) and not isinstance(result, type):
         return asdict(result)
     return dict(result) if isinstance(result, Mapping) else None

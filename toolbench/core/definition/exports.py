@@ -50,7 +50,7 @@ class Exports:
             security_risk: Ask the model to rate each call; only for tools that are not
                 read-only, and never in place of an argument of that name. It is the first
                 property: a call that is cut off keeps its rating.
-            summary: Ask the model for one line on the purpose of the call: the next property.
+            summary: Ask the model for one line on the purpose of the call; the second property.
         """
         return parameters_of(self.action_type).get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -98,7 +98,7 @@ class Exports:
         return exported
 
     def _declared_hints(self) -> dict[str, Any]:
-        """The hints the tool declares; MCP's defaults are no declarations."""
+        """Return the hints that the tool declares, without MCP's defaults."""
         annotations = self.annotations
         return (
             {}

@@ -253,6 +253,6 @@ def _action_class(
     except (PydanticUserError, NameError) as error:
         # the next sentence is about models the user never sees
         reason = str(error).partition("\n")[0].partition(". Set ")[0].rstrip(".")
-        msg = f"{name}: a model cannot be asked for these arguments: {reason}."
+        msg = f"{name}: a model cannot send these arguments: {reason}."
         raise RegistrationError(msg) from error
     return cast("type[Action]", model)

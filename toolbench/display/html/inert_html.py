@@ -87,10 +87,10 @@ class _Writer:
         self._room = room
         self._parts: list[str] = []
         self._open: list[tuple[str, str]] = []  # tag as read, markup that closes it
-        self._says_something = False
+        self._has_content = False
 
     def result(self) -> Html:
-        if not self._says_something:
+        if not self._has_content:
             return Html("")
         closing = (end for _, end in reversed(self._open))
         body = "".join((*self._parts, *closing))
@@ -138,7 +138,7 @@ class _Writer:
             text = unescape(raw)[: self._room]
             self._room -= len(text)
             self._parts.append(escape(text))
-            self._says_something |= not text.isspace()
+            self._has_content |= not text.isspace()
 
     def _enter(self, tag: str, begin: str, end: str) -> None:
         if len(self._open) < _DEEPEST and self._room > 0:
@@ -156,7 +156,7 @@ class _Writer:
         image = read_image(address)
         if not image.problem:
             self._parts.append(image.html)
-            self._says_something = True
+            self._has_content = True
 
 
 def _after(source: str, tag: str, place: int) -> int:

@@ -30,7 +30,7 @@ def bundle_html(data: Mapping[str, Any]) -> Html:
 def bundle_text(data: Mapping[str, Any]) -> str:
     """Return *data* as text, for a terminal or a log."""
     if _WIDGET in data:
-        return "[a widget: a run can show none]"
+        return "[a widget, which a run cannot show]"
     if "text/plain" in data:
         return visible(to_text(from_ansi(str(data["text/plain"]), limit=LIMIT)))
     if "application/json" in data:

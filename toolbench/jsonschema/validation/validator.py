@@ -88,8 +88,8 @@ def _flaw(text: str, error: ValueError) -> str:
     if half is None:
         return f"cannot be read: {error}"
     return (
-        f"has a text with half of a character, {half[0]!a}, which no JSON can carry: "
-        "the halves of a character (a surrogate pair) have to stand together"
+        f"has a text with half of a character, {half[0]!a}, which JSON cannot hold: "
+        "the halves of a character (a surrogate pair) must be together"
     )
 
 

@@ -99,7 +99,7 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* names only the place or the kind of a secret, not the secret."""
+    """Tell whether *name* is that of a secret's place or kind, as `token_url`, not of the secret."""
     return bool(_PLACES.search(_snake(name)))
 
 

@@ -84,7 +84,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return the same if *behind* more bytes at the end may be a part of a separator."""
+        """Return `begun` of *data*, after which *behind* bytes follow that may begin a separator."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)

@@ -79,7 +79,7 @@ class KernelWrite:
 
     def __call__(self, stream: Any, text: str) -> Any:
         """Write *text* to *stream*, or to the sink of the work that writes."""
-        if type(text) is _Judged:  # the function set over `write` called ours again
+        if type(text) is _SafeText:  # the function set over `write` called ours again
             return self._real(stream, text)
         if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
             self._descriptor(stream).write(text)
@@ -94,10 +94,10 @@ class KernelWrite:
 
     def _pass_on(self, stream: Any, text: Any) -> Any:
         write = vars(stream).get("write") or MethodType(self._real, stream)
-        return write(_Judged(text) if isinstance(text, str) else text)
+        return write(_SafeText(text) if isinstance(text, str) else text)
 
 
-class _Judged(str):
+class _SafeText(str):
     """A text in which secrets are hidden already."""
 
     __slots__ = ()

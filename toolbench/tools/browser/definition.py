@@ -106,7 +106,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
             conv_state: Not needed.
             **params: The parameters of `BrowserExecutor`.
         """
-        from toolbench.tools.browser.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.browser.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             BrowserExecutor,
         )
 

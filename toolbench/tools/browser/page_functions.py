@@ -24,7 +24,7 @@ async def _element(page: Any, bid: str) -> Any:
     """Return the element with the ref *bid* in the newest snapshot."""
     ref = _REF.fullmatch(bid.strip())
     if ref is None:
-        msg = f"{bid!r} is no ref of an element: take one like e12 from the snapshot."
+        msg = f"{bid!r} is not the ref of an element: take one like e12 from the snapshot."
         raise RunError(msg)
     element = page.locator(f"aria-ref={ref[1]}")
     if await element.count() == 0:
@@ -172,7 +172,7 @@ async def upload_file(page: Any, bid: str, file: str | list[str]) -> None:
     files = [file] if isinstance(file, str) else file
     missing = next((f for f in files if not Path(f).is_file()), None)
     if missing is not None:
-        msg = f"There is no file {missing!r} to upload. Give the path of one there is."
+        msg = f"There is no file {missing!r} to upload. Give the path of an existing file."
         raise RunError(msg)
     element = await _element(page, bid)
     if await element.evaluate("e => e.matches('input[type=file]')"):

@@ -41,7 +41,7 @@ def parse(code: str) -> list[Step]:
         tree = ast.parse(code.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        msg = f"The code is no Python{where}: {error.args[0]}. Write one call a line."
+        msg = f"The code is not valid Python{where}: {error.args[0]}. Write one call per line."
         raise RunError(msg) from error
     if not tree.body:
         msg = "There is nothing to do in the code. noop() looks at the page."
@@ -62,7 +62,7 @@ def signature_of(function: Function) -> str:
 def _step(statement: ast.stmt) -> Step:
     written = ast.unparse(statement)
     if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
-        msg = f"Line {statement.lineno}, {_brief(written)}, is no call of a function. {_ONLY}"
+        msg = f"Line {statement.lineno}, {_brief(written)}, is not a function call. {_ONLY}"
         raise RunError(msg)
     call = statement.value
     name = ast.unparse(call.func)
@@ -90,7 +90,7 @@ def _step(statement: ast.stmt) -> Step:
     except (TypeError, ValueError, RecursionError) as error:
         why = str(error)
         if "malformed node" in why:
-            why = "arguments are literals: strings, numbers, lists of them"
+            why = "arguments must be literals: strings, numbers, lists of them"
         raise _misfit(statement, function, why) from error
     arguments = {key: getattr(fields, key) for key in type(fields).model_fields}
     return Step(function, arguments, _brief(written))
@@ -102,7 +102,7 @@ _ONLY = f"Only these are understood: {', '.join(FUNCTIONS)}."
 def _misfit(statement: ast.stmt, function: Function, why: str) -> RunError:
     name, right = function.__name__, signature_of(function)
     return RunError(
-        f"Line {statement.lineno}: {name} cannot be called so: {why}. Write {right}."
+        f"Line {statement.lineno}: {name} cannot be called like this: {why}. Write {right}."
     )
 
 

@@ -78,7 +78,7 @@ class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
         Raises:
             ValueError: If there is no such directory.
         """
-        from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             GlobExecutor,
         )
         from toolbench.tools.search.place import (  # noqa: PLC0415 - as above

@@ -92,7 +92,7 @@ class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
         Raises:
             ValueError: If there is no such directory.
         """
-        from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             GrepExecutor,
         )
         from toolbench.tools.search.place import (  # noqa: PLC0415 - as above

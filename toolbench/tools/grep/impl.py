@@ -117,7 +117,7 @@ def _check_searchable(place: Path) -> None:
         RunError: If it is not a directory, or a directory of the kernel.
     """
     if not place.is_dir():
-        msg = f"{readable(str(place))} is no regular file and no directory: only those are searched."
+        msg = f"{readable(str(place))} is neither a regular file nor a directory: only those are searched."
         raise RunError(msg)
     if is_of_the_kernel(place):
         msg = (

@@ -51,7 +51,7 @@ class LinePattern:
             RunError: If it is no regular expression, or reaches over a line end.
         """
         if re.search(r"\n|\\n|\\x0[aA]", _NO_LINE_END.sub("", pattern)):
-            msg = f"{pattern!r} reaches over a line end, but lines are searched one by one. Look for a part that is in one line."
+            msg = f"{pattern!r} spans several lines, but lines are searched one by one. Search for a part within one line."
             raise RunError(msg)
         self._pattern = pattern
         self._regex = _compiled(pattern)
@@ -190,7 +190,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
     except (re.error, regex.error, OverflowError, RecursionError) as error:
         msg = (
             f"{pattern!r} is not a valid regular expression: {error}. Put a backslash before "
-            "each of ( ) [ ] { } * + ? that is meant as it stands."
+            "each of ( ) [ ] { } * + ? to match it literally."
         )
         raise RunError(msg) from None
 

@@ -88,7 +88,7 @@ class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
             conv_state: Not needed.
             **params: The parameters of `IPythonExecutor`.
         """
-        from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             IPythonExecutor,
         )
 

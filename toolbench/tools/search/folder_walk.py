@@ -124,5 +124,5 @@ class Walk:
         """Tell whether *entry* is a link to a file, if such links are wanted."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
-        except OSError:  # it leads in a circle
+        except OSError:  # a circle of links
             return False

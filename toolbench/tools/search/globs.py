@@ -72,7 +72,7 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return the regex for the whole paths that *pattern* in a .gitignore means.
+    """Return a regex that matches the whole paths *pattern* in a .gitignore means.
 
     In a .gitignore braces are not special, and wildcards match dots too.
 
@@ -154,6 +154,6 @@ def _token(token: re.Match[str]) -> str:
 
 def _malformed(pattern: str, why: str) -> RunError:
     return RunError(
-        f"{pattern!r} is no glob pattern: {why}. Put a backslash before a character that is "
-        "meant as it stands."
+        f"{pattern!r} is not a valid glob pattern: {why}. Put a backslash before a character "
+        "to match it literally."
     )

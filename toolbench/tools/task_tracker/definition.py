@@ -142,7 +142,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
             conv_state: Has the persistence directory for the list, which is in `TASKS.json`.
             save_dir: Another directory for it. Without any, the list lives as long as the tool.
         """
-        from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             TaskTrackerExecutor,
         )
 

@@ -104,7 +104,9 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
     try:
         return _TASKS.dump_json(tasks, indent=2) + b"\n"
     except PydanticSerializationError:
-        msg = "A task holds half a character, as '\\ud800' is. Write the whole one."
+        msg = (
+            "A task has half a character, such as '\\ud800'. Write the whole character."
+        )
         raise RunError(msg) from None
 
 
@@ -127,7 +129,7 @@ def _load(file: Path) -> _Loaded:
     except ValidationError as error:
         aside = _set_aside(file)
         why = pydantic_problems(error)[0]
-        note = f"{file} held no task list ({why}); it is kept as {aside}. "
+        note = f"{file} had no task list ({why}); it is kept as {aside}. "
         return _Loaded([], note=note)
 
 

@@ -73,7 +73,7 @@ def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
     try:
         target = base.join(url) if base is not None else httpx2.URL(url.strip())
     except (httpx2.InvalidURL, ValueError) as error:
-        msg = f"{url!r} is no address: {error}. Write it as https://host/path."
+        msg = f"{url!r} is not a valid address: {error}. Write it as https://host/path."
         raise RunError(msg) from error
     if target.scheme not in ("http", "https"):
         msg = f"Only http:// and https:// addresses are read, not {url!r}."
@@ -135,7 +135,7 @@ async def _read(target: httpx2.URL, response: httpx2.Response) -> Fetched:
 def _broken(target: httpx2.URL, error: Exception) -> RunError:
     why = str(error) or type(error).__name__
     return RunError(
-        f"{target.host} did not answer as it should ({why}). Try again, or another page."
+        f"{target.host} did not answer correctly ({why}). Try again, or another page."
     )
 
 
