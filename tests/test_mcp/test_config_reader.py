@@ -144,14 +144,17 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("config", "said"),
         [
-            ({"theme": "dark"}, "holds no servers"),
-            ({"mcpServers": "none"}, "holds no servers"),
+            ({"theme": "dark"}, "has no servers"),
+            ({"mcpServers": "none"}, "has no servers"),
             ({"servers": {"a": {"commnad": "x"}}}, "'command' to start or a 'url'"),
-            ({"a": {"command": 3}}, "Server 'a': A command is a str"),
-            ({"a": {"command": "x", "args": 5}}, "its args a list, not str and int"),
+            ({"a": {"command": 3}}, "Server 'a': 'command' must be a str"),
+            ({"a": {"command": "x", "args": 5}}, "'args' a list, not str and int"),
             ({"a": {"command": ["x"], "args": "y"}}, "not list and str"),
-            ({"a": {"command": "x", "env": ["A=1"]}}, "'env' maps names to values"),
-            ({"a": {"url": "http://h", "headers": ["a: b"]}}, "'headers' maps names"),
+            ({"a": {"command": "x", "env": ["A=1"]}}, "'env' must map names to values"),
+            (
+                {"a": {"url": "http://h", "headers": ["a: b"]}},
+                "'headers' must map names",
+            ),
             ({"a": {"command": "x", "timeout": "soon"}}, "a number, not 'soon'"),
             ({"a": {"url": "http://[bad"}}, "The host in the URL cannot be read"),
             ("http://[bad", "The host in the URL cannot be read"),

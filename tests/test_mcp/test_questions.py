@@ -122,7 +122,7 @@ class TestTheOlderWay:
         observation = session.tool("visit")({})
         assert observation.is_error
         assert observation.warnings == [
-            "This server asks in the older way: `%mcp reconnect curious --mode legacy`."
+            "This server needs the older protocol to ask: run `%mcp reconnect curious --mode legacy`."
         ]
         session.reconnect("legacy")
         with answering(lambda question: Answer("accept")):

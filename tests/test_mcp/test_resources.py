@@ -119,7 +119,7 @@ class TestTemplates:
         try:
             assert isinstance(read.expand(**values), str)
         except ValueError as error:
-            assert "is none of RFC 6570" in str(error)
+            assert "is not valid by RFC 6570" in str(error)
 
     def test_say_what_is_missing(self):
         """A template without a value says which."""

@@ -140,8 +140,8 @@ class TestMisfits:
         ("content", "warning"),
         [
             ("just text", "not a list of blocks"),
-            (3, "no list of blocks"),
-            ([1], "no object"),
+            (3, "not a list of blocks"),
+            ([1], "not an object"),
         ],
     )
     def test_of_the_protocol_are_warnings(self, content, warning):
@@ -167,7 +167,7 @@ class TestMisfits:
         said = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
         failed = with_way_back(tool_observation("t", text(said, isError=True)), "a b")
         assert failed.warnings == [
-            "This server asks in the older way: `%mcp reconnect 'a b' --mode legacy`."
+            "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`."
         ]
         assert failed.text == said
         (read,) = failed.to_llm_content[1:]

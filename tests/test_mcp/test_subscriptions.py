@@ -100,7 +100,7 @@ class TestReconnecting:
         session.resources.subscribe("x://y")
         answering(tmp_path, answers)
         session.reconnect()
-        assert session.problems == [f"no news of 'x://y': {why}"]
+        assert session.problems == [f"no updates of 'x://y': {why}"]
         assert session.call("t").text == "fine"
         session.resources.unsubscribe("x://y")
         assert session.problems == []

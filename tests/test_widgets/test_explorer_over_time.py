@@ -83,7 +83,7 @@ class TestRecording:
         (here / "shop.jsonl").write_text("precious")
         pane = opened(RecordingPane, client.connect("shop", offering("Buy.")))
         click(buttons(pane.widget)["Record"])
-        until(lambda: "not written over" in page(pane.widget))
+        until(lambda: "not overwritten" in page(pane.widget))
         assert (here / "shop.jsonl").read_text() == "precious"
         assert not buttons(pane.widget)["Record"].disabled
 

@@ -1,4 +1,4 @@
-"""MCP servers as tools: connect them, look at all they offer and say, call what they have."""
+"""Connect MCP servers, look at what they offer, and call their tools."""
 
 from threading import Thread
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def warm() -> Thread:
-    """Load FastMCP in the background, as it takes seconds; return the thread that does it."""
+    """Load FastMCP in a background thread, as it takes seconds; return the thread."""
     thread = Thread(target=_load, name="toolbench-warm", daemon=True)
     thread.start()
     return thread

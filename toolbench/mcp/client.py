@@ -27,7 +27,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
-"""Takes the tools that a server offers newly."""
+"""Takes the new tools of a server."""
 
 _log = logging.getLogger(__name__)
 
@@ -54,23 +54,23 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
         Args:
             timeout: Seconds for connecting to a server.
-            elicitation_handler: See `create_mcp_tools`, like what follows.
-            sampling_handler: Writes what servers ask a model for.
-            roots: File URLs that servers are told of.
-            approvals: What was approved of servers; one that changed since is not called until
-                `session.trust.approve()`. None asks for no approval.
-            on_tools_changed: Takes the tools that a server offers newly.
+            elicitation_handler: See `create_mcp_tools`.
+            sampling_handler: See `create_mcp_tools`.
+            roots: File URLs that servers may ask for.
+            approvals: The approved servers. A server that changed later is not called until
+                `session.trust.approve()`. None: no approval is needed.
+            on_tools_changed: See `create_mcp_tools`.
             answerer: The older name of both handlers.
         """
         self.approvals = approvals
         self.timeout = timeout
         self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
-        """Answers what servers ask where a call names no other handler."""
+        """Answers questions of servers if a call names no other handler."""
         self.roots = tuple(roots)
         self.on_tools_changed = on_tools_changed
-        """Is called with the tools that a connected server offers newly."""
+        """Called with the new tools of a connected server."""
         self.servers: dict[str, MCPServerSession] = {}
-        """The sessions by name, those that failed included."""
+        """The sessions by name, including failed sessions."""
         weakref.finalize(self, _close_all, self.servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
@@ -95,7 +95,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return self.tool(index) if isinstance(index, str) else self.tools[index]
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool called *name*, or by its full name: server, `_`, tool.
+        """Return the tool called *name*, which can be its full name: server, `_`, tool.
 
         Raises:
             ToolNotFoundError: If there is none.
@@ -138,18 +138,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
         record: str | Path | None = None,
         replay: str | Path | None = None,
     ) -> MCPServerSession:
-        """Connect the server *name*, in place of the one that had the name.
+        """Connect the server *name*; it replaces a session of the same name.
 
         Args:
-            name: What to call it.
-            entry: A mapping as in a configuration, a URL, a FastMCP object, or the place of one.
+            name: Its name here.
+            entry: A mapping as in a configuration, a URL, a FastMCP object, or `module:name`, or the path of its file.
             mode: `auto`, `legacy`, or a version of the protocol.
-            record: A file to write all into that goes back and forth; with `TOOLBENCH_REPLAY=1`
-                in the environment it is replayed instead.
-            replay: A recording to answer from: *entry* is not looked at, nothing is started.
+            record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
+                environment this file is replayed instead.
+            replay: A recording that gives the answers: *entry* is ignored, nothing is started.
 
         Raises:
-            ServerError: If it cannot be reached. The session stays in `servers`, to look at.
+            ServerError: If it cannot be reached. The failed session stays in `servers`.
         """
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
@@ -168,15 +168,15 @@ class MCPClient(Sequence[MCPToolDefinition]):
         record: str | Path | None = None,
         replay: str | Path | None = None,
     ) -> list[MCPServerSession]:
-        """Connect the servers of *config* side by side, those called *only* if given.
+        """Connect the servers of *config* at the same time, or only those named in *only*.
 
-        One that fails does not stop the others: its session says what went wrong. For *record*
+        If a server fails, the others go on: the failed session has the `error`. For *record*
         and *replay* see `create_mcp_tools`.
 
         Raises:
-            ServerError: If the configuration cannot be used, no server at all answers, or what
-                is asked for is disabled in it.
-            ToolNotFoundError: If one of *only* is not in it.
+            ServerError: If the configuration cannot be used, no server answers, or a server
+                of *only* is disabled.
+            ToolNotFoundError: If a server of *only* is not in the configuration.
         """
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
@@ -213,7 +213,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         del self.servers[name]
 
     def sync_close(self) -> None:
-        """Disconnect every server. Closing twice does no harm."""
+        """Disconnect every server. A second call does nothing."""
         portal.call(_all_closed, list(self.servers.values()))
 
     def __enter__(self) -> Self:
@@ -235,7 +235,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         same = before is not None and before.entry == entry
         remembered = before.connection.mode if before is not None and same else "auto"
         if before is not None and record is not None:
-            before.close()  # a cell that is run again begins a recording of its own
+            before.close()  # a cell that runs again begins a new recording
         session = MCPServerSession(
             name,
             entry,
@@ -246,22 +246,22 @@ class MCPClient(Sequence[MCPToolDefinition]):
             approvals=self.approvals,
             recorder=None if record is None else open_recorders.enter(record),
         )
-        # weakly: a client that is forgotten ends its servers
+        # weak reference: a client without users ends its servers
         session.tools.on_added = partial(_tools_added, weakref.ref(self), name)
         return session
 
     def _report(self, server: str, names: tuple[str, ...]) -> None:
-        """Tell `on_tools_changed` of the tools that *server* calls *names*."""
+        """Call `on_tools_changed` with the tools *names* of *server*."""
         added = [t for t in self.tools if t.server == server and t.remote_name in names]
         if self.on_tools_changed is None or not added:
             return
         try:
             self.on_tools_changed(added)
-        except Exception:  # noqa: BLE001 - the person's own: the tools are there all the same
+        except Exception:  # noqa: BLE001 - the person's own function: the tools work anyway
             _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     async def _replace(self, sessions: dict[str, MCPServerSession]) -> None:
-        """Connect *sessions* side by side, each in place of the one with its name."""
+        """Connect *sessions* at the same time; close the older sessions of the same names."""
         from anyio import create_task_group  # noqa: PLC0415 - beside its only use
 
         old = [self.servers[name] for name in sessions if name in self.servers]
@@ -272,7 +272,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
                     tasks.start_soon(session.aclose)
                 for session in sessions.values():
                     tasks.start_soon(_connected, session)
-        except BaseException:  # interrupted: half a collection is no help
+        except BaseException:  # interrupted: close all, leave no half collection
             await _all_closed(list(sessions.values()))
             raise
 
@@ -293,26 +293,25 @@ def create_mcp_tools(
 
     Args:
         config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file with it or with
-            what Claude, Cursor, VS Code, Windsurf or Codex write, one URL, a FastMCP object, or
-            a `toolbench.testing.FakeMCPServer`.
-        record: A file to write all into that goes back and forth, without secrets. With
-            `TOOLBENCH_REPLAY=1` in the environment it is replayed instead.
-        replay: A recording to answer from: no process is started, no network is used, and a
-            request that was not recorded is an error. *config* is not looked at.
-        timeout: Seconds for connecting to a server; they are connected side by side.
-        elicitation_handler: Answers what servers ask a person while they work: takes the
-            question, plain or `async`, and returns a dict or an `Answer`; None declines.
-            Without one the person is asked, and where there is none the answer is no.
-        sampling_handler: Writes the messages that servers ask a model for, in the same way.
-        roots: File URLs that servers are told of.
-        on_tools_changed: Is called with the tools that a server offers newly, after it said
-            that its list changed; in a thread of its own, where it may call tools. Source:
-            OpenHands SDK.
+            the format of Claude, Cursor, VS Code, Windsurf or Codex, one URL, a FastMCP object,
+            or a `toolbench.testing.FakeMCPServer`.
+        record: A file for all messages of the sessions, without secrets. With
+            `TOOLBENCH_REPLAY=1` in the environment this file is replayed instead.
+        replay: A recording that gives the answers: no process is started, no network is used,
+            and a request that was not recorded is an error. *config* is ignored.
+        timeout: Seconds for connecting to a server; all connect at the same time.
+        elicitation_handler: Answers the questions of servers to a person: a function, plain or
+            `async`, that takes the question and returns a dict or an `Answer`; None declines.
+            Without it the person is asked; if no person can answer, the question is declined.
+        sampling_handler: Writes the messages that servers want from a model, in the same way.
+        roots: File URLs that servers may ask for.
+        on_tools_changed: Called with the new tools of a server when its list has changed, in a
+            thread of its own, where it may call tools. Source: OpenHands SDK.
         answerer: The older name of both handlers, for one release.
 
     Raises:
-        ServerError: If the configuration cannot be used, or no server at all answers. One that
-            fails beside others does not: see `client.servers[name].error`.
+        ServerError: If the configuration cannot be used, or no server answers. If only some
+            servers fail, see `client.servers[name].error`.
     """
     if config is None and replay is None:
         msg = "Give a configuration of servers, or replay= and a recording."
@@ -334,7 +333,7 @@ def create_mcp_tools(
 
 
 def _named(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
-    """Return *tools*, each with a name of its own: what clashes gets its server in front."""
+    """Return *tools* with unique names: two of the same name get the server in front."""
     counts = Counter(tool.remote_name for tool in tools)
     names = set(counts)
     return [
@@ -345,7 +344,7 @@ def _named(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
 
 def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
     name = tool.remote_name
-    while name in names:  # also the longer name may be another tool's
+    while name in names:  # another tool may have the longer name too
         name = f"{tool.server}_{name}"
     names.add(name)
     return tool.model_copy(update={"name": name})
@@ -354,7 +353,7 @@ def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
 def _tools_added(
     client: "weakref.ref[MCPClient]", server: str, names: tuple[str, ...]
 ) -> None:
-    """Report new tools in a thread of their own: who hears of them may call them."""
+    """Report new tools in a new thread, because the listener may call them."""
     known = client()
     if known is not None and known.on_tools_changed is not None:
         work = (server, names)
@@ -376,7 +375,7 @@ async def _all_closed(sessions: Sequence[MCPServerSession]) -> None:
 
 
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
-    """End the servers of a client that was forgotten; it may be the loop that finds out."""
+    """End the servers of a client without users, in a thread: this may run in the loop itself."""
     if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
         work = (_all_closed, open_ones)
         Thread(target=portal.call, args=work, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The servers this process is connected to, for tools that are known by their names only."""
+"""Find a connected server, or a tool of it, by its name."""
 
 from itertools import count
 from typing import Any, Protocol
@@ -10,17 +10,17 @@ _THERE = ("connected", "incomplete", "lost")
 
 
 class Session(Protocol):
-    """What is asked of a session here."""
+    """The parts of a session that are used here."""
 
     name: str
     tools: Any
     """Its tools by the server's names for them."""
     entry: Any
-    """How it is reached."""
+    """Its configuration entry."""
 
     @property
     def status(self) -> str:
-        """Its state, in a word."""
+        """Its state, as one word."""
 
 
 class ConnectedServers:
@@ -32,23 +32,23 @@ class ConnectedServers:
         self._count = count()
 
     def add(self, session: Session) -> None:
-        """Note that *session* was connected just now."""
+        """Add *session*, which was just connected."""
         self._numbers[session] = next(self._count)
 
     def session(self, server: str) -> Session | None:
-        """Return the session of the server called *server*, which was connected last."""
+        """Return the newest session of the server called *server*, or None."""
         return next((s for s in self.sessions if s.name == server), None)
 
     @property
     def sessions(self) -> list[Session]:
-        """Those that are connected, the latest first."""
+        """The connected sessions, newest first."""
         numbered = sorted(self._numbers.items(), key=lambda item: item[1], reverse=True)
         return [session for session, _ in numbered if session.status in _THERE]
 
     def tool(self, server: str, name: str) -> Any:
-        """Return the tool *name* of the server called *server*, which was connected last.
+        """Return the tool *name* of the newest session of the server called *server*.
 
-        A server that is closed or failed is not connected; nothing is started here.
+        Sessions that are closed or failed do not count; no server is started.
 
         Raises:
             ToolNotFoundError: If no such server is connected, or it has no such tool.

@@ -1,4 +1,4 @@
-"""A server's tool as a tool like any other: its action, and its definition."""
+"""The definition and the action of a tool of an MCP server."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,18 +27,18 @@ from toolbench.redaction.detection.secrecy import hide
 
 
 class MCPToolAction(Action):
-    """The arguments of one call, as they go to the server.
+    """The arguments of one call, as they are sent to the server.
 
     Source: OpenHands SDK, `MCPToolAction`.
     """
 
     data: dict[str, Any] = Field(default_factory=dict)
-    """Names and values; `None` is sent as null, what is not there is not sent."""
+    """Names and values of the arguments; `None` is sent as null."""
     _schema: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Return the call with *arguments*, which shows nothing that *schema* calls a secret."""
+        """Return the action with *arguments*; its repr hides what is secret in *schema*."""
         action = cls(data=dict(arguments))
         action._schema = schema
         return action
@@ -58,12 +58,12 @@ class MCPToolAction(Action):
         return dict(self.data)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the arguments, and the `kind` that `from_dict` finds again."""
+        """Return the arguments, and the `kind` that `from_dict` needs."""
         return {"kind": type(self).__name__, "data": dict(self.data)}
 
     @property
     def visualize(self) -> RenderableType:
-        """The arguments, one a line; secrets are hidden."""
+        """The arguments, one per line; secrets are hidden."""
         text = Text("Arguments" if self.data else "No arguments", style="bold")
         for name, value in hide(self.data, self._schema).items():
             printed = value if isinstance(value, str) else clip(value, 500)
@@ -83,7 +83,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     server: str
     """The name of the session it belongs to."""
     remote_name: str
-    """What the server calls it; `name` differs if two servers use the same name."""
+    """The server's name for it; `name` differs if two servers use the same name."""
     schema: Mapping[str, Any] = field(repr=False)
     """The server's own `inputSchema`."""
     output_schema: Any = field(default=None, repr=False)
@@ -91,9 +91,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the server's list says of it, word for word; nothing of a copy that says other things."""
     notes: tuple[str, ...] = ()
-    """What was wrong with the server's description of the tool, and left out."""
+    """Problems in the server's description of the tool; these parts were left out."""
     server_version: str = ""
-    """What the server says of its own version."""
+    """The version that the server reports."""
 
     @property
     def version(self) -> str:
@@ -107,13 +107,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def origin(self) -> Any:
-        """The entry of the server it is of; `None` if it belongs to no session."""
+        """The configuration entry of its server; `None` without a session."""
         caller = getattr(self.executor, "caller", None)
         return getattr(caller, "entry", None)
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """What the tool accepts: the server's own JSON Schema."""
+        """The JSON Schema of the arguments, as the server sent it."""
         return self._parameters.accepted
 
     @cached_property
@@ -133,7 +133,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return super().model_copy(update=changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `from_dict` finds the tool by, JSON-ready; nothing of its server's entry."""
+        """Return JSON by which `from_dict` finds the tool; the server's entry is not part of it."""
         return {
             **super().to_dict(),
             "server": self.server,
@@ -141,7 +141,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         }
 
     def for_workers(self) -> Any:
-        """Return what travels to a worker of a cluster, and makes this tool of a session there.
+        """Return an object that makes this tool on a worker of a cluster, in a session there.
 
         Raises:
             ServerError: If the server is an object of this process.
@@ -155,13 +155,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the tool that `to_dict` wrote down, of its server as it is connected now.
+        """Return the tool that `to_dict` described, from the server that is connected now.
 
         The server is found by its name and is never started.
 
         Raises:
             ToolNotFoundError: If no server of that name is connected, or it has no such tool.
-            KindError: If *data* names no server, or no tool of it.
+            KindError: If *data* names no server or no tool.
         """
         check_present(data, "server", "remote_name")
         tool: Any = connected.tool(data["server"], data["remote_name"])
@@ -172,12 +172,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return loaded
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List what is wrong with *arguments*, each at its own path, no secret in any."""
+        """List the problems of *arguments*, each with its path; secrets are hidden."""
         problems = self._validator.problems(self._sendable(arguments))
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*; a null is kept where the schema takes one.
+        """Return the action with *arguments*; a null stays where the schema allows null.
 
         Raises:
             ArgumentsError: If they do not fit the server's schema; it lists every problem.
@@ -187,9 +187,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return MCPToolAction.of(self._sendable(arguments), self.schema)
 
     def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *arguments* without nulls for optional parts of them that cannot be null.
+        """Return *arguments* without the nulls of optional parts that must not be null.
 
-        Models write them for what they leave out, and servers refuse them.
+        Models write null for a part they leave out, and servers refuse it.
         """
         if not holds_null(arguments):
             return dict(arguments)
@@ -203,23 +203,23 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return tried
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments* as they are: the server judges."""
+        """Return the action with *arguments* as they are: the server checks them."""
         return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
-        """What `execute` calls; a server's tools are many, and their executors known."""
+        """Return what `execute` calls; our own executors need no inspection of their signature."""
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()
 
     def parameters(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return the server's own schema of the arguments, as a model gets it; yours to change.
+        """Return a copy of the server's schema of the arguments, as a model gets it.
 
         Args:
             security_risk: Ask the model to rate each call; only for tools that are not
-                read-only, and never in place of an argument of that name.
-            summary: Ask the model for a line on what the call is for.
+                read-only, and not if the tool has an argument of this name.
+            summary: Ask the model for a line on the purpose of the call.
         """
         return self._parameters.get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -230,7 +230,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as MCP's `tools/list` describes it, JSON-ready; arguments as above."""
+        """Return the tool as MCP's `tools/list` describes it, JSON-ready."""
         exported = super().to_mcp_tool(
             input_schema, output_schema or self.output_schema
         )

@@ -1,7 +1,7 @@
-"""What a server may ask back while it works, and who answers.
+"""Questions of a server during a call (elicitation, sampling), and their handlers.
 
-An *answerer* is one callable, plain or `async`, that takes a question and returns its answer.
-Without one, the run the call belongs to asks the person; where no person can answer, the answer is no.
+An *answerer* is a function, plain or `async`, that takes a question and returns its answer.
+Without an answerer, the run of the call asks the person; if no person can answer, it declines.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -40,18 +40,18 @@ _NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question of *server*: it goes on once there is an answer."""
+    """A question of `server`, which waits for the answer."""
 
     server: str
     message: str
     tool: str | None = None
-    """The tool whose call led to the question, if one is under way."""
+    """The tool whose call led to the question, if a call is running."""
     round: int = 1
-    """The number of this question among those of its call, from 1."""
+    """The number of the question in its call, from 1."""
 
     @property
     def whole(self) -> str:
-        """The message, and who asks."""
+        """The message, with the name of the server."""
         return f"Server {self.server!r} asks: {self.message}"
 
 
@@ -65,7 +65,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A page to visit; accept once that is done. Never open it unasked.
+    """A page that the person visits before accepting. Never open it without a request.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -74,12 +74,12 @@ class UrlQuestion(Question):
 
     @property
     def is_safe(self) -> bool:
-        """Whether the URL is one a browser should be sent to."""
+        """Whether a browser may open the URL: it is http or https."""
         return self.url.lower().startswith(("https://", "http://"))
 
     @property
     def whole(self) -> str:
-        """The message, who asks, and where the page is."""
+        """The message, with the name of the server and the URL."""
         advice = (
             "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
         )
@@ -88,7 +88,7 @@ class UrlQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
-    """A message a model should write, or a person in its place. Source: MCP, sampling."""
+    """A request for a message of a model, which a person may write. Source: MCP, sampling."""
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class SamplingQuestion(Question):
 
     @property
     def whole(self) -> str:
-        """The conversation so far, and who asks for the next message."""
+        """The message, the name of the server, and the conversation so far."""
         texts = [
             f"{m.get('role')}: {_text_of(m.get('content'))}" for m in self.messages
         ]
@@ -107,7 +107,7 @@ Answerer = Callable[[Any], Any]
 """Takes a question; returns an `Answer`, a dict or text (accept), or None (decline)."""
 
 OnProgress = Callable[[float, float | None, str], None]
-"""Is told the value, the total if known, and a message, empty if there is none."""
+"""Takes the value, the total (None if unknown) and a message, which may be empty."""
 
 _answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
 _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)
@@ -115,7 +115,7 @@ _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=
 
 @contextmanager
 def answering(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* answer what servers ask during the calls made in this `with`.
+    """Let *answerer* answer the questions of servers during the calls in this `with`.
 
     A plain function is called in the thread that waits for the call, so it may block.
     """
@@ -128,9 +128,9 @@ def answering(answerer: Answerer) -> Iterator[None]:
 
 @contextmanager
 def reporting(on_progress: OnProgress) -> Iterator[None]:
-    """Let *on_progress* hear of the progress of the calls made in this `with`.
+    """Call *on_progress* with the progress of the calls in this `with`.
 
-    It is called in the background loop: it must return at once.
+    It is called in the background loop, so it must return at once.
     """
     token = _on_progress.set(on_progress)
     try:
@@ -140,18 +140,18 @@ def reporting(on_progress: OnProgress) -> Iterator[None]:
 
 
 def current_answerer() -> Answerer | None:
-    """Return the handler of questions for the calls made here, if there is one."""
+    """Return the answerer of the innermost `answering`, if there is one."""
     return _answerer.get()
 
 
 def current_on_progress() -> OnProgress | None:
-    """Return the callback for progress: the one of `reporting`, or that of the current run."""
+    """Return the progress callback of `reporting`, else of the current run, else None."""
     run = active_run()
     return _on_progress.get() or (run.progress if run is not None else None)
 
 
 def for_person(question: Question) -> Asked:
-    """Return *question* as it is put to a person."""
+    """Return *question* as a question to a person."""
     if isinstance(question, FormQuestion):
         return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
     if isinstance(question, SamplingQuestion):
@@ -162,7 +162,7 @@ def for_person(question: Question) -> Asked:
 
 
 def ask_here(question: Question) -> Answer:
-    """Ask the person this code runs for: through the run, or else through `input()`."""
+    """Ask the person through the current run; without a run, through the preset asker or `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
         return run.put(person_question)
@@ -178,12 +178,12 @@ def handler_of(
 ) -> Answerer | None:
     """Return one answerer that gives each kind of question to its handler.
 
-    A kind without a handler goes to the person, as it does with no handler at all.
+    Questions without a handler go to the person.
 
     Args:
-        elicitation_handler: Answers forms and pages to visit.
-        sampling_handler: Writes the messages a model should write.
-        answerer: The older name, for one release: answers both kinds.
+        elicitation_handler: Answers forms and requests to visit a page.
+        sampling_handler: Writes messages in place of a model.
+        answerer: The older parameter, for one release; it answers all questions.
     """
     if answerer is not None:
         warn(
@@ -210,9 +210,9 @@ def handler_of(
 
 
 async def answer_of(answerer: Answerer, question: Question) -> Answer:
-    """Put *question* to *answerer* and return what it says.
+    """Ask *answerer* the *question* and return its answer.
 
-    A plain function gets a thread, so that it may block.
+    A plain function runs in a thread, so that it may block.
     """
     if iscoroutinefunction(answerer):
         return as_answer(await answerer(question))
@@ -222,7 +222,7 @@ async def answer_of(answerer: Answerer, question: Question) -> Answer:
 
 
 def as_answer(reply: Any) -> Answer:
-    """Return what an answerer gave as an answer."""
+    """Return the *reply* of an answerer as an `Answer`."""
     if reply is None:
         return Answer("decline")
     if isinstance(reply, Answer):

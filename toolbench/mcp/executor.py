@@ -1,4 +1,4 @@
-"""Call a server's tool: waiting, awaited, or from a button; stopping it tells the server."""
+"""Call a server's tool, blocking or awaited; cancelling also cancels the call at the server."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -35,25 +35,25 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
-_CANCELLED = "The call was cancelled, and the server was told."
+_CANCELLED = "The call was cancelled, also at the server."
 
 
 class Caller(Protocol):
-    """What sends a call to its server."""
+    """An object that sends calls to a server; a session is one."""
 
     name: str
-    """What the server is called here."""
+    """The name of the server here."""
     server_info: dict[str, Any]
-    """What the server says it is: `name`, `version`, `title`."""
+    """How the server describes itself: `name`, `version`, `title`."""
     answerer: Answerer | None
-    """Who answers the server's questions where no handler is named here."""
+    """Answers the server's questions outside of `answering`."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
-        """Which of the two protocols is spoken."""
+        """The protocol of the connection; None before it is known."""
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Show *secrets* nowhere in what is kept of the traffic; return what hides all of them."""
+        """Hide *secrets* in the kept traffic; return the redactor of all secrets."""
 
     async def call_tool(
         self,
@@ -63,11 +63,11 @@ class Caller(Protocol):
         on_progress: OnProgress | None = None,
         answerer: Answerer | None = None,
     ) -> dict[str, Any]:
-        """Return the result as the server sent it; raise a `CallFailedError` without one."""
+        """Return the result as the server sent it; without a result raise `CallFailedError`."""
 
 
 class _Stop:
-    """Stops one call, also if that is wanted a moment before it is known how."""
+    """Stops one call, also if the stop comes before the call can be cancelled."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -75,7 +75,7 @@ class _Stop:
         self._is_wanted = False
 
     def by(self, cancel: Callable[[], object]) -> None:
-        """Learn that *cancel* stops the call."""
+        """Use *cancel* to stop the call, at once if it was stopped already."""
         with self._lock:
             self._cancel = cancel
         if self._is_wanted:
@@ -90,14 +90,14 @@ class _Stop:
 
 
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
-    """Sends calls of one tool to its server and waits for their results.
+    """An executor that sends the calls of one tool to its server.
 
-    A call that fails, for whatever reason outside of this program, returns an observation
-    with `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
+    A call that fails for a reason outside of this program returns an observation with
+    `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
     """
 
     knows_conversations = True
-    """It is called with `(action, conversation)`: its signature need not be inspected."""
+    """It takes `(action, conversation)`, so its signature needs no inspection."""
 
     def __init__(self, caller: Caller, tool: str, output_schema: Any = None) -> None:
         """Call *tool*, by its server's name for it, through *caller*."""
@@ -108,13 +108,13 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
 
     @property
     def caller(self) -> Caller:
-        """What sends the calls: the session of the server."""
+        """The sender of the calls: the session of the server."""
         return self._caller
 
     def __call__(
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
-        """Call the tool and wait; questions of the server are answered meanwhile, right here.
+        """Call the tool and wait; this thread also asks and answers the server's questions.
 
         `${NAME}` in an argument stands for the secret of that name in *conversation*.
         Interrupting the wait cancels the call.
@@ -155,14 +155,14 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 return stopped_observation(self._tool, _CANCELLED)
 
     def interrupt(self) -> None:
-        """Cancel the calls under way, from any thread, also at the server."""
+        """Cancel the running calls, also at the server; any thread may call this."""
         for stop in list(self._running):
             stop()
 
     def _keep_secrets_of(self, conversation: Any) -> None:
-        """Keep those of the run this call is part of too: it may hand them on.
+        """Hide the secrets of the run in the session: the call may send them to the server.
 
-        And have the run hide what the server may say: the secrets of all its calls.
+        And hide the secrets of the session in the run: the server may send them back.
         """
         secrets, run = secrets_of(conversation), active_run()
         if secrets:
@@ -185,7 +185,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _calling(
         self, action: MCPToolAction, conversation: Any, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
-        """Return the call as a coroutine function, with what is known in this thread."""
+        """Return the call as a coroutine function, with the context of this thread."""
         secrets = secrets_of(conversation)
         arguments = with_secrets(action.data, secrets) if secrets else action.data
         return partial(

@@ -1,4 +1,4 @@
-"""What a server answers to a call, as an observation: nothing of it is lost."""
+"""Turn a server's answer to a call into an observation, without losing any part."""
 
 import re
 from base64 import b64decode
@@ -17,7 +17,7 @@ from toolbench.jsonschema.validation.validator import SchemaValidator
 from toolbench.plain import clip
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
-_OLDER_WAY = (  # what the servers of FastMCP and of the Python SDK say
+_OLDER_WAY = (  # messages of servers of FastMCP and of the Python SDK
     "via server-initiated requests is unavailable on 2026-07-28 connections",
     "has no back-channel for server-initiated requests",
 )
@@ -26,25 +26,28 @@ _IMAGES = (
     (rb"\xff\xd8\xff", "image/jpeg"),
     (rb"GIF8", "image/gif"),
     (rb"RIFF....WEBP", "image/webp"),  # other RIFF files are sounds and films
-    (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),  # a header's size
+    (
+        rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0",
+        "image/bmp",
+    ),  # the size of its header
     (rb"<svg|<\?xml", "image/svg+xml"),
 )
-_FOR_PERSON = "The tool answered the user; nothing of it is meant for you."
+_FOR_PERSON = "The tool answered the user; no part of the answer is for you."
 _ANYTHING = ("unknown type", "application/octet-stream")
 
 
 class MCPObservation(Observation):
-    """Something a server answered, its blocks as they came."""
+    """An answer of a server, with its blocks unchanged."""
 
     blocks: list[dict[str, Any]] = Field(default_factory=list)
     """Every block as the server sent it: text, images, audio, links, resources, unknown."""
     structured: Any = None
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)
-    """What is wrong with the answer; it is shown all the same."""
+    """Problems of the answer, which is shown in spite of them."""
 
     def to_mcp_result(self) -> dict[str, Any]:
-        """Return the answer as the server gave it."""
+        """Return the answer as the server sent it."""
         result = super().to_mcp_result()
         if self.blocks and len(self.blocks) == len(self.content):
             result["content"] = [dict(block) for block in self.blocks]
@@ -55,7 +58,7 @@ class MCPObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """What the model reads: the content, without what is annotated for the user alone."""
+        """The content for the model, without blocks annotated for the user only."""
         content = self._content_for("assistant")
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]
@@ -71,8 +74,8 @@ class MCPObservation(Observation):
         return self.warnings
 
     def _content_for(self, reader: str) -> Sequence[Content]:
-        """The content of the blocks that are for *reader*: `user` or `assistant`."""
-        if len(self.blocks) != len(self.content):  # something stands in place of them
+        """Return the content of the blocks for *reader*: `user` or `assistant`."""
+        if len(self.blocks) != len(self.content):  # content that replaces the blocks
             return self.content
         pairs = zip(self.blocks, self.content, strict=True)
         return [item for block, item in pairs if _is_for(block, reader)]
@@ -81,8 +84,8 @@ class MCPObservation(Observation):
     def data(self) -> Any:
         """The answer as Python objects.
 
-        The structured content, out of its `{"result": ...}` wrapper; without one, what the
-        only text block holds as JSON, or that text itself.
+        This is the structured content without its `{"result": ...}` wrapper. If there is none,
+        it is the JSON value of the only text block, or the text itself.
         """
         if self.structured is not None:
             return _unwrapped(self.structured)
@@ -100,13 +103,13 @@ class MCPObservation(Observation):
 
         Raises:
             MissingExtraError: If pandas is not installed.
-            TypeError: If the answer is something else.
+            TypeError: If the answer is not a list of objects.
         """
         return frame_of(self.data)
 
 
 class MCPToolObservation(MCPObservation):
-    """What came out of one call of a server's tool.
+    """The result of one call of a server's tool.
 
     Source: OpenHands SDK, `MCPToolObservation`.
     """
@@ -116,21 +119,22 @@ class MCPToolObservation(MCPObservation):
     """The `_meta` of the result."""
 
     def to_mcp_result(self) -> dict[str, Any]:
-        """Return the answer as the server gave it, with its `_meta`."""
+        """Return the answer as the server sent it, with its `_meta`."""
         result = super().to_mcp_result()
         return result if self.meta is None else {**result, "_meta": dict(self.meta)}
 
 
 class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
-    """What is left of a call that was stopped: no failure of the server's."""
+    """The result of a call that was stopped, which is not a failure of the server."""
 
 
 def tool_observation(
     tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
-    """Return *result*, as `tools/call` answered it, as an observation of *tool*.
+    """Return the observation of *tool* for *result*, the answer to `tools/call`.
 
-    *promise* checks the structured content by the tool's output schema. Whatever is wrong with it becomes a warning, never an error.
+    *promise* checks the structured content by the tool's output schema. A problem becomes a
+    warning, never an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
@@ -156,7 +160,7 @@ def tool_observation(
 def failed_observation(
     tool: str, text: str, warnings: Sequence[str] = ()
 ) -> MCPToolObservation:
-    """Return the observation of a call that got no result; *warnings* are for the person."""
+    """Return the observation of a call without a result; *warnings* are for the person."""
     return MCPToolObservation(
         tool_name=tool,
         content=[TextContent(text=text)],
@@ -166,21 +170,21 @@ def failed_observation(
 
 
 def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
-    """Return the observation of a call that was stopped, with *text* that says so."""
+    """Return the observation of a stopped call; *text* says that it was stopped."""
     return MCPUnfinishedObservation(tool_name=tool, content=[TextContent(text=text)])
 
 
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
-    """Return *observation*, with the way to the older protocol if *server* failed without it.
+    """Add advice to reconnect if *server* failed because it needs the older protocol.
 
-    A server that asks by requests of its own cannot do that in the newer one. The person is
-    told how to reconnect; the model, which cannot, is not.
+    In the newer protocol a server cannot ask by requests of its own. The advice is a warning
+    for the person: the model cannot reconnect.
     """
     text = observation.text if observation.is_error else ""
     if not any(phrase in text for phrase in _OLDER_WAY):
         return observation
     command = f"%mcp reconnect {quote(server)} --mode legacy"
-    warning = f"This server asks in the older way: `{command}`."
+    warning = f"This server needs the older protocol to ask: run `{command}`."
     return observation.model_copy(update={"warnings": [*observation.warnings, warning]})
 
 
@@ -193,10 +197,10 @@ def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, An
         warnings.append("The content is a text, not a list of blocks.")
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
-        warnings.append(f"The content is no list of blocks: {clip(content)}.")
+        warnings.append(f"The content is not a list of blocks: {clip(content)}.")
         return []
     odd = [block for block in content if not isinstance(block, dict)]
-    warnings.extend(f"A block of the content is no object: {clip(b)}." for b in odd)
+    warnings.extend(f"A block of the content is not an object: {clip(b)}." for b in odd)
     return [block if isinstance(block, dict) else {"value": block} for block in content]
 
 
@@ -237,7 +241,7 @@ _ENVELOPE = ("content", "isError", "_meta", "resultType", "ttlMs", "cacheScope")
 
 
 def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
-    """Return what a model reads of one content block."""
+    """Return the content that a model gets for one block."""
     match block.get("type"):
         case "text" if isinstance(block.get("text"), str):
             return [TextContent(text=block["text"])]
@@ -264,7 +268,9 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
     mime_type = _image_type(data)
     if mime_type is None:
-        warnings.append(f"Something labelled {_kind(block)} is no image that is known.")
+        warnings.append(
+            f"Data labelled {_kind(block)} is not an image of a known kind."
+        )
         return TextContent(
             text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]"
         )
@@ -274,7 +280,7 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
 
 
 def _image_type(data: bytes) -> str | None:
-    """Tell what kind of image *data* is by how it starts, if it is one."""
+    """Return the MIME type of the image *data* by its first bytes; None if unknown."""
     kinds = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
     return next(kinds, None)
 
@@ -286,7 +292,7 @@ def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
     data = decoded(resource.get("blob"))
     if data is None:
         warnings.append(
-            f"The resource {clip(resource.get('uri'))} holds no readable data."
+            f"The resource {clip(resource.get('uri'))} has no readable data."
         )
         return TextContent(text=f"{head}, unreadable]")
     kind = _kind(resource)
@@ -315,7 +321,7 @@ def _size(block: Mapping[str, Any], warnings: list[str]) -> str:
 
 
 def decoded(data: Any) -> bytes | None:
-    """Return what base64 *data* stands for, or None if it is no base64."""
+    """Return the bytes of base64 *data*; None if it is not base64."""
     try:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
@@ -323,7 +329,7 @@ def decoded(data: Any) -> bytes | None:
 
 
 def _is_for(block: Mapping[str, Any], reader: str) -> bool:
-    """Whether *block* is meant for *reader*; without a readable audience it is for everybody.
+    """Tell whether *block* is for *reader*; without a valid audience it is for all.
 
     Source: MCP specification, `Annotations.audience`.
     """
@@ -340,7 +346,7 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 
 
 def _unwrapped(structured: Any) -> Any:
-    """FastMCP and others wrap what is no object: `{"result": 3}`."""
+    """Return the value in `{"result": 3}`, in which FastMCP wraps values that are not objects."""
     if isinstance(structured, dict) and structured.keys() == {"result"}:
         return structured["result"]
     return structured

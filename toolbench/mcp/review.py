@@ -1,4 +1,4 @@
-"""Whether to use a server: what there is to know of it before a model gets its tools."""
+"""Review a server before a model gets its tools: their cost, effects and lint findings."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,34 +12,34 @@ from toolbench.llm.tokens import TokenCount
 from toolbench.wording import counted
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-_LISTED_FINDINGS = 8  # findings
-_LISTED_TOOLS = 12  # tools
+_LISTED_FINDINGS = 8  # findings shown
+_LISTED_TOOLS = 12  # tools named in one sentence
 _EXPENSIVE = 5_000  # tokens in every request
 
 
 class Reviewed(Protocol):
-    """What is looked at of a session."""
+    """The parts of a session that a review reads."""
 
     name: str
     tools: Any
 
     @property
     def status(self) -> str:
-        """Its state, in a word."""
+        """Its state, as one word."""
 
 
 @dataclass(frozen=True)
 class ServerReview:
-    """What there is to know of a server before its tools are used.
+    """The facts about a server to read before its tools are used.
 
     Attributes:
         server: Its name.
         tools: How many tools can be called.
-        cost: What it costs to offer them, in every request.
-        destructive: The tools that say that they may delete or overwrite.
-        undeclared: The tools that do not say what they change.
+        cost: The tokens that its tools add to each request.
+        destructive: The tools that declare that they may delete or overwrite.
+        undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with its reason.
-        findings: What lint says, the worst first.
+        findings: The findings of lint, the worst first.
     """
 
     server: str
@@ -52,20 +52,20 @@ class ServerReview:
 
     @property
     def summary(self) -> str:
-        """Tools, undeclared ones and tokens on one line."""
+        """The numbers of tools, undeclared tools and tokens, on one line."""
         undeclared = f"{len(self.undeclared)} undeclared, " if self.undeclared else ""
         return f"{counted(self.tools, 'tool')}, {undeclared}{self.cost}"
 
     @property
     def concerns(self) -> list[str]:
-        """What to look at before it is used, in sentences; none says that it is safe."""
+        """Sentences about risks; an empty list does not mean that the server is safe."""
         errors = sum(finding.severity == "error" for finding in self.findings)
         warnings = sum(finding.severity == "warning" for finding in self.findings)
         sentences = [
             (self.destructive, "may delete or overwrite data"),
             (
                 self.undeclared,
-                "without a word on what it changes, to be counted as dangerous",
+                "of undeclared effect, treated as dangerous",
             ),
             (self.disabled, "cannot be called"),
         ]
@@ -77,7 +77,7 @@ class ServerReview:
         if errors or warnings:
             concerns.append(
                 f"Lint: {counted(errors, 'error')}, {counted(warnings, 'warning')}. "
-                "A model will go wrong with such tools."
+                "Such tools may confuse a model."
             )
         if self.cost.tokens > _EXPENSIVE:
             concerns.append(
@@ -86,10 +86,8 @@ class ServerReview:
         return concerns
 
     def to_html(self) -> Html:
-        """Return it as a card that needs no kernel."""
-        concerns = self.concerns or [
-            "Nothing that can be seen from here speaks against it."
-        ]
+        """Return the review as a card that needs no kernel."""
+        concerns = self.concerns or ["No problem was seen here."]
         tone: Any = "warning" if self.concerns else "success"
         parts = [notice(concern, tone) for concern in concerns]
         counts = Counter(finding.severity for finding in self.findings)
@@ -112,7 +110,7 @@ class ServerReview:
 
 
 def review_of(session: Reviewed) -> ServerReview:
-    """Look at the tools of *session*; none is called."""
+    """Review the tools of *session*; no tool is called."""
     tools = list(session.tools)
     findings = lint_tools(tools)
     effects = {tool.remote_name: tool.hints.effect for tool in tools}

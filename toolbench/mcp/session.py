@@ -1,4 +1,4 @@
-"""One MCP server, connected: its state, its lists, calls to it, and what it says meanwhile."""
+"""The session with one MCP server: its state, its lists, calls, log and traffic."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ _CALL_SECONDS = 300.0
 class MCPServerSession:
     """A server of a client. Get one from `MCPClient.servers`.
 
-    Everything here may be called from any thread; what waits, waits with a time limit.
+    Any thread may call its methods. Methods that wait have a time limit.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class MCPServerSession:
         """Prepare a session; `connect` opens it.
 
         Args:
-            name: What the server is called here.
-            entry: How it is reached.
+            name: The name of the server here.
+            entry: The configuration of the server.
             timeout: Seconds for connecting, and for each list.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
-            answerer: Who answers the server's questions where a call names no handler.
-            roots: File URLs the server may look at, if it cares.
-            recorder: Writes down all that goes back and forth.
-            approvals: What was approved of servers: one that changed since is not called.
+            answerer: Answers the server's questions if a call names no handler.
+            roots: File URLs that the server may ask for.
+            recorder: Writes all messages to a file.
+            approvals: The approved servers: a server that changed later is not called.
         """
         self.name = name
         self.entry = entry
         self.call_seconds = entry.seconds or _CALL_SECONDS
-        """How long a call may take."""
+        """The time limit of a call, in seconds."""
         self.answerer = answerer
-        """Who answers the server's questions where a call names no handler."""
+        """Answers the server's questions if a call names no handler."""
         self._seconds = timeout
         self._inbox = inbox = Inbox(name, answerer=lambda: self.answerer)
         self.connection = ReconnectingConnection(
@@ -90,39 +90,39 @@ class MCPServerSession:
             roots=list(roots),
             greet=self._greet,
         )
-        """The way to the server: its status, mode, process."""
+        """The connection to the server, with its status, mode and process."""
         self._subscriptions = Subscriptions(self.connection, timeout)
 
         self.tools = ToolList(self)
-        """What can be called: a sequence, and what cannot, and why."""
+        """The tools: a sequence; `disabled` has those that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
-        """What can be read: a sequence, and how to read one or to hear of its changes."""
+        """The resources: a sequence, with methods to read and to subscribe."""
         self.prompts = PromptList(self.connection, timeout)
-        """What the server can write for a model: a sequence, and how to get one."""
+        """The prompts: a sequence, with a method to get one."""
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
-        """Whether the server still says what was approved; None where approval is not required."""
+        """Compares the server with what was approved; None if no approval is required."""
         self.stderr = inbox.stderr
-        """The last lines the server's process wrote on stderr."""
+        """The last lines that the server's process wrote to stderr."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
         """The last messages on the wire, both ways."""
         self.noise = inbox.noise
-        """The first lines on the server's stdout that were no messages."""
+        """The first lines on the server's stdout that are not messages."""
 
         self.protocol_version: str | None = None
-        """The version of MCP both sides speak."""
+        """The version of MCP that both sides use."""
         self.era: Era | None = None
         """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
         self.server_info: dict[str, Any] = {}
-        """What the server says it is: `name`, `version`, `title`."""
+        """How the server describes itself: `name`, `version`, `title`."""
         self.capabilities: dict[str, Any] = {}
-        """What the server says it can do."""
+        """The capabilities that the server declares."""
         self.instructions = ""
-        """How the server wants to be used, in its own words."""
+        """The server's own instructions for its use."""
 
         inbox.on_list_changed = self._list_changed
         inbox.on_resource_updated = self._subscriptions.note
@@ -140,7 +140,7 @@ class MCPServerSession:
     def status(self) -> SessionStatus:
         """`new`, `connecting`, `connected`, `incomplete`, `lost`, `failed` or `closed`.
 
-        An incomplete one is connected, but its list of tools did not come: `error` says why.
+        `incomplete` is connected, but without a list of tools: `error` has the reason.
         """
         has_no_list = self.tools.problem is not None and not self.tools
         status = self.connection.status
@@ -148,12 +148,12 @@ class MCPServerSession:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection, whatever came over it."""
+        """Whether there is a connection, with or without a list of tools."""
         return self.connection.status == "connected"
 
     @property
     def error(self) -> str | None:
-        """Why the server could not be reached, or lists no tools, with what to do about it."""
+        """Why the server cannot be reached or lists no tools, and what to do."""
         problem = self.tools.problem
         if self.status != "incomplete" or problem is None:
             return self.connection.error
@@ -164,17 +164,20 @@ class MCPServerSession:
 
     @property
     def problems(self) -> list[str]:
-        """What went wrong with lists and subscriptions, though the server is connected."""
+        """Problems with lists and subscriptions of the connected server."""
         problem, lost = self.tools.problem, self._subscriptions.lost
         problems = [] if problem is None else [f"tools/list: {problem}"]
-        return [*problems, *(f"no news of {uri!r}: {why}" for uri, why in lost.items())]
+        return [
+            *problems,
+            *(f"no updates of {uri!r}: {why}" for uri, why in lost.items()),
+        ]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with what changed, some times a second; return how to stop that."""
+        """Call *listener* with the changes, a few times a second; return a function that stops it."""
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Connect, in place of the connection there is, in *mode* if one is given.
+        """Connect again, in *mode* if it is given; close an open connection first.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -182,29 +185,29 @@ class MCPServerSession:
         portal.call(self.aconnect, mode)
 
     def close(self) -> None:
-        """Disconnect; the server's process ends. Closing twice does no harm."""
+        """Disconnect and end the server's process. A second call does nothing."""
         portal.call(self.aclose)
 
     async def aconnect(self, mode: str | None = None) -> None:
-        """Do what `reconnect` does, in the background loop."""
+        """Reconnect; await this in the background loop."""
         await self.connection.open(mode)
 
     async def aclose(self) -> None:
-        """Do what `close` does, in the background loop."""
+        """Close; await this in the background loop."""
         self._subscriptions.stop()
         await self.connection.close()
         if (recorder := self._inbox.recorder) is not None:
             recorder.leave()
 
     def start_recording(self, path: str | Path) -> Path:
-        """Write all that goes between us and the server into *path*, from now on.
+        """Write all messages of the session to the file *path*, from now on.
 
-        How the connection was opened is written first, and the lists are asked for anew: the
-        file can be replayed as if it had been recorded from the start.
+        The opening of the connection is written first and the lists are requested again, so
+        that the file can be replayed like a recording from the start.
 
         Raises:
-            ServerError: If the session is recorded or replayed, or not connected, or the file
-                is something else or cannot be written.
+            ServerError: If the session is recorded or replayed already or not connected, or
+                if the file is not a recording or cannot be written.
         """
         if self.recording is not None or not self.is_connected:
             raise cannot_record(self.name, self.recording)
@@ -221,14 +224,14 @@ class MCPServerSession:
 
     @property
     def recording(self) -> Path | None:
-        """The file that the session is recorded into, or replayed from, if it is."""
+        """The file of the recording or the replay; None without either."""
         if self.entry.transport == "replay":
             return Path(self.entry.url)
         recorder = self._inbox.recorder
         return None if recorder is None else recorder.path
 
     async def _greet(self, connection: Connection) -> None:
-        """Learn who is there and what it offers, on every new connection."""
+        """Read the server's description and its lists from a new connection."""
         described = connection.described()
         self.server_info = dict(described.get("serverInfo", {}))
         self.capabilities = dict(described.get("capabilities", {}))
@@ -242,7 +245,7 @@ class MCPServerSession:
     # --- its lists ----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """List the tools again; resources and prompts when they are looked at next.
+        """List the tools again now, and resources and prompts at their next use.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -258,7 +261,7 @@ class MCPServerSession:
         await self._list_tools(connection)
 
     async def _list_tools(self, connection: Connection) -> None:
-        """List the tools; whether the server is still trusted is looked at each time."""
+        """List the tools, and compare them with what was approved."""
         await self.tools.list_anew(connection, self._seconds)
         if self.trust is not None:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
@@ -266,7 +269,7 @@ class MCPServerSession:
         self._inbox.changes.note("tools")
 
     def _list_changed(self, name: str) -> None:
-        """Take the server's word that a list changed; runs in the background loop."""
+        """Handle the notification that the list *name* changed; runs in the background loop."""
         self._inbox.changes.note(name)
         match name:
             case "resources":
@@ -277,12 +280,12 @@ class MCPServerSession:
                 self.connection.soon(self._follow)
 
     async def _follow(self) -> None:
-        """List the tools again; a session that was closed meanwhile stays closed."""
+        """List the tools again, if the session is still connected."""
         if self.is_connected:
             await self._list_tools(self.connection.current)
 
     def snapshot(self) -> Snapshot:
-        """Return all the server offers, JSON-ready and in a fixed order, to keep or compare."""
+        """Return all that the server offers as a snapshot, to keep or compare."""
         templates = self.resources.templates
         offered = {
             "server": self.server_info,
@@ -300,7 +303,7 @@ class MCPServerSession:
     # --- using it -----------------------------------------------------------------
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool the server calls *name*, as `tools[name]` does.
+        """Return the tool with the server's name *name*, as `tools[name]` does.
 
         Raises:
             ToolNotFoundError: If there is none, or it is disabled.
@@ -327,7 +330,7 @@ class MCPServerSession:
         """Call a tool in the background loop and return the result as the server sent it.
 
         Raises:
-            CallFailedError: If there is none, for whatever reason.
+            CallFailedError: If there is no result, for any reason.
         """
         if self.trust is not None:
             try:
@@ -354,7 +357,7 @@ class MCPServerSession:
 
         try:
             return await self.connection.ask(send, call)
-        except Exception as error:  # the SDK's, the server's, the network's
+        except Exception as error:  # of the SDK, the server or the network
             failed = call_failed(error, call, self._inbox)
             if (recorder := self._inbox.recorder) is not None:
                 failure = str(failed), tuple(failed.asides)
@@ -362,16 +365,16 @@ class MCPServerSession:
             raise failed from error
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Show *secrets* of a call nowhere of the session; return what hides all it was told."""
+        """Hide *secrets* in all that the session keeps; return the redactor of all its secrets."""
         self._inbox.keep_secret(secrets)
         return self._inbox.redactor
 
     def read_resource(self, uri: str) -> MCPResourceObservation:
-        """Read what *uri* names, as `resources.read` does."""
+        """Read the resource *uri*, as `resources.read` does."""
         return self.resources.read(uri)
 
     def get_prompt(self, name: str, /, **arguments: str) -> MCPPromptObservation:
-        """Let the server write the prompt *name*, as `prompts.get` does."""
+        """Get the prompt *name* from the server, as `prompts.get` does."""
         return self.prompts.get(name, **arguments)
 
     def complete(
@@ -382,15 +385,15 @@ class MCPServerSession:
         /,
         **others: str,
     ) -> list[str]:
-        """Return what the server proposes for an argument that starts with *value*.
+        """Return the server's completions of *value*, the beginning of an argument.
 
         Args:
             target: The prompt or template, or its name or URI template.
             argument: The name of the argument or variable.
-            value: What has been typed so far.
+            value: The text typed so far.
             **others: The values of the other arguments.
 
-        A server that proposes nothing, or cannot, gives an empty list.
+        The list is empty if the server has no completions or does not support them.
         """
         parameters = (self.connection, self._seconds, target, argument, value, others)
         return portal.call(complete, *parameters)

@@ -1,7 +1,7 @@
-"""A server's tool on a worker of a cluster: a session of its own, made there, closed when idle.
+"""Call a server's tool on a worker of a cluster, in a session that is closed when idle.
 
-What travels is the entry of the server as the configuration says it. Variables (`${TOKEN}`) are
-filled in on the worker, from its own environment: their values never travel.
+The worker gets the server's entry as it is in the configuration. Variables (`${TOKEN}`) are
+filled in on the worker, from its own environment: their values are never sent.
 """
 
 import atexit
@@ -23,7 +23,7 @@ IDLE = 10.0
 
 @dataclass(frozen=True)
 class WorkerTool:
-    """What a worker makes a tool of."""
+    """The data from which a worker makes a tool."""
 
     server: str
     remote_name: str
@@ -31,7 +31,7 @@ class WorkerTool:
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":
-        """Return what to send to a worker for a tool of a connected server.
+        """Return the object to send to a worker for a tool of a connected server.
 
         Raises:
             ServerError: If the server is an object of this process: no other process reaches it.
@@ -52,7 +52,7 @@ class WorkerTool:
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Give the tool in a session of this worker, which is connected if it is not yet.
+        """Give the tool of a session of this worker, which is connected first if needed.
 
         Raises:
             ServerError: If the server cannot be reached from here.
@@ -62,7 +62,7 @@ class WorkerTool:
 
 
 class WorkerSessions:
-    """The sessions of this worker, all closed after some seconds in which none is used."""
+    """The sessions of this worker; all close when no session was used for some seconds."""
 
     def __init__(self, idle: float = IDLE) -> None:
         """Close sessions after *idle* seconds without a use."""
@@ -74,7 +74,7 @@ class WorkerSessions:
 
     @contextmanager
     def connected(self, name: str, entry: ServerEntry) -> Iterator[MCPServerSession]:
-        """Give the session with *entry*; it stays open as long as it is used, and a little longer."""
+        """Give the session with *entry*; it stays open while it is used, and a little longer."""
         with self._lock:
             self._users += 1
             self._stop_timer()
@@ -111,7 +111,7 @@ class WorkerSessions:
                 self.close()
 
     def close(self) -> None:
-        """Close all sessions; the next use opens one anew."""
+        """Close all sessions; the next use opens a new one."""
         with self._lock:
             clients, self._clients = self._clients, []
             self._stop_timer()

@@ -231,13 +231,13 @@ class TestRecorder:
             for _ in range(2):
                 write_notebook(session, notebook)
             notebook.write_text('{"cells": [], "metadata": {}}')
-            with pytest.raises(ServerError, match="not written over"):
+            with pytest.raises(ServerError, match="not overwritten"):
                 write_notebook(session, notebook)
 
     def test_writes_over_nothing_else(self, path):
         """A file that is no recording is left alone."""
         path.write_text("precious")
-        with pytest.raises(ServerError, match="not written over"):
+        with pytest.raises(ServerError, match="not overwritten"):
             create_mcp_tools({"n": fake()}, record=path)
         assert path.read_text() == "precious"
 

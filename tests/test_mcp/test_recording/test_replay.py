@@ -40,7 +40,7 @@ class TestReplay:
         ) as client:
             result = client["pay"]({"amount": 5})
         assert result.is_error
-        assert "answered otherwise" in result.text or "Not recorded" in result.text
+        assert "got another answer" in result.text or "Not recorded" in result.text
 
     def test_of_another_version_of_mcp_is_told(self, path):
         """A replay that is asked for in the era it was not recorded in says what is wrong."""

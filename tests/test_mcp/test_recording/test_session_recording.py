@@ -99,7 +99,7 @@ def test_it_is_recorded_once_and_only_while_connected(path, tmp_path):
         mine = tmp_path / "mine.jsonl"
         mine.write_text("precious")
         session.reconnect()
-        with pytest.raises(ServerError, match="not written over"):
+        with pytest.raises(ServerError, match="not overwritten"):
             session.start_recording(mine)
         assert session.recording is None
         assert mine.read_text() == "precious"

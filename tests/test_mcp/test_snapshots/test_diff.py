@@ -158,7 +158,7 @@ class TestFiles:
         for _ in range(2):
             Snapshot.of(OFFER).write(path)
         path.write_text("precious")
-        with pytest.raises(ServerError, match="not written over"):
+        with pytest.raises(ServerError, match="not overwritten"):
             Snapshot.of(OFFER).write(path)
         assert path.read_text() == "precious"
 

@@ -59,7 +59,7 @@ def test_is_written_to_a_file(tmp_path):
     assert write_page(page, path) == path
     for precious in ("precious", f"<body><p>My report:</p>{page}"):
         (tmp_path / "mine.html").write_text(precious)
-        with pytest.raises(ServerError, match="not written over"):
+        with pytest.raises(ServerError, match="not overwritten"):
             write_page(page, tmp_path / "mine.html")
         assert (tmp_path / "mine.html").read_text() == precious
     with pytest.raises(ServerError, match="Cannot write the page"):

@@ -1,1 +1,1 @@
-"""Servers as configurations name them: read, found on this machine, filled with values."""
+"""Find, read and write configurations of MCP servers, and fill in their variables."""

@@ -1,4 +1,4 @@
-"""Find the MCP servers that other programs on this machine are configured with."""
+"""Find the MCP servers in the configurations of other programs on this machine."""
 
 import os
 import sys
@@ -20,28 +20,28 @@ class DiscoveredServer:
     source: str
     """The program: `claude-desktop`, `cursor`, ..."""
     path: Path
-    """The file it was found in."""
+    """The configuration file that names it."""
     entry: ServerEntry | None = field(default=None, repr=False)
-    """How it is reached; None if the configuration makes no sense."""
+    """The server's entry; None if it cannot be read."""
     problem: str = ""
-    """Why it cannot be used, if it cannot."""
+    """Why it cannot be used; empty if it can."""
 
     @property
     def summary(self) -> str:
-        """How it is reached, in one line that holds no secret."""
+        """The transport and the target, in one line without secrets."""
         if self.entry is None:
             return self.problem
         return f"{self.entry.transport}: {self.entry.target}"
 
 
 Read = Callable[[Any, Path], Mapping[str, Any]]
-"""Takes what a file holds and the directory asked about, gives the servers by name."""
+"""Takes the content of a file and a directory; returns the servers by name."""
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
     """Return the servers configured for this user and for *directory*, the current by default.
 
-    Files that are not there are passed over; nothing is started.
+    Missing files are skipped; nothing is started.
     """
     here = Path(directory or Path.cwd()).resolve()
     return [
@@ -71,7 +71,7 @@ def _servers_in(
 
 
 def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
-    """Where programs keep their configuration, the nearest to *here* last."""
+    """Yield the program, file and reader of each configuration; project files come last."""
     settings = _settings_dir(home)
     yield "claude-desktop", settings / "Claude/claude_desktop_config.json", _plain
     yield "claude-code", home / ".claude.json", _claude_code
@@ -96,7 +96,7 @@ def _places(here: Path, home: Path) -> Iterator[tuple[str, Path, Read]]:
 
 
 def _upwards(here: Path, home: Path) -> Iterator[Path]:
-    """*here* and the folders above it, as far as the home directory, which is not a project."""
+    """Yield *here* and the folders above it, but not the home directory or above."""
     for folder in (here, *here.parents):
         if folder == home:
             return
@@ -117,12 +117,12 @@ def _goose_dir(home: Path) -> Path:
 
 
 def _plain(data: Any, here: Path) -> Mapping[str, Any]:
-    """The servers of a file in one of the usual formats; without any, none."""
+    """Return the servers of a file in one of the usual formats."""
     return _only_mappings(table_of(data))
 
 
 def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
-    """The user's servers, and those of the project *here*."""
+    """Return the servers of the user and of the project *here*."""
     projects = data.get("projects") if isinstance(data, Mapping) else None
     project = projects.get(str(here)) if isinstance(projects, Mapping) else None
     return {**_plain(data, here), **_plain(project or {}, here)}

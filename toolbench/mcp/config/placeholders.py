@@ -1,4 +1,4 @@
-"""Put values in the place of `${NAME}`: the environment in a configuration, secrets in a call."""
+"""Replace `${NAME}`: by variables in a configuration, by secrets in a call."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,22 +16,22 @@ _ASKED_FOR = re.compile(r"\$\{(?P<kind>input|command|config):(?P<name>[^}]+)\}")
 
 
 def expand(value: Any, variables: Mapping[str, str]) -> Any:
-    """Return JSON-like *value*, of a configuration, with every reference in its strings replaced.
+    """Return *value*, a part of a configuration, with each reference in its strings replaced.
 
-    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Anything that is no reference stays as it is.
+    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Other text stays as it is.
 
     Raises:
-        ServerError: If a variable is not set and has no default, or if an editor would have
-            to ask a person for it.
+        ServerError: If a variable is not set and has no default, or if only an editor can
+            fill in the value.
     """
     return _mapped(value, lambda text: _expand_text(text, variables))
 
 
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
-    """Return JSON-like *value*, the arguments of a call, with secrets for their references.
+    """Return *value*, the arguments of a call, with each `${NAME}` replaced by that secret.
 
-    `${NAME}` is one only if *secrets* has the name; nothing else is looked up, least of all
-    the environment. What a secret holds is not looked through again.
+    Only names in *secrets* are replaced; the environment is not used. A `${NAME}` inside a
+    secret stays as it is.
     """
 
     def filled(text: str) -> str:
@@ -48,7 +48,7 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON-like *value* with *change* made to its strings, names left as they are."""
+    """Return JSON-like *value* with *change* applied to its strings, but not to names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -61,8 +61,8 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 def _expand_text(text: str, variables: Mapping[str, str]) -> str:
     if placeholder := _ASKED_FOR.search(text):
         msg = (
-            f"{placeholder[0]} is filled in by an editor: put the value, or "
-            f"${{env:NAME}} of a variable that is set here, in its place."
+            f"{placeholder[0]} is filled in by an editor: replace it by the value, or "
+            f"by ${{env:NAME}} with a variable that is set here."
         )
         raise ServerError(msg)
 

@@ -10,7 +10,7 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
     """Return the path of the program that *command* names.
 
     Raises:
-        FileNotFoundError: If there is none; the message says what to do.
+        FileNotFoundError: If there is no such program; the message says what to do.
         NotADirectoryError: If *cwd* is no directory.
         PermissionError: If the file may not be executed.
     """

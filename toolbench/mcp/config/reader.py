@@ -1,4 +1,4 @@
-"""Read a configuration of MCP servers: FastMCP's format, and what editors and agents write."""
+"""Read a configuration of MCP servers, in the format of FastMCP, an editor or an agent."""
 
 import json
 import re
@@ -23,13 +23,13 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
 
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
-            `servers` (VS Code) or `mcp_servers` (Codex); the path of a file with one, JSON or
-            TOML; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
+            `servers` (VS Code) or `mcp_servers` (Codex); the path of a JSON, TOML or YAML file
+            with such a mapping; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
             document, its file, or its URL if that ends like `/openapi.json`.
         base: Where relative paths start; the directory of the file, or the current one.
 
     Raises:
-        ServerError: If it has no place for servers, or one does not say how it is reached.
+        ServerError: If it has no servers, or a server has no command and no URL.
     """
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
@@ -37,7 +37,9 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
             return read_config(load(path), base=base or path.parent)
     table = _server_table(config)
     if not table and not _is_empty(config):
-        msg = "The configuration holds no servers: expected {'mcpServers': {name: {...}}}."
+        msg = (
+            "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
+        )
         raise ServerError(msg)
     base = (base or Path.cwd()).absolute()
     return {str(name): _named(name, entry, base) for name, entry in table.items()}
@@ -52,10 +54,10 @@ def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
-    """Return one server: a mapping, a URL, `module:name`, a path, or a FastMCP object.
+    """Read one server: a mapping, a URL, `module:name`, a path, or a FastMCP object.
 
     Raises:
-        ServerError: If it does not say what to start or where to connect.
+        ServerError: If it has no command to start and no URL to connect to.
     """
     base = base or Path.cwd()
     if isinstance(entry, ServerEntry):
@@ -113,7 +115,7 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
         command, args = command[0], [*command[1:], *args]  # the whole line in one list
     if not isinstance(command, str) or not isinstance(args, list | tuple):
         msg = (
-            "A command is a str and its args a list, not "
+            "'command' must be a str and 'args' a list, not "
             f"{type(command).__name__} and {type(args).__name__}."
         )
         raise ServerError(msg)
@@ -128,10 +130,10 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
-    """The names and values under *key*; an error about them names no value."""
+    """Return the names and values under *key*; an error does not show a value."""
     texts = entry.get(key, {})
     if not isinstance(texts, Mapping):
-        msg = f"{key!r} maps names to values: it is no {type(texts).__name__}."
+        msg = f"{key!r} must map names to values; it is a {type(texts).__name__}."
         raise ServerError(msg)
     return {str(name): str(value) for name, value in texts.items()}
 
@@ -147,13 +149,13 @@ def _remote(entry: Mapping[str, Any], url: str) -> Transport:
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
-    except ValueError:  # it may quote the password
+    except ValueError:  # the error may quote the password
         msg = "The host in the URL cannot be read: write https://host/path."
         raise ServerError(msg) from None
 
 
 def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The headers to send, Codex's names for them included."""
+    """Return the headers to send, also from Codex's settings."""
     headers = {**_texts(entry, "headers"), **_texts(entry, "http_headers")}
     for name, variable in _texts(entry, "env_http_headers").items():
         headers[name] = f"${{env:{variable}}}"
@@ -163,13 +165,13 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """How long a call may take: `timeout` is in ms (FastMCP), Codex's is in seconds."""
+    """Return the time limit of a call: FastMCP writes ms, Codex seconds; None without."""
     for key, unit in (("tool_timeout_sec", 1), ("timeout", 1000)):
         if key in entry:
             try:
                 return float(entry[key]) / unit
             except (TypeError, ValueError, OverflowError):
-                msg = f"{key!r} is a number, not {entry[key]!r}."
+                msg = f"{key!r} must be a number, not {entry[key]!r}."
                 raise ServerError(msg) from None
     return None
 
@@ -196,7 +198,7 @@ def _server_table(config: Any) -> Mapping[str, Any]:
 
 
 def _is_empty(config: Any) -> bool:
-    """Whether *config* says that there are no servers, rather than something else."""
+    """Tell whether *config* is a configuration, which then has no servers."""
     if hasattr(config, "mcpServers") or config == {}:
         return True
     tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []
@@ -209,7 +211,7 @@ def _is_empty(config: Any) -> bool:
 
 
 def table_of(config: Any) -> Mapping[str, Any]:
-    """Return the servers by name that a file of some program holds; without any, none."""
+    """Return the servers by name in the configuration of any known program."""
     nested = config.get("mcp") if isinstance(config, Mapping) else None  # VS Code
     for table in (config, nested):
         if isinstance(table, Mapping):
@@ -224,17 +226,17 @@ def _is_url(value: Any) -> bool:
 
 
 def _is_openapi(value: Mapping[str, Any]) -> bool:
-    """Whether *value* is a document itself, not the entry of one."""
+    """Tell whether *value* is an OpenAPI document, not an entry that names one."""
     return "openapi" in value and "paths" in value
 
 
 def _names_module(value: Any) -> bool:
-    """Whether *value* is `file.py`, `file.py:name` or `package.module:name`."""
+    """Tell whether *value* is `file.py`, `file.py:name` or `package.module:name`."""
     return bool(re.search(r"\.py(:\w+)?$|^[\w.]+:\w+$", str(value)))
 
 
 def load(path: Path) -> Any:
-    """Return what the file at *path* holds: JSON as editors write it, TOML or YAML.
+    """Return the content of the file at *path*: JSON as editors write it, TOML or YAML.
 
     Raises:
         ServerError: If it cannot be read.
@@ -244,7 +246,7 @@ def load(path: Path) -> Any:
         return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors mark it
     except OSError as error:
         msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
-    except MarkedYAMLError as error:  # in full it quotes the file
+    except MarkedYAMLError as error:  # the full error quotes the file
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
         msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
@@ -266,7 +268,7 @@ def _yaml(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """Read JSON as editors write it: with comments, and a comma after the last item."""
+    """Read JSON, also with comments and a comma after the last item, as editors write it."""
     try:
         return json.loads(text)
     except ValueError:

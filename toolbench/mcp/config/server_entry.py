@@ -1,4 +1,4 @@
-"""One server of a configuration: what to start or where to connect, and what to keep secret."""
+"""One server of a configuration: its command or URL, and its secrets."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,12 +10,12 @@ from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]
-"""How a server is reached; a `replay` is a recording in its place."""
+"""The way to a server; `replay` means a recording instead of a server."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEntry:
-    """How to reach one server, as the configuration says it: references not yet filled in."""
+    """The configuration of one server, in which `${NAME}` is not yet replaced."""
 
     transport: Transport
     command: str = ""
@@ -28,22 +28,22 @@ class ServerEntry:
     """A bearer token, `"oauth"`, the settings of an OAuth client, or an httpx2 auth object."""
     server: Any = None
     """A FastMCP object, `module:name` or a path, in this process; for an OpenAPI document a
-    mapping: `openapi` (it, or its place), `base_url` and `headers` of the service."""
+    mapping: `openapi` (the document, its path or URL), `base_url` and `headers`."""
     seconds: float | None = None
-    """How long a call may take; None leaves it to the client."""
+    """The time limit of a call, in seconds; None: the client decides."""
     mode: str | None = None
-    """`auto`, `legacy`, or a protocol version; None leaves it to the caller that connects."""
+    """`auto`, `legacy`, or a protocol version; None: the caller that connects decides."""
     enabled: bool = True
     base: Path = field(default_factory=Path.cwd)
-    """Where relative paths and `${workspaceFolder}` start."""
+    """The folder for relative paths and `${workspaceFolder}`."""
     fastmcp: Mapping[str, Any] | None = None
-    """The entry as it came, if it uses FastMCP's own tool transforms and tag filters."""
+    """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
     def expanded(self, variables: Mapping[str, str]) -> "ServerEntry":
-        """Return the entry with the environment *variables* put in.
+        """Return the entry with its references replaced by *variables*.
 
         Raises:
-            ServerError: If one is not set.
+            ServerError: If a variable is not set.
         """
         places = {
             "workspaceFolder": str(self.base),
@@ -62,7 +62,7 @@ class ServerEntry:
 
     @property
     def target(self) -> str:
-        """What is connected to, in one line that holds no secret."""
+        """The command, URL or object, in one line without secrets."""
         if self.transport == "replay":
             return f"{self.url} (a recording)"
         if self.transport == "memory":
@@ -75,12 +75,12 @@ class ServerEntry:
 
     @property
     def redactor(self) -> Redactor:
-        """Replaces the values in the entry that must not be shown."""
+        """A redactor of the secrets in the entry."""
         return Redactor(self.secrets, shortest=SHORTEST_SETTING)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The values in the entry that must not be shown."""
+        """The secrets in the entry: values that must not be shown."""
         return tuple(self._secret_values())
 
     def _secret_values(self) -> Iterator[str]:
@@ -92,7 +92,7 @@ class ServerEntry:
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """What an OpenAPI entry says beside the document."""
+        """The settings of an OpenAPI entry, without the document."""
         settings = self.server if isinstance(self.server, Mapping) else {}
         return {k: v for k, v in settings.items() if not _is_document(k, v)}
 

@@ -1,4 +1,4 @@
-"""Write the servers of a session as a configuration that can be read again: no secrets in it."""
+"""Write connected servers as a configuration without secrets, which can be read again."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,24 +8,26 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.redaction.redactor import Redactor
 
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
-_SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)  # it is no secret
+_SCHEME = re.compile(
+    r"^(bearer|basic|token) +", re.IGNORECASE
+)  # the scheme is no secret
 _MILLISECONDS = 1000
 
 
 class Reached(Protocol):
-    """What is written down of a session."""
+    """The parts of a session that are written."""
 
     name: str
     entry: ServerEntry
 
 
 class Written(NamedTuple):
-    """A configuration, and what it leaves to the person who uses it.
+    """A configuration, and the work it leaves to the person who uses it.
 
     Attributes:
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
-        variables: Environment variables that stand for secrets: to be set before it is used.
-        left_out: The servers that exist in this process only, by name.
+        variables: The environment variables to set before use; they replace secrets.
+        left_out: The names of servers that exist in this process only.
     """
 
     config: dict[str, Any]
@@ -50,12 +52,12 @@ def write_config(sessions: Iterable[Reached]) -> Written:
 def written_entry(
     name: str, entry: ServerEntry, variables: dict[str, str]
 ) -> dict[str, Any] | None:
-    """Return one server as a configuration says it; None for an object of this process.
+    """Return the configuration of one server; None for an object of this process.
 
     Args:
-        name: What the server is called.
-        entry: How it is reached.
-        variables: Gets the name of each variable that stands for a secret, and the secret.
+        name: The name of the server.
+        entry: Its entry.
+        variables: This adds each variable that replaces a secret, with the secret.
     """
     hidden = _Hidden(name, entry, variables)
     if entry.fastmcp is not None:
@@ -89,7 +91,7 @@ def written_entry(
 
 
 def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
-    """The token or the kind of authorization; what only an object knows is left out."""
+    """Return the token (hidden) or the kind of authorization; None for an object."""
     if isinstance(entry.auth, str) and entry.auth != "oauth":
         return hidden.text(entry.auth, f"{name}_TOKEN")
     return entry.auth if isinstance(entry.auth, str) else None
@@ -106,7 +108,7 @@ def _mapped(value: Any, hidden: "_Hidden", key: str = "VALUE") -> Any:
 
 
 class _Hidden:
-    """Puts references in the place of the secrets of one entry."""
+    """Replaces the secrets of one entry by references."""
 
     def __init__(
         self, name: str, entry: ServerEntry, variables: dict[str, str]
@@ -116,17 +118,17 @@ class _Hidden:
         self._secrets = sorted(secrets, key=len, reverse=True)
 
     def text(self, text: str, key: str) -> str:
-        """Return *text* with a reference named for *key* in the place of each secret."""
+        """Return *text* with each secret replaced by a reference named after *key*."""
         for secret in self._secrets:
             if secret in _REFERENCE.sub("", text):
                 text = text.replace(secret, f"${{{self._variable(key, secret)}}}")
         bare = _REFERENCE.sub("", text)
         if self._secrets and Redactor(self._secrets).text(bare) != bare:
-            return f"${{{self._variable(key, text)}}}"  # encoded, for example
+            return f"${{{self._variable(key, text)}}}"  # an encoded secret, for example
         return text
 
     def _variable(self, key: str, secret: str) -> str:
-        """Return a name for *secret* that stands for no other one."""
+        """Return a variable name for *secret* that no other secret has."""
         words = (key, f"{self._name}_{key}", *(f"{key}_{n}" for n in range(2, 100)))
         names = [re.sub(r"\W+", "_", word).strip("_").upper() for word in words]
         names = [name if name[:1].isalpha() else f"SECRET_{name}" for name in names]

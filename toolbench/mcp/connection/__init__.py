@@ -1,1 +1,1 @@
-"""One connection to one server: opened, asked, lost, opened again."""
+"""Open, use, lose and reopen the connection to one server."""

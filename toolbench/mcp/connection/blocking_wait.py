@@ -1,4 +1,4 @@
-"""Wait for a server's answer in the thread that asked it, which answers the server's own questions."""
+"""Wait for a server's answer; the waiting thread also answers the server's questions."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class BlockingWait(CoroutineWait[T]):
-    """The thread that waits for one call of a server."""
+    """The wait of a thread for one call of a server."""
 
     def __init__(self, answerer: Answerer) -> None:
-        """Answer questions by *answerer*, a plain function, and show how far the run is."""
+        """Answer questions with *answerer*, a plain function, and draw the run's progress."""
         run = active_run()
         super().__init__(
             lambda question: as_answer(answerer(question)),
@@ -31,12 +31,13 @@ class BlockingWait(CoroutineWait[T]):
 def wait_answering(
     ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
 ) -> T:
-    """Run `ask(*args, answerer=...)` in the background loop, answer questions here, and return.
+    """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    The handler that `answering` names here answers; else *answerer*; else the person this code runs for.
+    This thread answers questions: by the handler of `answering`, else by *answerer*, else by
+    asking the person.
 
     Raises:
-        ServerError: If it was cancelled.
+        ServerError: If the request was cancelled.
         ToolbenchError: If called from the background loop itself.
     """
     handler = current_answerer() or answerer or ask_here
@@ -45,5 +46,5 @@ def wait_answering(
     try:
         return wait.run(partial(ask, *args, answerer=async_handler), portal.loop)
     except asyncio.CancelledError as error:
-        msg = "The request was cancelled, and the server was told."
+        msg = "The request was cancelled, also at the server."
         raise ServerError(msg) from error

@@ -1,4 +1,4 @@
-"""One live connection to one server: opened, asked, closed, all in the background loop."""
+"""One connection to one server: open it, send requests, close it, in the background loop."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
 _MODERN = "2026-07-28"
 _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
-"""Whose logs tell the address of a server, and what it is sent."""
-_MOST_PAGES = 250
-_MOST_ROUNDS = 10
+"""Libraries whose logs may contain addresses of servers and requests."""
+_MOST_PAGES = 250  # pages of one list
+_MOST_ROUNDS = 10  # times a server may ask before it answers a request
 _PROBE = 10.0  # seconds for a server to say whether it knows the newer protocol
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
-"""Sends one request: the session, answers to earlier questions, the state that goes with them."""
+"""Sends one request; takes the session, the answers to the server's questions, and their state."""
 SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
-"""Requests one page of a list: the session, the parameters with the cursor."""
+"""Requests one page of a list; takes the session and the parameters with the cursor."""
 
 
 class RoundsError(RuntimeError):
-    """The server went on asking instead of answering."""
+    """The server asked too many questions and gave no result."""
 
 
 class Connection:
     """The session of the SDK with one server, and the process or HTTP client below it."""
 
     def __init__(self, entry: ServerEntry, inbox: Inbox, *, roots: list[str]) -> None:
-        """Prepare to reach *entry*, whose references are filled in."""
+        """Prepare to connect to *entry*, in which all variables are replaced."""
         self._entry = entry
         self._inbox = inbox
         self._roots = roots
         self.stderr_start = inbox.stderr.total
-        """How many lines there were on stderr before."""
+        """The number of lines on stderr before this connection."""
         self._client: Any = None
         self._transport: Any = None
 
@@ -59,7 +59,7 @@ class Connection:
         """Connect and negotiate the protocol, under the time limit of *call*.
 
         Raises:
-            Exception: Whatever the transport or the SDK raises; `failures` has words for it.
+            Exception: Any error of the transport or the SDK; `sentence` explains it.
         """
         from fastmcp import (  # noqa: PLC0415 - slow to load: on the first connect
             Client,
@@ -89,11 +89,11 @@ class Connection:
             await self._client.__aenter__()
 
     async def close(self) -> None:
-        """End the session and the process, whatever state they are in."""
+        """End the session and the process, in any state."""
         if self._client is None:
             return
         with anyio.move_on_after(_CLOSING), suppress(Exception):
-            await self._client.close()  # raises a failed connect's error once more
+            await self._client.close()  # raises the error of a failed connect again
 
     # --- what was agreed ----------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Connection:
 
     @property
     def is_alive(self) -> bool:
-        """Whether there is a session with something at its other end."""
+        """Whether the session is open and the server still there."""
         return (
             self._client is not None
             and self._client.is_connected()
@@ -114,16 +114,16 @@ class Connection:
 
     @property
     def exit_code(self) -> int | None:
-        """What the server's process ended with, if it is a process and has ended."""
+        """The exit code of the server's process; None if it runs or is no process."""
         return getattr(self._transport, "exit_code", None)
 
     @property
     def pid(self) -> int | None:
-        """The number of the server's process, if it is one."""
+        """The process id of the server; None if it is no process."""
         return getattr(self._transport, "pid", None)
 
     def broken(self, text: str) -> BrokenError:
-        """Return *text* with what the server's process left behind."""
+        """Return an error with *text*, the exit code and the last lines of stderr."""
         lines = getattr(self._transport, "lines", None)
         return broken(
             text,
@@ -140,7 +140,7 @@ class Connection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether that is a version without a handshake."""
+        """Whether the protocol version has no handshake."""
         return self.protocol_version >= _MODERN
 
     def described(self) -> dict[str, Any]:
@@ -159,13 +159,13 @@ class Connection:
     # --- asking -------------------------------------------------------------------
 
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
-        """Send a request and return the result as it came.
+        """Send a request and return the result as the server sent it.
 
-        What the server wants to know first is answered, up to ten times.
+        Questions that the server asks first are answered, in up to ten rounds.
 
         Raises:
-            CallTimeoutError: If the server took too long; it was told to stop.
-            RoundsError: If it never stopped asking.
+            CallTimeoutError: If the server took too long; the request was cancelled there.
+            RoundsError: If the server still asks after ten rounds.
         """
         with self._inbox.calls.enter(call), call.limited():
             responses: Any = None
@@ -194,20 +194,18 @@ class Connection:
             except ValidationError:
                 if not collected:
                     raise
-                parsed = None  # the SDK refuses it; we show it
+                parsed = None  # the SDK refuses the answer; we return it
         input_required = parsed if isinstance(parsed, InputRequiredResult) else None
         return collected[-1], input_required
 
     async def _answers(self, questions: Any) -> Any:
-        """Answer all that an `InputRequiredResult` asks, one question after the other."""
+        """Answer the questions of an `InputRequiredResult` one by one."""
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.session import ClientRequestContext  # noqa: PLC0415 - the same
         from mcp_types import ErrorData  # noqa: PLC0415 - the same
 
         if not questions.input_requests:
-            await anyio.sleep(
-                0.05
-            )  # only its state: the server wants to be asked again
+            await anyio.sleep(0.05)  # only a state: send the request again
             return None
         answers = {}
         for key, request in questions.input_requests.items():
@@ -227,9 +225,9 @@ class Connection:
         send: SendPage,
         seconds: float,
     ) -> tuple[list[Any], str | None]:
-        """Return the items under *key* of all pages of a list, and what went wrong, if anything.
+        """Return the items under *key* of all pages of a list, and the problem, if there is one.
 
-        What was listed before it went wrong is kept. All of it may take *seconds*.
+        Items before the problem are kept. *seconds* is the limit for all pages together.
         """
         items: list[Any] = []
         cursor: str | None = None
@@ -250,7 +248,7 @@ class Connection:
                 if not isinstance(cursor, str):
                     return items, None
                 cursors.add(cursor)
-        except Exception as error:  # what came before the failure is kept
+        except Exception as error:  # items before the failure are kept
             if code_of(error) == METHOD_NOT_FOUND and not items:
                 return [], None
             if code_of(error) == CONNECTION_CLOSED and not self.is_alive:

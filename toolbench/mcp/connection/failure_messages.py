@@ -1,4 +1,4 @@
-"""Turn an exception of the machinery below into a sentence that says what to do."""
+"""Turn an exception of the SDK, HTTP or a process into a sentence that says what to do."""
 
 import re
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ METHOD_NOT_FOUND = -32601
 REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
 
-_FIRST = ("initialize", "server/discover")  # what no MCP server refuses
+_FIRST = ("initialize", "server/discover")  # methods that every MCP server knows
 
 _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
 
 
 _READ = 2  # lines of a dead server's stderr that a model reads
-_MAX_LINES = 10
+_MAX_LINES = 10  # of them that a person reads
 
 
 class CallFailedError(Exception):
-    """A call that got no result; the text is a whole sentence for the caller."""
+    """A call without a result; the text is a full sentence for the caller."""
 
     def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
-        """Say what happened; *asides* are for a person only."""
+        """Take the message *text*; *asides* are for a person only."""
         super().__init__(text)
         self.asides = asides
         self.status_code: int | None = None
@@ -40,22 +40,22 @@ class CallFailedError(Exception):
 
 
 class BrokenError(ServerError):
-    """A connection that broke, with the last that its server wrote on stderr."""
+    """A broken connection, with the last lines on the server's stderr."""
 
     def __init__(self, text: str, wrote: Sequence[str] = ()) -> None:
-        """Say in *text* what happened, and what the server *wrote*."""
+        """Take the message *text* and the lines that the server *wrote*."""
         self._text = text
         self._wrote = wrote
         super().__init__(self._with(wrote))
 
     @property
     def brief(self) -> str:
-        """What a model reads of it: logs are long, and full of what is only true here."""
+        """The message for a model, with only the last lines of stderr: logs are long."""
         return self._with(self._wrote[-_READ:])
 
     @property
     def asides(self) -> list[str]:
-        """What only a person reads: the lines before those."""
+        """The part for a person only: the earlier lines of stderr."""
         before = self._wrote[:-_READ]
         return ["\n".join(["Before that on stderr:", *before])] if before else []
 
@@ -65,7 +65,7 @@ class BrokenError(ServerError):
 
 
 def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
-    """Return what to raise in place of *error*, which ended *call* to the server of *inbox*."""
+    """Return the error to raise for *error*, which ended *call* to the server of *inbox*."""
     if isinstance(error, BrokenError):
         return CallFailedError(error.brief, error.asides)
     if (recorded := recorded_failure(error)) is not None:
@@ -78,7 +78,7 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def root_of(error: BaseException) -> BaseException:
-    """Return the exception that started it: groups and wrappers taken off."""
+    """Return the first cause of *error*, without groups and wrappers."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -95,7 +95,7 @@ def code_of(error: BaseException) -> int | None:
 
 
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
-    """Say what went wrong, in a sentence without a full stop."""
+    """Return a sentence about *error*, without a full stop."""
     root = root_of(error)
     if call is not None and call.http_failure is not None:
         return _http(call)
@@ -128,7 +128,7 @@ def _plain(error: BaseException) -> str:
 
 
 def _protocol(error: ValidationError) -> str:
-    """What pydantic found wrong with an answer."""
+    """Return the problems that pydantic reports in an answer."""
     lines = [
         f"{'.'.join(str(part) for part in line['loc'])}: {line['msg']}"
         for line in error.errors(include_url=False, include_input=False)[:3]
@@ -180,7 +180,7 @@ def broken(
     stderr_since: int = 0,
     unfinished: str = "",
 ) -> BrokenError:
-    """Return *text* with what the server's process left behind: exit code, noise, stderr."""
+    """Return an error with *text*, the exit code, stray lines of stdout, and stderr."""
     lines = [text]
     if exit_code is not None:
         lines.append(f"Its process ended with {_exit(exit_code)}.")

@@ -1,4 +1,4 @@
-"""One request under way: its time limit, its progress, and who answers questions about it."""
+"""A running request: its time limit, its progress, and the handler of its questions."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -18,7 +18,7 @@ class CallTimeoutError(TimeoutError):
 
 @dataclass(frozen=True)
 class HttpFailure:
-    """What an HTTP server answered instead of a message."""
+    """An HTTP answer that is not an MCP message."""
 
     status: int
     reason: str
@@ -37,7 +37,7 @@ class Call:
     """One request to a server, from its start to its answer."""
 
     seconds: float
-    """How long the server may take; the time a person takes to answer does not count."""
+    """Time limit for the server, in seconds; waiting for a person does not count."""
     tool: str | None = None
     on_progress: OnProgress | None = None
     answerer: Answerer | None = None
@@ -50,7 +50,7 @@ class Call:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run the `with` under the time limit.
+        """Run the `with` block under the time limit.
 
         Raises:
             CallTimeoutError: If the time is up.
@@ -68,7 +68,7 @@ class Call:
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
-        """Stop the clock while a question is being answered."""
+        """Stop the time limit while a question waits for its answer."""
         scope, self._waiting = self._scope, self._waiting + 1
         if scope is not None and self._waiting == 1:
             self._left = scope.deadline - anyio.current_time()
@@ -85,12 +85,12 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 def current_call() -> Call | None:
-    """Return the call on whose behalf this code runs, if that is known."""
+    """Return the call that this code runs for, if it is known."""
     return _current.get()
 
 
 class OpenCalls:
-    """The calls of one connection that are under way, the oldest first."""
+    """The running calls of one connection, oldest first."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -102,7 +102,7 @@ class OpenCalls:
 
     @contextmanager
     def enter(self, call: Call) -> Iterator[Call]:
-        """Enter *call* under a token of its own, by which progress finds it."""
+        """Add *call* during the `with`, under a new token, by which progress finds it."""
         call.token = f"toolbench-{next(self._ids)}"
         self._calls[call.token] = call
         try:
@@ -111,13 +111,13 @@ class OpenCalls:
             del self._calls[call.token]
 
     def of_token(self, token: object) -> Call | None:
-        """Return the call that *token* was given to."""
+        """Return the call of *token*, or None."""
         return self._calls.get(str(token))
 
     def asking(self) -> Call | None:
         """Return the call that a question of the server is most likely about.
 
-        In the older protocol a question does not say; the latest call it is.
+        In the older protocol a question names no call: this assumes the latest one.
         """
         call = (
             current_call()

@@ -1,4 +1,4 @@
-"""Keep one server reachable: connect, try the older protocol, connect again after a loss."""
+"""Connect to a server, with the older protocol if needed, and again after a loss."""
 
 import asyncio
 import os
@@ -23,13 +23,13 @@ from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import RecordedFailureError
 
-_PAUSE = 0.2  # seconds
+_PAUSE = 0.2  # seconds before the work of `soon`
 
 Status = Literal["new", "connecting", "connected", "lost", "failed", "closed"]
 
 
 class ReconnectingConnection:
-    """The connection to one server, made again when it was lost.
+    """The connection to one server, which is opened again after a loss.
 
     Its coroutines run in the background loop.
     """
@@ -44,23 +44,23 @@ class ReconnectingConnection:
         roots: list[str],
         greet: Callable[[Connection], Awaitable[None]],
     ) -> None:
-        """Prepare to reach *entry*.
+        """Prepare to connect to *entry*.
 
         Args:
-            entry: The server.
-            inbox: Where what it says goes.
-            seconds: How long connecting may take.
+            entry: The configuration of the server.
+            inbox: Takes notifications, logs and traffic.
+            seconds: The time limit for connecting.
             mode: `auto`, `legacy`, or a version of the protocol.
-            roots: File URLs the server is told of.
-            greet: What is asked first of every new connection.
+            roots: File URLs that the server may ask for.
+            greet: Called with each new connection, before it is used.
         """
         self.entry = entry
         self.inbox = inbox
         self.seconds = seconds
         self.mode = mode
-        """How the next connection is negotiated; what worked is remembered."""
+        """The mode of the next connection; a mode that worked is kept."""
         self.error: str | None = None
-        """Why the server could not be reached, with what to do about it."""
+        """Why the server could not be reached, and what to do."""
         self._roots = roots
         self._greet = greet
         self._state: Status = "new"
@@ -72,7 +72,7 @@ class ReconnectingConnection:
 
     @property
     def status(self) -> Status:
-        """How things stand now."""
+        """The state of the connection now."""
         state, connection = (
             self._state,
             self._connection,
@@ -82,15 +82,15 @@ class ReconnectingConnection:
 
     @property
     def pid(self) -> int | None:
-        """The number of the server's process, if it is one of ours and is there."""
+        """The process id of the server; None without a running process of ours."""
         return self.current.pid if self.status == "connected" else None
 
     @property
     def current(self) -> Connection:
-        """The connection as it is now, be it alive or not.
+        """The present connection, alive or not.
 
         Raises:
-            ServerError: If there never was one.
+            ServerError: If there is no connection.
         """
         if self._connection is None:
             msg = f"Server {self.inbox.server!r} is not connected: {self.error or self._state}."
@@ -100,10 +100,10 @@ class ReconnectingConnection:
     # --- opening and closing ------------------------------------------------------
 
     async def open(self, mode: str | None = None) -> None:
-        """Connect, afresh if there is a connection, and remember *mode* if that works.
+        """Connect, after closing an older connection; keep *mode* if it works.
 
         Raises:
-            ServerError: If the server cannot be reached; it says why and what to do.
+            ServerError: If the server cannot be reached; the message says what to do.
         """
         async with self._lock:
             await self._open(mode or self.mode)
@@ -121,12 +121,14 @@ class ReconnectingConnection:
         await self._drop()
         try:
             self._connection = await self._connected(mode)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told in words
+        except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
             self.error = self._explained(error)
             if (recorder := self.inbox.recorder) is not None:
                 recorder.failed(None, self.error, (), self.inbox.redactor)
             self._set("failed")
-            raise ServerError(self.error) from None  # groups of groups, told above
+            raise ServerError(
+                self.error
+            ) from None  # nested groups, explained in the message
         except BaseException:  # interrupted
             self._set("closed")
             raise
@@ -134,13 +136,13 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _connected(self, mode: str) -> Connection:
-        """Connect; a server that a newer protocol kills gets a new process and the older one."""
+        """Connect; if the newer protocol ends the process, start it again with the older one."""
         started = anyio.current_time()
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
         try:
             connection = await self._attempt(entry, mode, self.seconds)
-        except Exception as error:  # a server may die of it
+        except Exception as error:  # the newer protocol may end a server
             if mode != "auto" or entry.transport != "stdio" or not _died(error):
                 raise
             left = self.seconds - (anyio.current_time() - started)
@@ -170,13 +172,13 @@ class ReconnectingConnection:
                 await connection.close()
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* a moment from now, once however often it is asked for until then."""
+        """Do *work* in a moment; several requests until then cause it only once."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
-        await anyio.sleep(_PAUSE)  # floods of notifications become one piece of work
-        with suppress(ServerError):  # the status says it
+        await anyio.sleep(_PAUSE)  # many notifications cause the work once
+        with suppress(ServerError):  # the status shows it
             await work()
 
     def _set(self, state: Status) -> None:
@@ -198,20 +200,19 @@ class ReconnectingConnection:
     # --- asking -------------------------------------------------------------------
 
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
-        """Send a request; connect again first if the connection was lost, once.
+        """Send a request; if the connection was lost, connect again first.
 
-        A request that was under way when the connection broke is not repeated: the server
-        may have done half of it. One that the server refused unread, because it forgot the
-        session, is.
+        A request is not repeated if the connection breaks during it: the server may have
+        done half of it. It is repeated if the server forgot the session and refused it unread.
 
         Raises:
-            ServerError: If there is no connection and none can be had.
-            Exception: Whatever the SDK raises; `failures` has words for it.
+            ServerError: If there is no connection and connecting fails.
+            Exception: Any error of the SDK; `sentence` explains it.
         """
         connection = await self.live()
         try:
             raw = await connection.ask(send, call)
-        except Exception as error:  # some can be mended
+        except Exception as error:  # a forgotten session can be opened again
             if _forgotten(call):
                 call.http_failure = None
                 if (recorder := self.inbox.recorder) is not None:
@@ -227,12 +228,12 @@ class ReconnectingConnection:
     async def ask_to(
         self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
     ) -> dict[str, Any]:
-        """Ask the server to *verb*, as `ask` does, and say so if it does not.
+        """Send a request as `ask` does; *verb* names its purpose in an error.
 
-        What it asks back meanwhile is for *answerer*, or for the session's own.
+        *answerer*, or else the session's own, answers questions of the server.
 
         Raises:
-            ServerError: If there is no answer, or an error.
+            ServerError: If there is no answer, or the answer is an error.
         """
         call = Call(seconds=seconds, answerer=answerer)
         try:
@@ -249,8 +250,8 @@ class ReconnectingConnection:
     ) -> tuple[list[Any], str | None]:
         """Return all pages of a list; see `Connection.pages`.
 
-        To list changes nothing: a server that ends before it has answered is connected again and
-        asked once more.
+        A list request changes nothing, so it is repeated once if the server ends before its
+        answer.
 
         Raises:
             ServerError: If there is no connection, or the server ends again.
@@ -272,10 +273,10 @@ class ReconnectingConnection:
             raise self._death(connection) from error
 
     async def live(self) -> Connection:
-        """Return the connection, made again if it was lost.
+        """Return the connection; open it again if it was lost.
 
         Raises:
-            ServerError: If it was closed, or none can be had.
+            ServerError: If it was closed, or connecting fails.
         """
         if self._state == "closed":
             msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
@@ -285,7 +286,7 @@ class ReconnectingConnection:
         return self.current
 
     async def _reopen(self, broken: Connection | None) -> None:
-        """Connect again, unless another thread has done so."""
+        """Connect again, unless another task has done so."""
         async with self._lock:
             if self._connection is broken or self.status != "connected":
                 await self._open(self.mode)

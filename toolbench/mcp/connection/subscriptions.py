@@ -1,4 +1,4 @@
-"""Ask a server for news: of its lists, and of single resources."""
+"""Subscribe to changes of a server's lists and of single resources."""
 
 import asyncio
 from contextlib import suppress
@@ -13,23 +13,23 @@ _LISTS = ("tools", "prompts", "resources")
 
 
 class Subscriptions:
-    """What one server is asked to tell of; its coroutines run in the background loop.
+    """The subscriptions at one server; its coroutines run in the background loop.
 
-    The older protocol has a request for each resource, and tells of lists unasked. The newer
-    one has a stream that is held open, for all of it.
+    The older protocol needs a request for each resource, and reports lists without a request.
+    The newer protocol has one open stream for resources and lists.
     """
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
-        """Ask over *connection*, *seconds* at most each time."""
+        """Subscribe over *connection*, with *seconds* for each request."""
         self._connection = connection
         self._seconds = seconds
         self._stream: asyncio.Task[None] | None = None
         self.uris: list[str] = []
-        """The resources we asked to hear of."""
+        """The resources that we subscribed to."""
         self.lost: dict[str, str] = {}
-        """Those a new connection tells nothing of, each with its reason."""
+        """Resources that a new connection refused to subscribe, each with its reason."""
         self.updated: list[str] = []
-        """Those we heard of, in that order, each once."""
+        """Resources that changed, each once, in the order of their first change."""
 
     def note(self, uri: str) -> None:
         """Remember that the resource *uri* changed."""
@@ -38,7 +38,7 @@ class Subscriptions:
         self._connection.inbox.changes.note("resources")
 
     async def follow(self, connection: Connection) -> None:
-        """Ask a new connection for all there is to hear of; what it refuses is lost."""
+        """Subscribe again on a new connection; refused resources are put in `lost`."""
         self.stop()
         self.lost.clear()
         if connection.is_modern:
@@ -48,16 +48,14 @@ class Subscriptions:
             call = Call(seconds=self._seconds)
             try:
                 await connection.ask(_request("subscribe", uri), call)
-            except (
-                Exception
-            ) as error:  # one resource less is no reason for no connection
+            except Exception as error:  # a refused resource must not end the connection
                 if not connection.is_alive:
                     raise
                 self.uris.remove(uri)
                 self.lost[uri] = self._connection.inbox.told(sentence(error, call=call))
 
     async def add(self, uri: str) -> None:
-        """Ask for news of the resource *uri*."""
+        """Subscribe to the resource *uri*."""
         connection = await self._connection.live()
         if uri not in self.uris:
             if not connection.is_modern:
@@ -69,10 +67,12 @@ class Subscriptions:
             self._listen_anew(connection)
 
     async def remove(self, uri: str) -> None:
-        """Ask for no more news of the resource *uri*."""
+        """Unsubscribe from the resource *uri*."""
         self.lost.pop(uri, None)
         if uri in self.uris:
-            self.uris.remove(uri)  # first: no new connection shall ask for it
+            self.uris.remove(
+                uri
+            )  # first, so that a new connection does not subscribe to it
             connection = await self._connection.live()
             if not connection.is_modern:
                 verb = f"unsubscribe us from {uri!r}"
@@ -81,7 +81,7 @@ class Subscriptions:
             self._listen_anew(connection)
 
     def stop(self) -> None:
-        """Hold no stream open."""
+        """Close the stream, if one is open."""
         if self._stream is not None:
             self._stream.cancel()
             self._stream = None
@@ -105,7 +105,7 @@ class Subscriptions:
 
 
 def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
-    """What the older protocol has for asking for news of *uri*, or for no more of it."""
+    """Return the older protocol's request to *verb* the resource *uri*."""
     from mcp_types import (  # noqa: PLC0415 - loaded by now
         EmptyResult,
         SubscribeRequest,
@@ -123,14 +123,14 @@ def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
 
 
 async def _held_open(connection: Connection, filters: dict[str, Any]) -> None:
-    """Keep the stream open until this task is cancelled; the news goes to the inbox."""
+    """Keep the stream open until this task is cancelled; notifications go to the inbox."""
     from mcp import MCPError  # noqa: PLC0415 - loaded by now
     from mcp.client.subscriptions import (  # noqa: PLC0415 - the same
         SubscriptionLost,
         listen,
     )
 
-    # many servers claim the capability and do not know the request: then there is no news
+    # many servers declare the capability but refuse the request: then there are no updates
     with suppress(MCPError, SubscriptionLost):
         async with listen(connection.session, **filters) as subscription:
             async for _ in subscription:

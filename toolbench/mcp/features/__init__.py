@@ -1,1 +1,1 @@
-"""What a server offers: its tools, resources, prompts and completions, as lists that follow it."""
+"""The tools, resources, prompts and completions of a server, as lists kept up to date."""

@@ -1,11 +1,10 @@
-"""MCP Apps: the HTML a server has for a tool, as a preview that cannot reach anything.
+"""MCP Apps: show the HTML of a server's tool in a preview without any network access.
 
-The app runs in a frame inside a frame, both without an origin. The outer one holds nothing but
-our stand-in for a host, which answers the first request and passes on the call and its result;
-its policy lets neither frame load, send or navigate anywhere. No policy covers WebRTC: the
-app's own page is without it, and can make no frame with a fresh page that has it. One
-thing is left to a hostile app: a browser may look up, and connect to, the host of a page it wants
-to go to, before it refuses to ask there for anything.
+The app runs in a frame inside a frame, both without an origin. The outer frame is our small
+host: it answers the first request and passes on the call and its result. Its policy forbids
+both frames to load, send or navigate. No policy covers WebRTC, so it is removed from the app's
+page, and the app cannot make a new page that has it. One risk is left: when an app tries to
+navigate, a browser may look up the address and connect to it before it refuses the request.
 Source: MCP Apps, SEP-1865.
 """
 
@@ -30,7 +29,7 @@ POLICY = (
     "img-src data: blob:; media-src data: blob:; font-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""No address of any network is allowed; frames cannot leave, as `default-src` covers them."""
+"""The policy: no network address is allowed, and `default-src` keeps frames from navigating."""
 
 _HEAD = (
     f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -54,34 +53,32 @@ window.trustedTypes?.createPolicy("default", {
 document.currentScript.remove();
 </script>"""
 )
-"""What runs before the app: whatever it makes a page of passes the policy."""
+"""Code that runs before the app: every page the app makes goes through its policy."""
 
-_REFUSED = (
-    "This is a preview: an app may look at the call and its result, and do nothing."
-)
+_REFUSED = "This is a preview: an app can only read the call and its result."
 
 
 @dataclass(frozen=True)
 class App:
-    """The HTML of an app, and what it would like to reach."""
+    """The HTML of an app, and the addresses it asks for."""
 
     uri: str
     html: str
     domains: tuple[str, ...] = ()
-    """Addresses the server asks for in `_meta.ui.csp`; the preview allows none."""
+    """The addresses in the server's `_meta.ui.csp`; the preview allows none."""
 
 
 def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
-    """Return the URI of the app of *tool*, if its server gave it one."""
+    """Return the URI of the app of *tool*, or None."""
     meta = tool.meta or {}
     ui = meta.get("ui")
     uri = ui.get("resourceUri") if isinstance(ui, Mapping) else None
-    uri = uri or meta.get("ui/resourceUri")  # as it was written at first
+    uri = uri or meta.get("ui/resourceUri")  # the older form
     return uri if isinstance(uri, str) and uri.startswith("ui://") else None
 
 
 def app_in(resource: MCPResourceObservation) -> App | None:
-    """Return the app that was read, if *resource* is one."""
+    """Return the app in *resource*, or None."""
     for block in resource.blocks:
         part = block.get("resource")
         if isinstance(part, Mapping) and _is_app(part):
@@ -101,16 +98,16 @@ def preview(
 
     Args:
         app: The app.
-        arguments: Those of the call; an app that waits for some gets none without.
-        result: What came of the call, if there is something.
+        arguments: The arguments of the call; by default the app gets an empty object.
+        result: The result of the call, if there is one.
     """
     if len(app.html) > LARGEST:
-        reason = f"The app has {human_size(len(app.html))}: too much for a preview."
+        reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
     page = _quoted(_host_page(app, arguments, result))
     remark = ""
     if app.domains:
-        reason = f"It asks for {', '.join(app.domains)}: a preview reaches nothing."
+        reason = f"It asks for {', '.join(app.domains)}: a preview has no network."
         remark = notice(reason, "neutral")
     title = escape(f"Preview of {app.uri}")
     return Html(
@@ -120,7 +117,7 @@ def preview(
 
 
 def _quoted(page: str) -> str:
-    """The page as an attribute: what would end that, or stand for another character, escaped."""
+    """Return *page* escaped for an HTML attribute."""
     return page.replace("&", "&amp;").replace('"', "&quot;")
 
 
@@ -149,7 +146,7 @@ def _domains(part: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _call_result(result: MCPToolObservation) -> dict[str, Any]:
-    """The result in the words of the protocol."""
+    """Return the result in the form of the protocol."""
     message: dict[str, Any] = {"content": result.blocks, "isError": result.is_error}
     if result.structured is not None:
         message["structuredContent"] = result.structured
@@ -170,7 +167,7 @@ def _host_page(
         "result": None if result is None else _call_result(result),
     }
     packed = json.dumps(payload, default=str).replace("<", "\\u003c")
-    return _HOST.replace("HEAD", _HEAD, 1).replace('"GIVEN"', packed, 1)
+    return _HOST.replace("HEAD", _HEAD, 1).replace('"PAYLOAD"', packed, 1)
 
 
 _HOST = """<!doctype html><html lang="en"><head>HEAD<title>Preview of an app</title>
@@ -180,8 +177,8 @@ p { margin: 0; padding: 2px 8px; background: #fff4d6; } p:empty { display: none;
 body { display: flex; flex-direction: column; } iframe { flex: 1; }</style></head>
 <body><p role="status"></p><script>
 "use strict";
-const given = "GIVEN";
-const told = document.querySelector("p");
+const payload = "PAYLOAD";
+const statusLine = document.querySelector("p");
 const frame = document.createElement("iframe");
 const app = {
   send(message) { frame.contentWindow.postMessage({ jsonrpc: "2.0", ...message }, "*"); },
@@ -189,7 +186,7 @@ const app = {
 };
 const requests = {
   "ui/initialize": () => ({
-    protocolVersion: given.protocol,
+    protocolVersion: payload.protocol,
     hostInfo: { name: "toolbench", version: "0" },
     hostCapabilities: {},
     hostContext: { theme: "light", displayMode: "inline", platform: "web" },
@@ -198,8 +195,8 @@ const requests = {
 };
 const notices = {
   "ui/notifications/initialized": () => {
-    app.tell("ui/notifications/tool-input", { arguments: given.arguments });
-    if (given.result) app.tell("ui/notifications/tool-result", given.result);
+    app.tell("ui/notifications/tool-input", { arguments: payload.arguments });
+    if (payload.result) app.tell("ui/notifications/tool-result", payload.result);
   },
 };
 addEventListener("message", ({ source, data }) => {
@@ -211,12 +208,12 @@ addEventListener("message", ({ source, data }) => {
   } else if (Object.hasOwn(requests, method)) {
     app.send({ id, result: requests[method]() });
   } else {
-    told.textContent = "Refused: " + method.slice(0, 80);
-    app.send({ id, error: { code: -32601, message: given.refused } });
+    statusLine.textContent = "Refused: " + method.slice(0, 80);
+    app.send({ id, error: { code: -32601, message: payload.refused } });
   }
 });
 frame.title = "The app";
-frame.setAttribute("sandbox", given.sandbox);
-frame.srcdoc = given.page;
+frame.setAttribute("sandbox", payload.sandbox);
+frame.srcdoc = payload.page;
 document.body.append(frame);
 </script></body></html>"""

@@ -1,4 +1,4 @@
-"""Ask a server for the possible values of an argument while it is typed."""
+"""Ask a server to complete an argument while a person types it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ async def complete(
     value: str,
     others: Mapping[str, str],
 ) -> list[str]:
-    """Return what the server proposes for an argument; see `MCPServerSession.complete`."""
+    """Return the server's completions of *value*; see `MCPServerSession.complete`."""
     connection = await over.live()
     if "completions" not in connection.described().get("capabilities", {}):
         return []
@@ -35,7 +35,7 @@ async def complete(
             seconds,
         )
     except ServerError:
-        return []  # a proposal is a kindness, its absence no failure
+        return []  # completions are optional: no error without them
     completion = result.get("completion")
     values = completion.get("values") if isinstance(completion, Mapping) else None
     return [str(v) for v in values] if isinstance(values, list) else []

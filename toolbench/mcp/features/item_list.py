@@ -1,4 +1,4 @@
-"""What a server offers of one kind, as a sequence that follows the server."""
+"""Base classes for a server's lists: sequences that are kept up to date."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 class ItemList(Sequence[T]):
-    """Items in the server's order. Each look shows the list as it is then."""
+    """A sequence of items in the server's order, read anew at each use."""
 
     @abstractmethod
     def items(self) -> list[T]:
-        """Return the items as they are now; the list is yours."""
+        """Return a new list of the present items."""
 
     @property
     @abstractmethod
     def known_items(self) -> list[T] | None:
-        """The items as last listed, without asking the server; None if they never were."""
+        """The items of the last listing, without a request; None before the first listing."""
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -52,25 +52,25 @@ class ItemList(Sequence[T]):
         return f"{type(self).__name__}(not listed yet)" if items is None else f"{items}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - IPython's
-        """Show the items where a cell shows its last value."""
+        """Show the items as the result of a cell."""
         printer.pretty(self.items())
 
 
 class RemoteList(ItemList[T]):
-    """A list that is requested when it is first looked at, and again after a change.
+    """A list that is requested at its first use, and again after a change.
 
-    Reading it may wait for the server; a server that does not list raises `ServerError`.
+    Reading it may wait for the server; if the server does not list, it raises `ServerError`.
     """
 
     method: ClassVar[str]
     """The method of the SDK's session that requests one page."""
     key: ClassVar[str]
-    """Where the items are in a page."""
+    """The name of the items in a page."""
     capability: ClassVar[str]
-    """What a server has to claim to be asked."""
+    """The capability without which no list is requested."""
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
-        """Ask over *connection*, *seconds* at most each time."""
+        """Request the list over *connection*, with *seconds* for all pages."""
         self._connection = connection
         self._seconds = seconds
         self._items: list[T] | None = None
@@ -78,15 +78,15 @@ class RemoteList(ItemList[T]):
 
     @abstractmethod
     def parse(self, offers: list[Any]) -> list[T]:
-        """Return the items in what the server listed."""
+        """Return the items in *offers*, the rows of the server's list."""
 
     @property
     def known_items(self) -> list[T] | None:
-        """The items as last listed, without asking the server; None if they never were."""
+        """The items of the last listing, without a request; None before the first listing."""
         return self._items
 
     def items(self) -> list[T]:
-        """Return the items, listed now if they are not known.
+        """Return the items; request them if they are not known.
 
         Raises:
             ServerError: If the server does not list them or cannot be reached.
@@ -94,7 +94,7 @@ class RemoteList(ItemList[T]):
         return portal.call(self._listed)
 
     def forget(self) -> None:
-        """List anew at the next look, also if a look is under way."""
+        """Request the list again at the next use, also if a request is running now."""
         self._items = None
         self._changes += 1
 
@@ -116,7 +116,9 @@ class RemoteList(ItemList[T]):
                 )
                 raise ServerError(msg)
             items = self.parse(rows)
-            if changes != self._changes:  # it is older than the server's word
+            if (
+                changes != self._changes
+            ):  # a change came during the request: do not keep them
                 return items
             self._items = items
         return list(self._items)

@@ -1,4 +1,4 @@
-"""Read what a server lists, one item at a time: a bad one never hides the others."""
+"""Read a server's list of tools; a bad tool does not hide the others."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,24 +24,24 @@ class ListedTool:
     meta: dict[str, Any] | None
     icons: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
-    """What was wrong with the description, and left out."""
+    """Problems of the description; these parts were left out."""
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """The description as the server sent it, nothing left out and nothing filled in."""
+    """The description exactly as the server sent it."""
 
 
 @dataclass(frozen=True)
 class DisabledTool:
-    """A tool of a server that cannot be called from here."""
+    """A tool of a server that cannot be called."""
 
     name: str
     reason: str
     definition: Any
-    """What the server said about it."""
+    """The description as the server sent it."""
 
 
 @dataclass(frozen=True)
 class ToolsDiff:
-    """How one list of tools differs from the one before."""
+    """The differences between two lists of tools."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -61,7 +61,7 @@ class ToolsDiff:
         before: Iterable[ListedTool],
         after: Iterable[ListedTool],
     ) -> Self:
-        """Return how *after* differs from *before*."""
+        """Return the differences from *before* to *after*."""
         old = {tool.name: tool for tool in before}
         new = {tool.name: tool for tool in after}
         return cls(
@@ -74,7 +74,7 @@ class ToolsDiff:
 def read_tools(
     items: Iterable[Any], *, is_modern: bool = False
 ) -> tuple[list[ListedTool], list[DisabledTool]]:
-    """Sort the *items* of a `tools/list` into what can be called and what cannot."""
+    """Split the *items* of a `tools/list` into tools that can be called and disabled ones."""
     good: list[ListedTool] = []
     bad: list[DisabledTool] = []
     names: set[str] = set()
@@ -164,7 +164,7 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
         if key in ToolAnnotations.model_fields and value is not None
     }
     if title:
-        known["title"] = title  # takes precedence over annotations.title
+        known["title"] = title  # it has precedence over annotations.title
     try:
         return ToolAnnotations.model_validate(known, strict=True) if known else None
     except ValidationError as error:

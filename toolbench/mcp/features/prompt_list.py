@@ -1,4 +1,4 @@
-"""The prompts of one server."""
+"""List and get the prompts of one server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,17 +17,17 @@ from toolbench.redaction.result_redactors import results
 
 
 class PromptList(RemoteList[Prompt]):
-    """What the server can write for a model. Source: MCP specification, prompts."""
+    """The prompts of one server, in its order. Source: MCP specification, prompts."""
 
     method = "list_prompts"
     key = capability = "prompts"
 
     def parse(self, offers: list[Any]) -> list[Prompt]:
-        """Return the prompts in what the server listed."""
+        """Return the prompts in *offers*, the rows of the server's list."""
         return read_prompts(offers)
 
     def get(self, name: str, /, **arguments: str) -> MCPPromptObservation:
-        """Let the server write the prompt *name* with *arguments*.
+        """Get the prompt *name* with *arguments* from the server.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.

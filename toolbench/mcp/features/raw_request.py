@@ -1,4 +1,4 @@
-"""Any request to a server, as it is: what the SDK has no method for, and a request sent again."""
+"""Send a request to a server as it is, also one that the SDK has no method for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,26 +9,26 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.redaction.detection.secrecy import Secrecy
 
 ELSEWHERE = {
-    "tools/call": "Calls of tools are asked about: use call() or the tool itself.",
+    "tools/call": "A tool call may need consent: use call() or the tool itself.",
     "initialize": "The handshake belongs to connecting: use reconnect().",
     "server/discover": "The handshake belongs to connecting: use reconnect().",
     "subscriptions/listen": "It has no answer to wait for: use resources.subscribe(uri).",
 }
-"""The requests that have a way of their own, and which."""
+"""The requests that are refused here, and what to use instead."""
 
 
 def send_request(
     over: ReconnectingConnection, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Send any request but a call of a tool, as it is, and return its result as it came.
+    """Send a request as it is, and return its result as the server sent it.
 
     Args:
         over: The connection to the server.
-        method: The method, as `resources/read`.
+        method: The method, such as `resources/read`.
         params: Its parameters, unchecked.
 
     Raises:
-        ToolbenchError: If the method has a way of its own, as calls of tools have.
+        ToolbenchError: If the method is in `ELSEWHERE`, for example a tool call.
         ServerError: If the server refuses or cannot be reached.
     """
     return portal.call(_send, over, method, params)

@@ -1,4 +1,4 @@
-"""The resources of one server, their templates, and news of them."""
+"""List, read and subscribe to the resources of one server, and list their templates."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from toolbench.redaction.result_redactors import results
 
 
 class TemplateList(RemoteList[ResourceTemplate]):
-    """Families of resources, with variables to fill in."""
+    """The resource templates of one server, in its order."""
 
     method = "list_resource_templates"
     key = "resourceTemplates"
@@ -32,18 +32,18 @@ class TemplateList(RemoteList[ResourceTemplate]):
     _refused_at = -1
 
     def parse(self, offers: list[Any]) -> list[ResourceTemplate]:
-        """Return the templates in what the server listed."""
+        """Return the templates in *offers*, the rows of the server's list."""
         return read_templates(offers)
 
     async def secrets_in(self, uri: str) -> list[str]:
-        """Return the secrets in *uri*: the values of variables whose names say so.
+        """Return the secrets in *uri*: the values of template variables with secret names.
 
-        A server that was not asked for its templates yet is asked now, once.
+        If the templates are not known yet, they are requested now, once.
         """
         if self._items is None and self._refused_at != self._changes:
             try:
                 await self._listed()
-            except ServerError:  # it can be read from all the same
+            except ServerError:  # the resource can be read without templates
                 self._refused_at = self._changes
         secrets: list[str] = []
         for template in self._items or ():
@@ -54,7 +54,7 @@ class TemplateList(RemoteList[ResourceTemplate]):
 
 
 class ResourceList(RemoteList[Resource]):
-    """What can be read of the server. Source: MCP specification, resources."""
+    """The resources of one server, in its order. Source: MCP specification, resources."""
 
     method = "list_resources"
     key = capability = "resources"
@@ -65,18 +65,18 @@ class ResourceList(RemoteList[Resource]):
         seconds: float,
         subscriptions: Subscriptions,
     ) -> None:
-        """Ask over *connection*, *seconds* at most each time; hear of changes by *subscriptions*."""
+        """Use *connection*, with *seconds* for each request; *subscriptions* reports changes."""
         super().__init__(connection, seconds)
         self._subscriptions = subscriptions
         self.templates = TemplateList(connection, seconds)
-        """Families of resources, with variables to fill in: a sequence too."""
+        """The resource templates: a sequence too."""
 
     def parse(self, offers: list[Any]) -> list[Resource]:
-        """Return the resources in what the server listed."""
+        """Return the resources in *offers*, the rows of the server's list."""
         return read_resources(offers)
 
     def read(self, uri: str) -> MCPResourceObservation:
-        """Read what *uri* names, listed or not.
+        """Read the resource *uri*, which need not be in the list.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -85,24 +85,24 @@ class ResourceList(RemoteList[Resource]):
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of the resource *uri*: listeners are called, `updated` has it.
+        """Subscribe to changes of *uri*: a change calls listeners and adds it to `updated`.
 
         Raises:
-            ServerError: If the server refuses; in the newer protocol it does that in silence.
+            ServerError: If the server refuses; in the newer protocol a refusal has no error.
         """
         portal.call(self._subscribe, uri)
 
     def unsubscribe(self, uri: str) -> None:
-        """Hear no more of the resource *uri*."""
+        """Unsubscribe from changes of the resource *uri*."""
         portal.call(self._subscriptions.remove, uri)
 
     @property
     def updated(self) -> list[str]:
-        """The resources that changed since they were subscribed to, each once."""
+        """The subscribed resources that have changed, each once."""
         return list(self._subscriptions.updated)
 
     def forget(self) -> None:
-        """List resources and templates anew at the next look."""
+        """List resources and templates again at the next use."""
         super().forget()
         self.templates.forget()
 

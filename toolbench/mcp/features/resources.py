@@ -1,4 +1,4 @@
-"""What a server offers beside tools: resources, templates of them, and prompts."""
+"""Resources, resource templates and prompts of a server, and the results of using them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """Something a server lets us read. Source: MCP specification, resources."""
+    """A resource that can be read from a server. Source: MCP specification, resources."""
 
     uri: str
     name: str
@@ -24,16 +24,16 @@ class Resource:
     description: str = ""
     mime_type: str = ""
     size: int | None = None
-    """Bytes, if the server says."""
+    """The size in bytes; None if the server does not declare it."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceTemplate:
-    """A family of resources, one for each set of variables."""
+    """A template with variables for the URIs of similar resources."""
 
     uri_template: str
-    """The URI with `{variables}`, as RFC 6570 writes it."""
+    """The URI with `{variables}`, in the syntax of RFC 6570."""
     name: str
     title: str = ""
     description: str = ""
@@ -44,7 +44,7 @@ class ResourceTemplate:
     def variables(self) -> list[str]:
         """The names of the variables, in the order of the template.
 
-        What is no template of RFC 6570 has none.
+        The list is empty if the template is not valid by RFC 6570.
         """
         template = _template(self.uri_template)
         return [] if template is None else list(template.variable_names)
@@ -55,15 +55,15 @@ class ResourceTemplate:
         return _strings(dict.fromkeys(self.variables, ""), self.variables)
 
     def expand(self, /, **variables: str) -> str:
-        """Return the URI with *variables* put in.
+        """Return the URI with the values of *variables*.
 
         Raises:
-            ValueError: If one is missing, or the server listed what is no template.
+            ValueError: If a variable is missing, or the template is not valid.
         """
         template = _template(self.uri_template)
         if template is None:
             msg = (
-                f"The server's template {self.uri_template!r} is none of RFC 6570: "
+                f"The server's template {self.uri_template!r} is not valid by RFC 6570: "
                 "read a URI that you write yourself."
             )
             raise ValueError(msg)
@@ -84,7 +84,7 @@ class PromptArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A message, or several, that a server can write. Source: MCP specification, prompts."""
+    """A prompt: messages that a server can write. Source: MCP specification, prompts."""
 
     name: str
     title: str = ""
@@ -102,28 +102,28 @@ class Prompt:
 
 
 class MCPResourceObservation(MCPObservation):
-    """What was read of a resource."""
+    """The contents that were read of a resource."""
 
     uri: str
 
     @property
     def data(self) -> Any:
-        """The contents: JSON as Python objects, other text as it is, anything else as bytes."""
+        """The contents: JSON as Python objects, other text as text, binary data as bytes."""
         contents = [_content_of(block["resource"]) for block in self.blocks]
         return contents[0] if len(contents) == 1 else contents
 
 
 class MCPPromptObservation(MCPObservation):
-    """The messages of a prompt; the content is what they say, one after the other."""
+    """The messages of a prompt; the content has their blocks in order."""
 
     name: str
     description: str = ""
     messages: list[dict[str, Any]] = Field(default_factory=list)
-    """Each as the server sent it, with its `role`."""
+    """The messages as the server sent them, each with its `role`."""
 
 
 def read_resources(items: Iterable[Any]) -> list[Resource]:
-    """Return the resources in a `resources/list`; what has no URI is left out."""
+    """Return the resources in a `resources/list`; items without a URI are left out."""
     return [
         Resource(
             uri=item["uri"],
@@ -147,7 +147,7 @@ def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
 
 
 def read_prompts(items: Iterable[Any]) -> list[Prompt]:
-    """Return the prompts in a `prompts/list`; what has no name is left out."""
+    """Return the prompts in a `prompts/list`; items without a name are left out."""
     prompts: list[Prompt] = []
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("name"), str):
@@ -158,7 +158,7 @@ def read_prompts(items: Iterable[Any]) -> list[Prompt]:
 
 
 def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObservation:
-    """Return what `resources/read` answered."""
+    """Return the observation of *result*, the answer to `resources/read`."""
     warnings: list[str] = []
     parts = result.get("contents")
     parts = parts if isinstance(parts, list) else []
@@ -179,7 +179,7 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
 
 
 def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
-    """Return what `prompts/get` answered."""
+    """Return the observation of *result*, the answer to `prompts/get`."""
     warnings: list[str] = []
     items = result.get("messages")
     messages = (
@@ -202,14 +202,14 @@ def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObserva
 
 
 def _template(text: str) -> "URITemplate | None":
-    """Return *text* as a template, None if it is none."""
-    # the SDK's own reader is a server's: it refuses what cannot be matched backwards,
-    # a third of what RFC 6570 allows
-    from uritemplate import URITemplate  # noqa: PLC0415 - only once a server has some
+    """Return *text* as a template; None if it is not valid."""
+    # the SDK's own reader is for servers: it refuses a third of the templates that
+    # RFC 6570 allows, because it cannot match a URI against them
+    from uritemplate import URITemplate  # noqa: PLC0415 - only if a server has templates
 
     try:
         return URITemplate(text)
-    except ValueError:  # the length in `{name:length}` is no number
+    except ValueError:  # the length in `{name:length}` is not a number
         return None
 
 
@@ -254,7 +254,7 @@ def _arguments(item: Mapping[str, Any]) -> tuple[PromptArgument, ...]:
 
 
 def _strings(described: Mapping[str, str], required: list[str]) -> dict[str, Any]:
-    """The schema of an object of texts."""
+    """Return the schema of an object whose values are texts."""
     properties = {
         name: {"type": "string", **({"description": note} if note else {})}
         for name, note in described.items()

@@ -1,4 +1,4 @@
-"""The tools of one server, as last listed: what can be called, what cannot, what changed."""
+"""The tools of one server: list them, keep disabled tools and changes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, overload
@@ -19,7 +19,7 @@ from toolbench.redaction.detection.secrecy import Secrecy
 
 
 class ToolList(ItemList[MCPToolDefinition]):
-    """What can be called, in the server's order: `tools[0]`, `tools["add"]`."""
+    """The tools of one server, in its order: `tools[0]`, `tools["add"]`."""
 
     def __init__(self, caller: Caller) -> None:
         """Start empty; the tools are called through *caller*."""
@@ -28,13 +28,13 @@ class ToolList(ItemList[MCPToolDefinition]):
         self._tools: list[MCPToolDefinition] | None = None
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
-        """What the server lists and cannot be called, each with its reason."""
+        """The listed tools that cannot be called, each with its reason."""
         self.problem: str | None = None
-        """What went wrong with the last list."""
+        """The problem of the last listing; None if there was none."""
         self.last_change: ToolsDiff | None = None
-        """How the tools changed last, if they ever did."""
+        """The last change of the tools; None before the first change."""
         self.on_added: Callable[[tuple[str, ...]], object] = lambda names: None
-        """Is told, in the background loop, the names of tools a later list has more."""
+        """Called in the background loop with the names of tools that a later list adds."""
         self._was_listed = False
 
     @overload
@@ -47,7 +47,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         """Return a tool by its position, or by the server's name for it.
 
         Raises:
-            ToolNotFoundError: If there is none of that name, or it is disabled.
+            ToolNotFoundError: If no tool has this name, or it is disabled.
         """
         return self._named(index) if isinstance(index, str) else self.items()[index]
 
@@ -55,25 +55,25 @@ class ToolList(ItemList[MCPToolDefinition]):
         return len(self._rows)
 
     def items(self) -> list[MCPToolDefinition]:
-        """Return the tools as last listed; they are made when first looked at."""
+        """Return the tools of the last listing; they are made at the first use."""
         if self._tools is None:
             self._tools = [self._definition(tool) for tool in self._rows]
         return list(self._tools)
 
     @property
     def known_items(self) -> list[MCPToolDefinition]:
-        """The tools as last listed."""
+        """The tools of the last listing."""
         return self.items()
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
-        """What the server sent of each tool that can be called, by its name."""
+        """The descriptions that the server sent of callable tools, by name."""
         return {tool.name: dict(tool.raw) for tool in self._rows}
 
     async def list_anew(self, connection: Connection, seconds: float) -> None:
-        """Request the list over *connection*, for *seconds* at most.
+        """Request the list over *connection*, within *seconds*.
 
-        A list that does not come at all leaves the tools as they are.
+        If no list arrives, the tools stay as they are.
         """
         items, self.problem = await connection.pages(
             "tools",
@@ -92,11 +92,11 @@ class ToolList(ItemList[MCPToolDefinition]):
                 self.on_added(change.added)
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the secrets among the *arguments* of the tool that its server calls *name*."""
+        """Return the secrets in *arguments* of the tool with the server's name *name*."""
         return self._secrecy_of(name).secrets_in(arguments)
 
     def hide(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Return *arguments* of the tool *name* with a mark wherever a secret stands."""
+        """Return *arguments* of the tool *name* with each secret replaced by a mark."""
         return self._secrecy_of(name).hide(arguments)[0]
 
     def _secrecy_of(self, name: str) -> Secrecy:

@@ -1,4 +1,4 @@
-"""The values of a URI template's variables, read back from a URI that was made of it."""
+"""Find the values of a template's variables in a URI that was made from it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ _SLASHES = "+#/"  # operators of RFC 6570 whose values may hold a slash
 
 
 def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
-    """Yield the values that *uri* may have of the variables in the path of *template*.
+    """Yield possible values in *uri* for the variables in the path of *template*.
 
-    There are two ways to read one where a value may hold what stands between two: from the
-    left and from the right. What is no URI of *template* gives none. Neither takes longer than
-    the texts are long, whatever a server wrote.
+    If a value contains the text between two variables, there are several readings: this yields
+    the one from the left and the one from the right. If *uri* does not match, it yields none.
+    The time is linear in the length of the texts.
     """
     path, question, _ = template.partition("{?")
     if question and "?" not in path:
@@ -30,7 +30,7 @@ def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
 def _flat(
     literals: Sequence[str], expressions: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the texts between single variables, and the variables: `{a,b}` is two of them."""
+    """Return the texts between variables, and the variables; `{a,b}` is two variables."""
     texts, names = [literals[0]], []
     for expression, after in zip(expressions, literals[1:], strict=True):
         operator = expression[:1] if expression[:1] in "+#./;&" else ""
@@ -45,7 +45,7 @@ def _flat(
 
 
 def _readings(uri: str, literals: Sequence[str]) -> Iterator[list[str]]:
-    """Yield what stands between the *literals* in *uri*, found from the left and from the right."""
+    """Yield the texts between the *literals* in *uri*, read from the left and from the right."""
     from_left = _between(uri, literals)
     if from_left is None:
         return

@@ -1,1 +1,1 @@
-"""What comes from a server beside its answers: notifications, logs, stderr, every message."""
+"""Keep a server's notifications, logs, stderr and messages."""

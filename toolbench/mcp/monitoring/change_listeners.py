@@ -6,16 +6,16 @@ from functools import partial
 from threading import Lock, Timer
 
 Listener = Callable[[frozenset[str]], None]
-"""Is told the names of what changed: `status`, `tools`, `resources`, `prompts`, `log`,
+"""Takes the names of the changed parts: `status`, `tools`, `resources`, `prompts`, `log`,
 `stderr`, `traffic`."""
 _log = logging.getLogger(__name__)
 
 
 class Changes:
-    """Collects the names of what changed and passes them on in one go."""
+    """Collects the names of changed parts and passes them on together."""
 
     def __init__(self, interval: float = 0.1) -> None:
-        """Pass on at most every *interval* seconds."""
+        """Call the listeners at most every *interval* seconds."""
         self._interval = interval
         self._listeners: list[Listener] = []
         self._waiting: set[str] = set()
@@ -23,16 +23,16 @@ class Changes:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* from now on, in a thread of its own; return how to stop that.
+        """Call *listener* in a thread of its own from now on; return a function that stops it.
 
-        One that raises is told nothing more.
+        A listener that raises is not called again.
         """
         with self._lock:
             self._listeners.append(listener)
         return partial(self._forget, listener)
 
     def note(self, name: str) -> None:
-        """Say that *name* changed."""
+        """Note that *name* changed."""
         with self._lock:
             if not self._listeners:
                 return
@@ -51,9 +51,9 @@ class Changes:
         for listener in listeners:
             try:
                 listener(changed)
-            except Exception:  # noqa: BLE001 - one that fails must not silence the others
+            except Exception:  # noqa: BLE001 - the other listeners must still be called
                 _log.exception(
-                    "A listener to a server failed and is not told any more."
+                    "A listener to a server failed and is not called any more."
                 )
                 self._forget(listener)
 

@@ -1,4 +1,4 @@
-"""Messages in pairs: a request and its answer are one exchange, anything else is one alone."""
+"""Pair requests with their answers; any other message is an exchange of its own."""
 
 import json
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ _SUBJECTS = {
     "resources/subscribe": "uri",
     "resources/unsubscribe": "uri",
 }
-"""The parameter that says what a request is about, by method."""
-_LONGEST = 200  # characters of what is said of a message
-_READ = 20_000  # characters of a message that is read for a summary
+"""The parameter that names the subject of a request, by method."""
+_LONGEST = 200  # characters of a subject or outcome
+_READ = 20_000  # characters: a longer message is not parsed for a summary
 
 
 @dataclass(eq=False)
 class Exchange:
-    """A message, and the answer to it if it is a request that has one."""
+    """A message, with its answer if it is an answered request."""
 
     message: Message
     answer: Message | None = None
@@ -34,12 +34,12 @@ class Exchange:
 
     @property
     def is_failed(self) -> bool:
-        """Whether it is an error, or no message at all."""
+        """Whether it is an error, or a line that is not a message."""
         return (self.answer or self.message).kind in ("error", "noise")
 
     @property
     def subject(self) -> str:
-        """What it is: its method, and what a request is about."""
+        """The method, and the subject of a request."""
         message = self.message
         if message.kind == "noise":
             return f"no message: {message.text}"[:_LONGEST]
@@ -50,7 +50,7 @@ class Exchange:
 
     @property
     def outcome(self) -> str:
-        """What came of a request, in a few words; empty where nothing comes."""
+        """The result of a request, in a few words; empty for other messages."""
         answer = self.answer
         if answer is None:
             return "no answer yet" if self.message.kind == "request" else ""
@@ -62,14 +62,14 @@ class Exchange:
 
 
 class Exchanges:
-    """Pairs messages as they come."""
+    """Pairs messages as they arrive."""
 
     def __init__(self) -> None:
-        """Nothing came yet."""
+        """Start without messages."""
         self._open: dict[tuple[str, str], Exchange] = {}
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
-        """Take *messages*, which are new, and return the exchanges that are new or changed."""
+        """Add new *messages*; return the new and the changed exchanges."""
         changed: dict[int, Exchange] = {}
         for message in messages:
             exchange = self._of(message)
@@ -96,13 +96,13 @@ def paired(messages: Iterable[Message]) -> list[Exchange]:
 
 
 def params_of(message: Message) -> dict[str, Any]:
-    """Return the parameters of a message; none where it has none that can be read."""
+    """Return the parameters of a message; empty if there are none that can be read."""
     params = _object(message, limit=len(message.text)).get("params")
     return params if isinstance(params, dict) else {}
 
 
 def _listed(answer: Message) -> str:
-    """How many things an answer to a `*/list` request lists; empty for any other."""
+    """Return the number of items in an answer to `*/list`, as text; empty for other answers."""
     kind, _, verb = answer.method.rpartition("/")
     if verb != "list":
         return ""

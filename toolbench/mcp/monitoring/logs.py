@@ -1,4 +1,4 @@
-"""What a server says through MCP's own logging, by level."""
+"""Keep the messages that a server logs through MCP, by level."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +24,8 @@ LEVELS = (
 )
 """MCP's levels, the least severe first. Source: RFC 5424."""
 
-_LONGEST = 10_000  # characters
-_LONGEST_NAME = 100
+_LONGEST = 10_000  # characters of one message
+_LONGEST_NAME = 100  # characters of a level or a logger
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class ServerLog:
         entries: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep the last *entries*; call *on_change* when there are new ones."""
+        """Keep the last *entries*; call *on_change* after each new entry."""
         self.redactor = NO_SECRETS
-        """Knows the secrets that may be spread over several messages."""
+        """Knows the secrets, which may be spread over several messages."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)
         self._succession = Succession()
         self._lock = Lock()
         self._on_change = on_change
         self.total = 0
-        """Messages in all, also those no longer kept."""
+        """The number of all messages, also of those not kept."""
 
     def __iter__(self) -> Iterator[LogEntry]:
         with self._lock:
@@ -75,11 +75,11 @@ class ServerLog:
         return [entry for entry in self if _rank(entry.level) >= least]
 
     def add(self, params: Mapping[str, Any]) -> list[Piece]:
-        """Keep the message of a `notifications/message`, without the secrets it holds alone.
+        """Keep the message in *params* of `notifications/message`, in which whole secrets are hidden.
 
         Returns:
-            The pieces of a secret that it and the messages before it make up; in the log they
-            are hidden.
+            The pieces of a secret that is spread over this and earlier messages; they are
+            hidden in the log.
         """
         text = _text_of(params.get("data"))
         pieces = self._succession.add(self.redactor, text)
@@ -106,7 +106,7 @@ class ServerLog:
 def _text_of(data: Any) -> str:
     if isinstance(data, Mapping) and isinstance(
         data.get("msg"), str
-    ):  # as FastMCP says it
+    ):  # the form that FastMCP sends
         rest = {k: v for k, v in data.items() if k != "msg" and v is not None}
         return f"{data['msg']} {_text_of(rest)}" if rest else str(data["msg"])
     return data if isinstance(data, str) else to_json(data, fallback=str).decode()

@@ -1,4 +1,4 @@
-"""What comes from a server outside of answers: logs, progress, questions, news of its lists."""
+"""Handle a server's notifications and questions: logs, progress, changed lists."""
 
 import logging
 from collections import deque
@@ -37,23 +37,23 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
-_KEPT_CALLS = 100  # that had secrets each of its own
+_KEPT_CALLS = 100  # calls whose secrets are hidden
 _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Where one session's messages go. It outlives the connections of the session."""
+    """Takes all messages of one session, over all its connections."""
 
     def __init__(
         self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
     ) -> None:
-        """Make the inbox of *server*; *answerer* returns the handler of questions for calls without one."""
+        """Make the inbox of *server*; *answerer()* is the handler for calls without their own."""
         self.server = server
         self.answerer = answerer
         self.entry_redactor = Redactor()
-        """Replaces the secrets of the server's own entry, which must appear nowhere."""
+        """Hides the secrets of the server's entry, which must appear nowhere."""
         self.redactor = Redactor()
-        """Replaces those of calls too, in what is kept to look at: a caller knows its own."""
+        """Hides the secrets of calls too, in kept logs and traffic but not in results."""
         self._call_secrets: deque[frozenset[str]] = deque(maxlen=_KEPT_CALLS)
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
@@ -61,23 +61,23 @@ class Inbox:
         self.traffic = Traffic()
         self.calls = OpenCalls()
         self.noise: list[str] = []
-        """The first lines on stdout that were no messages."""
+        """The first lines on stdout that are not messages."""
         self.noise_count = 0
         self.recorder: ServerRecorder | None = None
-        """Writes all of it into a file, if it is recorded."""
+        """Writes all messages to a file; None if the session is not recorded."""
         self.opening = Opening()
-        """How the connection there is was opened, for a recording that begins later."""
+        """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)
         self.on_list_changed: Callable[[str], None] = lambda name: None
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
     def redact_with(self, redactor: Redactor) -> None:
-        """Have *redactor* replace the secrets of the entry in all that comes from now on."""
+        """Hide the entry's secrets with *redactor* in all later messages."""
         self.entry_redactor = redactor
         self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Replace *secrets* of a call from now on, in traffic, log, stderr and messages."""
+        """Hide *secrets* of a call from now on, in traffic, log, stderr and messages."""
         known = frozenset(secrets)
         if known and known not in self._call_secrets:
             self._call_secrets.append(known)
@@ -91,11 +91,11 @@ class Inbox:
         self.stderr.redactor = self.traffic.redactor = redactor
 
     def told(self, text: str) -> str:
-        """Return *text* without secrets, its control characters spelled out."""
+        """Return *text* with secrets hidden and control characters made visible."""
         return visible(self.redactor.text(text))
 
     def note_noise(self, line: str) -> None:
-        """Keep a line of stdout that is no message."""
+        """Keep a line of stdout that is not a message."""
         self.noise_count += 1
         if len(self.noise) < 20:
             self.noise.append(self.redactor.text(line)[:500])
@@ -107,12 +107,12 @@ class Inbox:
             self.recorder.line(direction, line, self.redactor)
 
     def note_http_failure(self, failure: HttpFailure | None) -> None:
-        """Remember what the call under way got over HTTP, if that was no message."""
+        """Set the HTTP failure of the current call; None after a good answer."""
         if (call := current_call()) is not None:
             call.http_failure = failure
 
     def take(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Handle a notification here and now; say whether that was all there is to do."""
+        """Handle a notification; return whether it is done, so that the SDK can ignore it."""
         if method == "notifications/message":
             pieces = self.log.add(self.redactor.value(params))
             if pieces:
@@ -135,16 +135,16 @@ class Inbox:
         text = self.redactor.text(message) if isinstance(message, str) else ""
         try:
             call.on_progress(value, _number(params.get("total")), text)
-        except Exception:  # noqa: BLE001 - the person's own: the call goes on without it
+        except Exception:  # noqa: BLE001 - the person's own function: the call goes on
             _log.exception(
-                "What hears of progress failed and hears no more of this call."
+                "The progress handler failed; it is not called again in this call."
             )
             call.on_progress = None
 
     # --- questions ----------------------------------------------------------------
 
     async def ask_form(self, message: str, schema: Mapping[str, Any]) -> Answer:
-        """Pass a form to the handler of the call under way."""
+        """Ask the handler of the running call to fill in a form."""
         message = self.redactor.text(message)
         answer = await self._ask(
             lambda about: FormQuestion(message=message, schema=schema, **about)
@@ -153,13 +153,13 @@ class Inbox:
         return answer
 
     async def ask_url(self, message: str, url: str) -> Answer:
-        """Ask the handler of the call under way to have *url* visited."""
+        """Ask the handler of the running call to visit *url*."""
         return await self._ask(
             lambda about: UrlQuestion(message=message, url=url, **about)
         )
 
     async def ask_message(self, params: dict[str, Any]) -> Answer:
-        """Ask the handler of the call under way for a sampled message."""
+        """Ask the handler of the running call for a message in place of a model."""
         messages = params.pop("messages", [])
         return await self._ask(
             lambda about: SamplingQuestion(

@@ -1,4 +1,4 @@
-"""What a server writes on its stderr: the last lines, taken through a pipe."""
+"""Keep the last lines that a server writes to stderr, read through a pipe."""
 
 import os
 from collections import deque
@@ -10,12 +10,12 @@ from typing import TextIO
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Succession
 
-_LONGEST_LINE = 4000  # characters
-_PIECE = 100_000  # characters of a line that are looked at: more than any secret has
+_LONGEST_LINE = 4000  # characters kept of a line
+_PIECE = 100_000  # characters read of a line: more than any secret has
 
 
 class StderrTail:
-    """The last lines a server wrote on its stderr, secrets masked."""
+    """The last lines on a server's stderr, with secrets hidden."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class StderrTail:
         lines: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep the last *lines*; call *on_change* when there are new ones."""
+        """Keep the last *lines*; call *on_change* after each new line."""
         self.redactor = redactor or Redactor()
         self._lines: deque[str] = deque(maxlen=lines)
         self._succession = Succession()
@@ -32,9 +32,9 @@ class StderrTail:
         self._on_change = on_change
         self._read = Event()
         self.on_line: Callable[[str], object] = lambda line: None
-        """Is told each line as it was written, secrets and all."""
+        """Called with each line as it was written, including secrets."""
         self.total = 0
-        """Lines written in all, also those no longer kept."""
+        """The number of all lines, also of those not kept."""
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
@@ -45,21 +45,21 @@ class StderrTail:
 
     @property
     def is_read(self) -> bool:
-        """Whether all that the last process wrote is here, and no more can come."""
+        """Whether the pipe of the last process is closed and fully read."""
         return self._read.is_set()
 
     @property
     def text(self) -> str:
-        """The lines kept, as one text."""
+        """The kept lines as one text."""
         return "\n".join(self)
 
     def last(self, count: int, *, since: int = 0) -> list[str]:
-        """Return the last *count* lines that are not empty, of those after line *since*."""
+        """Return the last *count* non-empty lines after line number *since*."""
         new = list(self)[-max(self.total - since, 0) :] if self.total > since else []
         return [line for line in new if line.strip()][-count:]
 
     def add(self, line: str) -> None:
-        """Keep one more line."""
+        """Add one line."""
         line = line.rstrip("\r\n")
         self._keep(line, len(line))
 
@@ -80,9 +80,10 @@ class StderrTail:
 
     @contextmanager
     def pipe(self) -> Iterator[TextIO]:
-        """Give a file for a process to write to; what it wrote is here when the `with` ends.
+        """Give a file for a process to write to; at the end of the `with` its lines are kept.
 
-        Close it once the process has it, to learn from `is_read` that the process is gone. A grandchild that lives on may hold the pipe open: that is not waited for.
+        Close the file when the process has it: then `is_read` shows the end of the process.
+        A grandchild may hold the pipe open; the `with` does not wait for it.
         """
         reading, writing = os.pipe()
         done = self._read = Event()
@@ -106,7 +107,7 @@ class StderrTail:
 
 
 def _lines(written: TextIO) -> Iterator[tuple[str, int]]:
-    """The lines of a file, each with its size; of an endless one the start is kept."""
+    """Yield the lines of a file with their sizes; of a very long line only the start."""
     while piece := written.readline(_PIECE):
         start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))
         while piece and not piece.endswith("\n"):

@@ -1,4 +1,4 @@
-"""Every JSON-RPC message between us and one server, kept for looking at."""
+"""Keep the JSON-RPC messages between us and one server."""
 
 import json
 from collections import deque
@@ -14,13 +14,13 @@ from toolbench.redaction.redactor import Redactor
 Direction = Literal["sent", "received"]
 Kind = Literal["request", "response", "error", "notification", "noise"]
 
-_LATE = 50  # messages that are looked at again when a secret was spread over some
-_KEPT_TEXT = 100_000  # characters of one message; what is longer is cut in the middle
+_LATE = 50  # newest messages searched for pieces of a secret
+_KEPT_TEXT = 100_000  # characters of one message; a longer one is cut in the middle
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message on the wire, secrets masked."""
+    """One message on the wire, with secrets hidden."""
 
     id: int
     """Its number in this session, from 1."""
@@ -36,11 +36,11 @@ class Message:
     text: str
     """The JSON text; a very long one is cut in the middle."""
     seconds: float | None = None
-    """For an answer: how long it took."""
+    """For an answer: the seconds since its request."""
 
     @property
     def json(self) -> Any:
-        """The message as Python objects, or its text if that was cut, too deep or no JSON."""
+        """The message as Python objects; its text if it was cut, is too deep or not JSON."""
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ class Traffic:
     limit: int = 10_000
     """Messages kept."""
     budget: int = 20_000_000
-    """Characters kept in all of them together."""
+    """Characters kept of all messages together."""
 
     def __post_init__(self) -> None:
         self._messages: deque[Message] = deque()
@@ -88,7 +88,7 @@ class Traffic:
         kind: Kind | None = None,
         method: str | None = None,
     ) -> list[Message]:
-        """Return the messages that hold *text* and are of that direction, kind and method."""
+        """Return the messages with *text* and of this direction, kind and method."""
         return [
             message
             for message in self
@@ -99,7 +99,7 @@ class Traffic:
         ]
 
     def to_ndjson(self) -> str:
-        """Return all messages, one JSON object a line, with time and direction."""
+        """Return all messages with time and direction, one JSON object per line."""
         return "".join(
             json.dumps({"time": m.time, "direction": m.direction, "message": m.json})
             + "\n"
@@ -113,7 +113,7 @@ class Traffic:
             self._size = 0
 
     def hide(self, texts: Iterable[str]) -> None:
-        """Hide *texts* in the newest messages: together they turned out to be a secret."""
+        """Hide *texts*, the pieces of a secret, in the newest messages."""
         redactor = Redactor(texts)
         with self._lock:
             for index in range(-min(_LATE, len(self._messages)), 0):
@@ -131,7 +131,7 @@ class Traffic:
         method: str = "",
         request_id: str | int | None = None,
     ) -> Message:
-        """Keep one message and return it; what is too old for the limits goes."""
+        """Add one message and return it; the oldest are removed if the limits are exceeded."""
         now = time()
         method, seconds = self._match(direction, kind, method, request_id, now)
         message = Message(
@@ -160,7 +160,7 @@ class Traffic:
         request_id: str | int | None,
         now: float,
     ) -> tuple[str, float | None]:
-        """Find the request that an answer belongs to."""
+        """Return the method of a message, and for an answer the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
         elif kind in ("response", "error"):

@@ -1,7 +1,7 @@
-"""Recordings: all that went between us and servers, in a file; and replays, without the servers.
+"""Record all messages of servers in a file, and replay them without the servers.
 
 `server_recorder` writes, `recording` reads, `tape` puts the frames of one server in order,
-`request_matcher` finds what was recorded for a request, `player` answers by it. The format is in `frame`.
+`request_matcher` finds the recorded answer to a request, `player` sends it. The format is in `frame`.
 """
 
 from toolbench.mcp.recording.frame import Frame

@@ -1,4 +1,4 @@
-"""A call that got no answer, in a recording: it fails in the same words when it is replayed."""
+"""Repeat a recorded failure in a replay, with the same text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ _KEY = "toolbench.failure"
 
 
 class RecordedFailureError(ConnectionError):
-    """No connection could be opened when the recording was made; it says why."""
+    """The recorded connection could not be opened; the message says why."""
 
 
 def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON-RPC error that stands for a recorded *failure*."""
+    """Return the JSON-RPC error for a recorded *failure*."""
     text = str(failure.get("text"))
     asides = failure.get("asides")
     details = {"text": text, "asides": asides if isinstance(asides, list) else []}
@@ -24,7 +24,7 @@ def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
-    """Return the words of a recorded failure, and what stood beside them, if *error* is one."""
+    """Return the text and the asides of a recorded failure; None for other errors."""
     data = getattr(error, "data", None)
     details = data.get(_KEY) if isinstance(data, Mapping) else None
     if not isinstance(details, Mapping):

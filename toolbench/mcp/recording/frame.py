@@ -1,20 +1,20 @@
-"""One line of a recording. The format: JSON Lines, a frame each, only ever appended.
+"""The format of a recording: JSON Lines, one frame per line, always appended.
 
 Every line is an object with four keys:
 
 - `at`: seconds since the epoch.
-- `direction`: what the frame is, see `Direction`.
+- `direction`: the kind of frame, see `Direction`.
 - `server`: the name of the server's session; empty for the first line.
 - `message`: for `sent` and `received`, the JSON-RPC message, complete. For `start` (the first
   line), `{"format": "toolbench-recording", "version": 1}`. For `connect`, how a connection was
   opened: `{"transport", "mode"}`. For `stderr` and `noise`, the line. For `end`, `{"exit_code"}`
-  of a connection that ended by itself. For `failure`, what the caller was told of a call that
-  got no answer: `{"token", "text", "asides"}`; the token is that of its progress, and null for
-  a connection that could not be opened. With `repeated`, the server had lost its session, and
-  the request is made again.
+  of a connection that ended by itself. For `failure`, the error of a call without an answer:
+  `{"token", "text", "asides"}`; the token is its progress token, or null for a connection that
+  could not be opened. `repeated` means that the server had lost its session and the request is
+  sent again.
 
-A secret is replaced by `<secret-hidden:N>`; the number says which secret of the file it is, and
-nothing of the secret. A line that was cut off, at the end of a file, does not count.
+A secret is replaced by `<secret-hidden:N>`; the same number means the same secret of the file.
+An incomplete line at the end of a file is ignored.
 """
 
 import json
@@ -27,10 +27,12 @@ from pydantic_core import from_json, to_json
 Direction = Literal[
     "start", "connect", "sent", "received", "stderr", "noise", "end", "failure"
 ]
-"""`sent` to the server, `received` from it; the others are no messages."""
+"""The kind of a frame: `sent` and `received` are messages, the others are not."""
 
-_DIRECTIONS = get_args(Direction)  # a tuple: what is read may have no hash
-_DEEP = 150  # levels: the fast reader gives up at 200
+_DIRECTIONS = get_args(
+    Direction
+)  # a tuple, because a value from a file may have no hash
+_DEEP = 150  # levels of nesting: the fast reader stops at 200
 FORMAT = "toolbench-recording"
 VERSION = 1
 
@@ -47,7 +49,7 @@ class Frame:
 
 
 def frame_of(line: bytes) -> Frame | None:
-    """Return the frame on *line*; None if the line holds none."""
+    """Return the frame on *line*; None if there is none."""
     try:
         fields = read_json(line)
     except (ValueError, RecursionError):
@@ -66,18 +68,18 @@ def frame_of(line: bytes) -> Frame | None:
 
 
 def read_json(line: bytes) -> Any:
-    """Return what *line* is as JSON, also where that goes deep.
+    """Return the JSON value of *line*, also if it is deeply nested.
 
     Raises:
-        ValueError: If it is no JSON.
-        RecursionError: If it goes deeper than anything can be read.
+        ValueError: If it is not JSON.
+        RecursionError: If it is nested too deeply to be read.
     """
     try:
         return from_json(line)
     except ValueError:
         if line.count(b"[") + line.count(b"{") < _DEEP:
             raise
-        return json.loads(line)  # it reads more levels
+        return json.loads(line)  # this reader allows more levels
 
 
 def json_of(value: Any) -> bytes:

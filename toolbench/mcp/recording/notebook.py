@@ -1,4 +1,4 @@
-"""A recording as a notebook that repeats its calls, and passes nbval by replaying it."""
+"""Write a notebook that repeats the calls of a recording; it passes nbval by a replay."""
 
 import json
 import os
@@ -14,20 +14,20 @@ from toolbench.redaction.marks import without_numbers
 
 
 def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
-    """Write a notebook that makes the recorded calls of *session*, a replay, again.
+    """Write a notebook that repeats the recorded calls of *session*, which is a replay.
 
     Args:
-        session: The server, connected to by its recording: the calls are made once now, and
-            what they return is what the notebook shows.
-        path: Where the notebook goes. It names the recording by the way from there.
+        session: The replay of a recording: the calls are made once now, and the notebook shows
+            their results.
+        path: The file of the notebook. It has the relative path to the recording.
 
     Raises:
-        ServerError: If nothing was recorded, or the notebook cannot be written.
+        ServerError: If there is no recorded call, or the notebook cannot be written.
     """
     path, recorded = Path(path).expanduser(), session.recording
     if recorded is None:
         msg = (
-            f"Server {session.name!r} is not recorded: connect it anew with "
+            f"Server {session.name!r} is not recorded: connect it again with "
             f"%mcp connect {session.name} --record FILE -- COMMAND."
         )
         raise ServerError(msg)
@@ -53,7 +53,7 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
         "nbformat_minor": 5,
     }
     if not _may_write(path):
-        msg = f"{str(path)!r} is no notebook of a recording, and is not written over: choose another file."
+        msg = f"{str(path)!r} is not a notebook of a recording and is not overwritten: choose another file."
         raise ServerError(msg)
     try:
         path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -71,13 +71,13 @@ def _may_write(path: Path) -> bool:
     except FileNotFoundError:
         return True
     except OSError:
-        return not path.is_file()  # writing says what is wrong
+        return not path.is_file()  # writing raises the error
     except (ValueError, TypeError, LookupError, RecursionError):
         return False
 
 
 def _numbered(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return *cells* with their ids, and as if they had been run in their order."""
+    """Return *cells* with ids, and with the execution counts of a run in order."""
     numbers = count(1)
     return [
         {

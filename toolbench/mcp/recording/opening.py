@@ -1,4 +1,4 @@
-"""What opened a connection, kept for a recording that begins later: a replay opens it the same way."""
+"""Keep the messages that opened a connection, for a recording that begins later."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,15 +16,15 @@ class _Message:
 
 
 class Opening:
-    """The first messages of the connection there is."""
+    """The first messages of the present connection."""
 
     def __init__(self) -> None:
-        """No connection was opened yet."""
+        """Start without a connection."""
         self._way = ("", "")
         self._messages: list[_Message] = []
 
     def begin(self, transport: str, mode: str) -> None:
-        """Forget the last connection: another one is opened, over *transport* in *mode*."""
+        """Forget the last connection: a new one is opened over *transport* in *mode*."""
         self._way = (transport, mode)
         self._messages = []
 
@@ -38,14 +38,14 @@ class Opening:
 
         Args:
             direction: Whether we sent it.
-            method: Its method; for an answer, that of the request.
+            method: Its method; for an answer, the method of the request.
             item: The message.
         """
         if method in _METHODS:
             self._messages.append(_Message(direction, item))
 
     def write(self, recorder: ServerRecorder, redactor: Redactor) -> None:
-        """Write the opening into a recording, without the secrets that *redactor* knows."""
+        """Write the opening to a recording, with the secrets of *redactor* hidden."""
         recorder.connected(*self._way)
         for each in self._messages:
             recorder.message(each.direction, each.item, redactor)

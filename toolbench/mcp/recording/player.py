@@ -1,4 +1,4 @@
-"""Be the server of a recording: answer each request as it was answered then."""
+"""Play the server of a recording: answer each request with its recorded answer."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -29,37 +29,36 @@ from toolbench.runs.questions import Answer
 _METHOD_NOT_FOUND = -32601
 _OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
-"""Requests that any server answers with nothing, recorded or not."""
-
+"""Requests that get an empty answer, recorded or not."""
 
 _FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
-"""Questions that a person answers, or a model."""
+"""Questions that a person or a model answers."""
 
 
 class LineListener:
-    """Takes the lines that the server wrote beside its messages."""
+    """Takes lines of the server that are not messages."""
 
     def stderr(self, line: str) -> None:
-        """Hear a line of its stderr."""
+        """Take a line of stderr."""
 
     def noise(self, line: str) -> None:
-        """Hear a line of its stdout that was no message."""
+        """Take a line of stdout that is not a message."""
 
 
 class Player:
-    """One recorded server. It may be connected to again and again; the tape goes on."""
+    """One recorded server. A new connection goes on at the same place of the tape."""
 
     def __init__(self, tape: Tape) -> None:
-        """Answer by *tape*."""
+        """Play *tape*."""
         self.tape = tape
         self.matcher = Matcher(tape.exchanges)
         self._before = list(tape.before)
         self.pending: list[tuple[Any, Mapping[str, Any]]] = []
-        """The questions the server has put, and the answers they got then."""
+        """Open questions of the server, with their recorded answers."""
 
     @property
     def connect_error(self) -> str | None:
-        """Why no connection could be opened, if none ever was."""
+        """Why no connection could be opened; None if one was opened."""
         opened = any(
             e.method not in HANDSHAKE and "result" in (e.response or {})
             for e in self.tape.exchanges
@@ -67,11 +66,11 @@ class Player:
         return None if opened else self.tape.connect_error
 
     async def serve(self, end: Any, listener: LineListener) -> None:
-        """Answer what comes in at *end*, a `ServerEnd`, until the connection ends."""
+        """Answer the requests at *end*, a `ServerEnd`, until the connection ends."""
         await _Connection(self, end, listener).serve()
 
     def recorded_answer(self, question: Any) -> Answer:
-        """Answer *question* of the server as it was answered then."""
+        """Return the recorded answer to *question* of the server; decline if there is none."""
         for number, (message, answer) in enumerate(self.pending):
             text = None if hasattr(question, "messages") else question.message
             if message == text:
@@ -80,13 +79,13 @@ class Player:
         return Answer("decline")
 
     def take_before(self) -> list[Event]:
-        """Return what the server did before it was asked for anything, once."""
+        """Return the events before the first request; empty at the second call."""
         events, self._before = self._before, []
         return events
 
 
 class _Connection:
-    """One connection to a player; all of it runs in the loop."""
+    """One connection to a player; it runs in the background loop."""
 
     def __init__(self, player: Player, end: Any, listener: LineListener) -> None:
         self._player = player
@@ -141,7 +140,7 @@ class _Connection:
             await self._happen(event, message, exchange)
 
     async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Answer; or fail, or hang up, or never answer, as it was."""
+        """End *exchange* as recorded: by an answer, a failure, a closed connection, or not at all."""
         if exchange.failure is not None:
             self._end.send(_reply(message, {"error": failure_error(exchange.failure)}))
         elif exchange.response is not None:
@@ -155,7 +154,7 @@ class _Connection:
             await self._leave_open(exchange, message)
 
     async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Say why there is no answer; let what is no call wait, if it was waited for in vain."""
+        """Send the recorded failure; never answer a stream or a cancelled non-call."""
         if exchange.is_held_open or (exchange.cancelled and not exchange.is_call):
             await anyio.sleep_forever()
         reason = CANCELLED if exchange.cancelled else CUT_OFF
@@ -165,7 +164,7 @@ class _Connection:
     def _unknown(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         if method in _QUIET:
             return {"result": {}}
-        if method in HANDSHAKE:  # the other era: the client goes on to the next
+        if method in HANDSHAKE:  # the other protocol: the client tries the next one
             text = f"Not recorded: {method}. {_OTHER_ERA}"
             error = {"code": _METHOD_NOT_FOUND, "message": text}
             return {"error": error}
@@ -177,7 +176,7 @@ class _Connection:
     async def _happen(
         self, event: Event, message: Mapping[str, Any], exchange: Exchange
     ) -> str | None:
-        """Do it again; return what is wrong if we are answered otherwise than then."""
+        """Repeat *event*; return the problem if our answer differs from the recorded one."""
         match event.kind:
             case "stderr":
                 self._listener.stderr(str(without_numbers(event.message)))
@@ -197,7 +196,7 @@ class _Connection:
         if isinstance(params, dict) and "progressToken" in params:
             meta = (message.get("params") or {}).get("_meta") or {}
             if params["progressToken"] != exchange.token:
-                return  # of a call that is over
+                return  # its call is over
             token = meta.get("progressToken")
             notification = {
                 **notification,
@@ -220,7 +219,7 @@ class _Connection:
             self._player.pending.append((params.get("message"), recorded))
         self._end.send(question)
         if event.answer is None or question.get("method") not in _FOR_PEOPLE:
-            return None  # not answered then either, or by the client alone: its roots
+            return None  # it has no recorded answer, or the client answers by itself (its roots)
         with suppress(asyncio.CancelledError):
             answered = await answer
             return _otherwise(event, answered)
@@ -228,7 +227,7 @@ class _Connection:
 
 
 def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield the questions of an answer that asks, and what they were answered."""
+    """Yield the questions in an answer, each with its recorded answer."""
     if not exchange.asked or exchange.next is None:
         return
     question = mapping_of((exchange.response or {}).get("result"))
@@ -240,7 +239,7 @@ def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
 
 
 def _as_answer(answer: Mapping[str, Any]) -> Answer:
-    if "role" in answer:  # a message in place of a model's
+    if "role" in answer:  # a message, written in place of a model
         return Answer("accept", dict(answer))
     content = answer.get("content")
     action = answer.get("action", "decline")
@@ -248,16 +247,14 @@ def _as_answer(answer: Mapping[str, Any]) -> Answer:
 
 
 def _otherwise(event: Event, answered: Mapping[str, Any]) -> str | None:
-    """Say how an answer of ours differs from the recorded one; None if it does not."""
+    """Return how our answer differs from the recorded one; None if it does not."""
     recorded = event.answer or {}
     one, other = ({"result": a.get("result")} for a in (recorded, answered))
     matcher = Matcher([Exchange({"method": "answer", "params": one})])
     if matcher.find("answer", other) is not None:
         return None
     reason = matcher.missing("answer", other)
-    return (
-        f"The server's question was answered otherwise than in the recording. {reason}"
-    )
+    return f"The server's question got another answer than in the recording. {reason}"
 
 
 def _reply(message: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Write down all that goes between us and servers, line by line, without secrets."""
+"""Write all messages between us and servers to a file, line by line, without secrets."""
 
 import json
 import logging
@@ -33,22 +33,22 @@ from toolbench.redaction.redactor import Redactor
 
 _VARIABLE = "TOOLBENCH_REPLAY"
 _log = logging.getLogger(__name__)
-_MOST_SECRETS = 10_000  # of one file that are told apart
+_MOST_SECRETS = 10_000  # secrets of one file with their own number
 
 
 def is_replaying() -> bool:
-    """Tell whether recorded connections are replays: the variable `TOOLBENCH_REPLAY` is set."""
+    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file."""
     return os.environ.get(_VARIABLE, "").strip().lower() not in ("", "0", "no", "false")
 
 
 class Recorder:
-    """One file that several servers may be recorded into. Any thread may write."""
+    """The writer of one file, for several servers. Any thread may write."""
 
     def __init__(self, path: str | Path) -> None:
-        """Begin the recording *path*; earlier ones are kept beside it: `path~`, `path~2`, ….
+        """Begin the recording *path*; older ones are kept as `path~`, `path~2`, ….
 
         Raises:
-            ServerError: If the file is something else, or cannot be written.
+            ServerError: If the file is not a recording, or cannot be written.
         """
         self.path = Path(path).expanduser().absolute()
         self._lock = RLock()
@@ -61,7 +61,7 @@ class Recorder:
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
-        except ServerError:  # which is an OSError too
+        except ServerError:  # it is an OSError too
             raise
         except OSError as error:
             msg = f"Cannot write the recording {str(self.path)!r}: {error.strerror}."
@@ -78,27 +78,27 @@ class Recorder:
     def write_text(
         self, direction: Direction, server: str, message: Any, text: RunningText
     ) -> None:
-        """Append a frame once it is known whether the *text* in it is a part of a secret.
+        """Append a frame when it is known whether its *text* is a part of a secret.
 
         Args:
-            direction: What it is.
+            direction: The kind of frame.
             server: The name of the session.
-            message: Its message, in which no secret stands whole.
-            text: What another frame of the server may go on with.
+            message: Its message, in which whole secrets are hidden.
+            text: The text that a later frame of the server may continue.
         """
         head = _head(direction, server)
         with self._lock:
             self._append(self._queue.add_text(head, message, text, self._every))
 
     def knowing(self, redactor: Redactor) -> Redactor:
-        """Return what knows the secrets of *redactor*, and all that earlier ones knew."""
+        """Return a redactor of the secrets of *redactor* and of all earlier ones."""
         with self._lock:
             if not redactor.secrets <= self._every.secrets:
                 self._every = self._every.including(redactor.secrets)
             return self._every
 
     def flush(self) -> None:
-        """Write all frames that wait: the file is read now."""
+        """Write all waiting frames, because the file is read now."""
         with self._lock:
             self._append(self._queue.settled())
 
@@ -107,10 +107,10 @@ class Recorder:
             return
         data = lines[0] if len(lines) == 1 else b"".join(lines)
         if self._is_cut:
-            data = b"\n" + data  # what was cut off is a line of its own
+            data = b"\n" + data  # the incomplete line becomes a line of its own
         try:
             written = self._put(data)
-        except OSError as error:  # a full disk ends no call
+        except OSError as error:  # a full disk must not end a call
             self._warn(error.strerror or str(error))
             return
         self._is_cut = written < len(data)
@@ -118,10 +118,10 @@ class Recorder:
             self._warn("a part of it could not be written")
 
     def _put(self, data: bytes) -> int:
-        """Write *data* as one piece, since another process may read; return how much was written."""
+        """Write *data* in one piece, as another process may read; return the number of bytes."""
         if self._file is not None:
             return self._file.write(data)
-        with _opened(self.path) as file:  # the last words of a session that was closed
+        with _opened(self.path) as file:  # late frames of a closed session
             return file.write(data)
 
     def _warn(self, why: str) -> None:
@@ -132,7 +132,7 @@ class Recorder:
     def hidden(self, value: Any, redactor: Redactor) -> Any:
         """Return *value* with each secret replaced by its numbered mark.
 
-        Secrets are those of *redactor*, and all that earlier ones knew.
+        The secrets are those of *redactor* and of all earlier redactors.
         """
         with self._lock:
             value = _numbered(value, numbered_mark(0))
@@ -152,7 +152,7 @@ class Recorder:
         return value
 
     def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
-        """Return *value* with a numbered mark where *masked* hides a part of *original*."""
+        """Return *value* with a numbered mark for each part of *original* that *masked* hides."""
         with self._lock:
             if masked == MARK != original:
                 text = original if isinstance(original, str) else _text(original)
@@ -160,7 +160,7 @@ class Recorder:
             if not isinstance(value, dict | list):
                 return value
             if not len(value) == len(original) == len(masked):
-                return numbered_mark(0)  # two secrets were names, and are one mark
+                return numbered_mark(0)  # two secret names became one mark
             if isinstance(value, list):
                 items = zip(value, original, masked, strict=True)
                 return [self.hidden_places(*item) for item in items]
@@ -174,12 +174,12 @@ class Recorder:
         return numbered_mark(self._numbers.setdefault(secret, len(self._numbers) + 1))
 
     def open_again(self) -> None:
-        """Go on where the file was closed."""
-        with self._lock, suppress(OSError):  # each frame tries again
+        """Open the closed file again, to append."""
+        with self._lock, suppress(OSError):  # each later frame tries again
             self._file = self._file or _opened(self.path)
 
     def close(self) -> None:
-        """Let go of the file. Closing twice does no harm."""
+        """Write all waiting frames and close the file. A second call does nothing."""
         with self._lock:
             self._append(self._queue.ended())
             if self._file is not None:
@@ -188,7 +188,7 @@ class Recorder:
 
 
 def _head(direction: Direction, server: str) -> bytes:
-    """Return the line of a frame of now up to its message."""
+    """Return the head of a line, up to the message, with the present time."""
     return f'{{"at": {time():.6f}, {_origin(direction, server)}'.encode()
 
 
@@ -202,7 +202,7 @@ def _text(value: Any) -> str:
 
 
 def _numbered(value: Any, mark: str) -> Any:
-    """Return *value* with the plain mark in its texts replaced by *mark*; itself without one."""
+    """Return *value* with the plain mark in its texts replaced by *mark*."""
     if isinstance(value, str):
         return value.replace(MARK, mark) if MARK in value else value
     if isinstance(value, dict):
@@ -221,7 +221,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _put_aside(path: Path) -> None:
-    """Keep the recording that *path* is now under another name; refuse to if it is none.
+    """Rename the recording at *path*, so that a new one can be written.
 
     Raises:
         ServerError: If the file is no recording.
@@ -231,7 +231,7 @@ def _put_aside(path: Path) -> None:
     with path.open("rb") as file:
         first = frame_of(file.readline(10_000))
     if first is None or first.direction != "start":
-        msg = f"{str(path)!r} is no recording, and is not written over: choose another file."
+        msg = f"{str(path)!r} is no recording and is not overwritten: choose another file."
         raise ServerError(msg)
     names = chain(("~",), (f"~{number}" for number in count(2)))
     places = (path.with_name(path.name + name) for name in names)
@@ -239,15 +239,15 @@ def _put_aside(path: Path) -> None:
 
 
 class OpenRecorders:
-    """The recordings under way, by their files: servers of one file share it."""
+    """The open recordings by file; servers with the same file share a recorder."""
 
     def __init__(self) -> None:
-        """Nothing is recorded yet."""
+        """Start without recordings."""
         self._open: dict[Path, tuple[Recorder, int]] = {}
         self._lock = RLock()
 
     def enter(self, path: str | Path) -> Recorder:
-        """Return the recorder of *path*, opened if no recorder writes to it yet; see `leave`."""
+        """Return the recorder of *path*, a new one if none is open; see `leave`."""
         place = Path(path).expanduser().absolute()
         with self._lock:
             recorder, users = self._open.get(place, (None, 0))
@@ -256,7 +256,7 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Return what writes to the file of *recorder* now: itself, or one that came after it."""
+        """Return the present recorder of the file of *recorder*: the same or a newer one."""
         with self._lock:
             current, users = self._open.get(recorder.path, (recorder, 0))
             current.open_again()
@@ -264,13 +264,13 @@ class OpenRecorders:
         return current
 
     def flush(self, path: Path) -> None:
-        """Write what waits of the recording *path*, if it is under way here: it is read now."""
+        """Write the waiting frames of the recording *path*, if it is open, before it is read."""
         recorder, _ = self._open.get(path.absolute(), (None, 0))
         if recorder is not None:
             recorder.flush()
 
     def leave(self, recorder: Recorder) -> None:
-        """Need *recorder* no more; the last one closes the file."""
+        """Stop using *recorder*; the last user closes the file."""
         with self._lock:
             _, users = self._open.get(recorder.path, (recorder, 1))
             if users > 1:

@@ -1,4 +1,4 @@
-"""Read a recording: its frames, its servers, the calls in it, what the servers offered."""
+"""Read a recording: its frames, its servers, their calls and their offers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction.marks import without_numbers
 
 _CHUNK = 1 << 20
-_LONGEST_START = 10_000  # bytes of the first line
+_LONGEST_START = 10_000  # bytes read of the first line
 _LISTS = {
     "tools/list": ("tools", "tools", "name"),
     "resources/list": ("resources", "resources", "uri"),
@@ -40,16 +40,16 @@ class RecordedCall:
 
 
 class Recording:
-    """A recording. Its frames are read when they are looked at."""
+    """A recording in a file; frames are read from the file at each use."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
-        """Hold the file at *path*, whose whole lines begin at *lines*; the last one is its end."""
+        """Take the file and *lines*: where its complete lines begin, and where the last one ends."""
         self.path = path
         self._lines = lines
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Open the recording at *path*; what was cut off at its end is left out.
+        """Open the recording at *path*; an incomplete last line is left out.
 
         Raises:
             ServerError: If the file cannot be read, or is no recording.
@@ -91,7 +91,7 @@ class Recording:
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def tape(self, server: str | None = None) -> Tape:
-        """Return what *server*, or the only one, was asked and answered.
+        """Return the exchanges of *server*, or of the only one.
 
         Raises:
             ServerError: If it is not in the recording, or there are several and none is named.
@@ -116,7 +116,7 @@ class Recording:
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """The calls of tools, in their order; what was asked in several rounds counts once."""
+        """The tool calls in their order; a call of several rounds counts once."""
         calls = []
         for server in self.servers:
             for exchange in self.tape(server).exchanges:
@@ -125,7 +125,7 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return what *server*, or the only one, offered last; what it was not asked for is left out.
+        """Return the last offer of *server*, or of the only one; lists that were not requested are left out.
 
         Raises:
             ServerError: If it is not in the recording, or there are several and none is named.
@@ -133,10 +133,10 @@ class Recording:
         return _snapshot(self.tape(server))
 
     def diff(self, other: "Recording") -> list[Change]:
-        """Return what the servers of *other* offer otherwise; see `Snapshot.diff`.
+        """Return the changes in *other*; see `Snapshot.diff`.
 
-        Two recordings of one server each are compared whatever the servers are called. Of several
-        servers, each is compared with the one of its name, or with nothing.
+        If both recordings have one server, these are compared, even if their names differ. If
+        there are several, servers of the same name are compared; a missing one offers nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -158,7 +158,7 @@ class Recording:
 
 
 class Frames(Sequence[Frame]):
-    """The frames of a file, each read when it is asked for."""
+    """The frames of a file; each is read when it is used."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
         """Read them from *path*; see `Recording`."""
@@ -191,7 +191,7 @@ class Frames(Sequence[Frame]):
 
 
 def _line_starts(path: Path) -> list[int]:
-    """Return where the whole lines of the file begin, and last where they end."""
+    """Return where the complete lines of the file begin, and where the last one ends."""
     starts, place = [0], 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -204,7 +204,7 @@ def _line_starts(path: Path) -> list[int]:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Tell whether the file is empty, or begins as every frame does: it may be cut off there."""
+    """Tell whether the file is empty or begins like a frame, which may be incomplete."""
     with path.open("rb") as file:
         return file.read(1) in (b"", b"{")
 
@@ -227,7 +227,7 @@ def _call(server: str, exchange: Exchange) -> RecordedCall:
 
 def _snapshot(tape: Tape) -> Snapshot:
     offered: dict[str, Any] = {"tools": {}}
-    tool_rows: list[Any] = []  # the tools; some may share a name
+    tool_rows: list[Any] = []  # the tools; some may have the same name
     is_modern = False
     for exchange in tape.exchanges:
         result = (exchange.response or {}).get("result")
@@ -256,7 +256,7 @@ def _snapshot(tape: Tape) -> Snapshot:
 NOTHING = Snapshot.of(
     {key: {} for key in ("tools", "resources", "templates", "prompts")}
 )
-"""What a server offers that is not there."""
+"""The offer of a missing server."""
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,14 +274,14 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
-    """Return what a server offered, from the file that has it: a snapshot or a recording.
+    """Return the offer of a server from a file, a snapshot or a recording.
 
     Args:
-        path: The file, whatever its name is.
-        server: Which server of a recording that has several.
+        path: The file, of any name.
+        server: The server, if a recording has several.
 
     Raises:
-        ServerError: If the file cannot be read, is neither, or has several others.
+        ServerError: If the file cannot be read, is neither of them, or lacks the server.
     """
     path = Path(path).expanduser()
     if not _is_recording(path):
@@ -295,5 +295,5 @@ def _is_recording(path: Path) -> bool:
         with path.open("rb") as file:
             first = frame_of(file.readline(_LONGEST_START))
     except OSError:
-        return False  # reading it says why
+        return False  # reading it as a snapshot raises the error
     return first is not None and first.direction == "start"

@@ -1,4 +1,4 @@
-"""Servers of a recording as entries of a configuration."""
+"""Make entries of a configuration for the servers of a recording."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from toolbench.mcp.recording.recording import Recording
 
 
 def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
-    """Return the entry of *server* in *recording*; the only one may be called otherwise here.
+    """Return the entry of *server*; a recording's only server may have another name here.
 
     Raises:
         ServerError: If it is not in the recording.
@@ -25,7 +25,7 @@ def replay_config(recording: Recording) -> dict[str, Any]:
     """Return all servers of *recording* as a configuration.
 
     Raises:
-        ServerError: If it was cut off before the first one.
+        ServerError: If the recording has no server.
     """
     if not recording.servers:
         msg = f"The recording {str(recording.path)!r} has no server: nothing can be replayed from it."
@@ -35,7 +35,7 @@ def replay_config(recording: Recording) -> dict[str, Any]:
 
 
 def recorded_answerer(entry: ServerEntry) -> Answerer | None:
-    """Return what answers as it was answered then; None for a server that is no replay."""
+    """Return the answerer that repeats the recorded answers; None if *entry* is no replay."""
     if entry.transport != "replay" or not isinstance(entry.server, Player):
         return None
     return entry.server.recorded_answer

@@ -1,13 +1,12 @@
-"""Find what was recorded for a request: by its method and its parameters, in the order recorded.
+"""Find the recorded answer to a request by method and parameters, in the recorded order.
 
-What differs from run to run is told by rules, each with a name. The first rule by which a
-request fits wins:
+Values that differ from run to run match by named rules; the first rule that matches is used:
 
-- `exact`: method and parameters are equal; `_meta` does not count, nor the key order.
-- `secrets`: a place that was hidden in the recording takes any value.
-- `times`: a text that is a date and time takes any date and time.
+- `exact`: method and parameters are equal; `_meta` and the order of keys do not count.
+- `secrets`: a place that is hidden in the recording matches any value.
+- `times`: a text that is a date and time matches any date and time.
 
-The requests that open a connection fit whatever their parameters are (`handshake`): these name
+The requests that open a connection (`HANDSHAKE`) match with any parameters, because these name
 the version of the client.
 """
 
@@ -23,16 +22,16 @@ from toolbench.redaction.marks import split_at_marks
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
-_MAX_VALUE = 200  # characters of a value that is quoted
-_TIMES = 3  # differences that are told
-_COMPARED = 1_000  # recorded requests that a missing one is compared with
+_MAX_VALUE = 200  # characters quoted of a value
+_TIMES = 3  # differences shown
+_COMPARED = 1_000  # recorded requests to compare a missing one with
 
 Same = Callable[[Any, Any], bool]
-"""Takes a recorded value and one of now, and tells whether they are the same."""
+"""Takes a recorded value and a new one; returns whether they match."""
 
 
 class Matcher:
-    """Hands out the exchanges of a tape, each once, and the last of its kind again and again."""
+    """Returns the matching exchanges of a tape in order; the last one may be used again."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         """Find requests among *exchanges*."""
@@ -46,11 +45,9 @@ class Matcher:
             self._by_text.setdefault(text, []).append(exchange)
 
     def find(self, method: str, params: Mapping[str, Any]) -> Exchange | None:
-        """Return the exchange to answer a request by; None if it was not recorded."""
+        """Return the recorded exchange for a request; None if it was not recorded."""
         known = self._by_method.get(method, [])
-        if (
-            method in HANDSHAKE
-        ):  # a probe that killed the server does not kill the replay
+        if method in HANDSHAKE:  # a probe that ended the server does not end the replay
             good = [e for e in known if "result" in (e.response or {})]
             return self._next(good) if good else None
         exact = self._by_text.get(_text(method, params))
@@ -71,7 +68,7 @@ class Matcher:
         return exchanges[-1]
 
     def missing(self, method: str, params: Mapping[str, Any]) -> str:
-        """Say that a request was not recorded, and how the nearest one differs."""
+        """Return a message: the request is not recorded, and how the nearest one differs."""
         arguments = clip(_judged(params), _MAX_VALUE)
         text = f"Not recorded: {method} {arguments}."
         known = self._by_method.get(method, [])
@@ -94,14 +91,14 @@ class Matcher:
 
 
 def _is_secret_place(recorded: Any, now: Any) -> bool:
-    """Tell whether *now* fits a text in which secrets were hidden."""
+    """Tell whether *now* matches a text in which secrets are hidden."""
     if not isinstance(recorded, str):
         return False
     parts = split_at_marks(recorded)
     if len(parts) < 2:
         return False
     if not any(parts):
-        return True  # it was all secret: then it may be of any type
+        return True  # the whole text is hidden: any type matches
     return isinstance(now, str) and _stand_in_order(parts, now)
 
 
@@ -111,7 +108,7 @@ def _stand_in_order(parts: list[str], text: str) -> bool:
     at, end = len(first), len(text) - len(last)
     if at > end or not (text.startswith(first) and text.endswith(last)):
         return False
-    for part in inner:  # the first place of each leaves most room for the next
+    for part in inner:  # the first match leaves most room for the next part
         place = text.find(part, at, end)
         if place < 0:
             return False
@@ -127,7 +124,7 @@ def _is_time_place(recorded: Any, now: Any) -> bool:
 
 
 RULES: Mapping[str, Same] = {"secrets": _is_secret_place, "times": _is_time_place}
-"""What is the same beside what is equal, by the names of the rules, in their order."""
+"""The rules after `exact`, by name, in their order."""
 
 
 def _alike(recorded: Any, now: Any, same: Same) -> bool:
@@ -148,7 +145,7 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
 
 
 def _judged(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that count."""
+    """Return the parameters that are compared."""
     return {key: value for key, value in params.items() if key != "_meta"}
 
 
@@ -161,7 +158,7 @@ def _dumped(value: Any) -> str:
 
 
 def _differences(recorded: Any, now: Any, where: str = "") -> Iterator[str]:
-    """Yield in words where two values differ."""
+    """Yield sentences about the differences of two values."""
     if isinstance(recorded, Mapping) and isinstance(now, Mapping):
         for key in {**recorded, **now}:
             place = f"{where}.{key}".lstrip(".")

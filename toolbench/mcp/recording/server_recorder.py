@@ -1,4 +1,4 @@
-"""Write down what goes between us and one server: its messages, lines, connections and failures."""
+"""Write one server's messages, lines, connections and failures to a recording."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,11 +25,11 @@ class Written(Protocol):
     message: Any
     text: str
     is_exact: bool
-    """Whether the text is the message; else it is a line that was mended to read it."""
+    """Whether the text is exactly the message; False if a broken line was repaired."""
 
 
 class ServerRecorder:
-    """What one session writes into a recording."""
+    """The writer of one session into a recording."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ServerRecorder:
         Args:
             recorder: The file.
             server: The name of the session.
-            hide: Returns the arguments of a tool with `MARK` wherever a secret stands.
+            hide: Returns the arguments of a tool with `MARK` for each secret.
         """
         self.recorder = recorder
         self._server = server
@@ -59,14 +59,16 @@ class ServerRecorder:
     def message(
         self, direction: Literal["sent", "received"], item: Written, redactor: Redactor
     ) -> None:
-        """Write a JSON-RPC message, without what *redactor* knows."""
+        """Write a JSON-RPC message, with the secrets of *redactor* hidden."""
         fields, parts = vars(item.message), []
         if direction == "sent":
             parts = list(self._places.parts(fields))
         else:
             self._places.note(fields)
         known = self.recorder.knowing(redactor)
-        may_go_on = known and "id" not in fields  # as the text of a notification may
+        may_go_on = (
+            known and "id" not in fields
+        )  # only a notification has a text that can go on
         if item.is_exact and not (parts or may_go_on) and is_plain(item.text, known):
             raw = _one_line(item.text)
             self.recorder.write(direction, self._server, raw)
@@ -74,7 +76,7 @@ class ServerRecorder:
         value, raw = _parsed(item)
         try:
             hidden = self.recorder.hidden(value, redactor)
-        except RecursionError:  # it is unknown what is down there
+        except RecursionError:  # the deep part cannot be checked for secrets
             hidden = _too_deep(fields.get("id"))
         for path, masked in parts:
             pieces = at(hidden, path), at(value, path), masked
@@ -87,13 +89,13 @@ class ServerRecorder:
             self.recorder.write(direction, self._server, raw)
 
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
-        """Write a line of stderr, or one of stdout that is no message."""
+        """Write a line of stderr, or a line of stdout that is not a message."""
         hidden = self.recorder.hidden(line, redactor)
         text = RunningText((self._server, direction), ())
         self.recorder.write_text(direction, self._server, hidden, text)
 
     def connected(self, transport: str, mode: str) -> None:
-        """Write that a connection is opened."""
+        """Write that a connection was opened."""
         if self._has_left:
             self.recorder = open_recorders.enter_again(self.recorder)
         self._is_open, self._has_left = True, False
@@ -107,13 +109,13 @@ class ServerRecorder:
             self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))
 
     def leave(self) -> None:
-        """Need the file no more, until it is connected again. Leaving twice does no harm."""
+        """Stop using the file until the next connection. A second call does nothing."""
         if not self._has_left:
             self._has_left = True
             open_recorders.leave(self.recorder)
 
     def forgotten(self, token: str) -> None:
-        """Write that the server had lost its session: what was asked under *token* is asked again."""
+        """Write that the server lost its session, so that the call of *token* is sent again."""
         details = {"token": token, "text": "", "asides": [], "repeated": True}
         self.recorder.write("failure", self._server, json_of(details))
 
@@ -124,7 +126,7 @@ class ServerRecorder:
         asides: Mapping[str, Any] | tuple[Any, ...],
         redactor: Redactor,
     ) -> None:
-        """Write what the caller was told in place of an answer."""
+        """Write the error that the caller got instead of an answer."""
         details = {"token": token, "text": text, "asides": list(asides)}
         hidden = self.recorder.hidden(details, redactor)
         self.recorder.write("failure", self._server, json_of(hidden))
@@ -138,13 +140,13 @@ def _parsed(item: Written) -> tuple[Any, bytes]:
         if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
             return value, line
     except (ValueError, RecursionError):
-        pass  # what came was mended: written down is what it was taken for
+        pass  # the line was repaired: write the repaired message
     value = message.model_dump(by_alias=True, exclude_unset=True)
     return value, json_of(value)
 
 
 def _too_deep(identity: Any) -> dict[str, Any]:
-    """Return what is written in place of an answer that cannot be searched for secrets."""
+    """Return an error that replaces an answer too deep to be searched for secrets."""
     error = {
         "code": -32700,
         "message": "The answer was nested too deeply to be recorded.",
@@ -155,6 +157,6 @@ def _too_deep(identity: Any) -> dict[str, Any]:
 def _one_line(text: str) -> bytes:
     if (
         "\n" in text or "\r" in text
-    ):  # between the parts of JSON: not inside of its texts
+    ):  # such line breaks are between the parts of JSON, not inside its texts
         text = text.replace("\n", " ").replace("\r", " ")
     return text.encode()

@@ -1,4 +1,4 @@
-"""Begin and end the recording of a session that is connected. All of it runs in the loop."""
+"""Start and stop the recording of a connected session, in the background loop."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,12 +17,12 @@ def start(
     inbox: Inbox,
     hide: Callable[[str, Mapping[str, Any]], Any],
 ) -> None:
-    """Write into *recorder* how the connection was opened, and all that comes from now on.
+    """Write the opening of the connection to *recorder*, and all messages from now on.
 
     Args:
         recorder: The file.
         server: The name of the session.
-        inbox: Where the messages of the session go.
+        inbox: The inbox of the session.
         hide: See `ServerRecorder`.
     """
     own = ServerRecorder(recorder, server, hide=hide)
@@ -31,9 +31,9 @@ def start(
 
 
 async def stop(inbox: Inbox) -> Path | None:
-    """Write nothing more; return the file, None if there was none.
+    """Stop recording; return the file, or None if there was no recording.
 
-    The tools that are being called have not answered, and say so in a replay.
+    A tool call that still runs is recorded as a failure, which a replay repeats.
     """
     recorder, inbox.recorder = inbox.recorder, None
     if recorder is None:
@@ -46,7 +46,7 @@ async def stop(inbox: Inbox) -> Path | None:
 
 
 def cannot_record(server: str, recording: Path | None) -> ServerError:
-    """Return why a session cannot be recorded: it has a *recording*, or is not connected."""
+    """Return the error for a session that has a *recording* already or is not connected."""
     why = "it is not connected"
     if recording is not None:
         why = f"it is recorded in, or replayed from, {str(recording)!r}"

@@ -1,4 +1,4 @@
-"""What one server of a recording was asked, and all it did until it had answered."""
+"""The exchanges of one recorded server: requests, answers, and events between them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,32 +14,32 @@ EventKind = Literal["notification", "request", "stderr", "noise"]
 
 @dataclass(eq=False)
 class Event:
-    """Something the server did without being asked."""
+    """A message or line that the server sent without a request."""
 
     kind: EventKind
     message: Any
     answer: Mapping[str, Any] | None = None
-    """What we answered, if it was a request."""
+    """Our answer, if the event was a request."""
 
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, and what came of it."""
+    """One request, with its events and its answer."""
 
     request: Mapping[str, Any]
     events: list[Event] = field(default_factory=list)
-    """What the server did before it answered."""
+    """The events before the answer."""
     response: Mapping[str, Any] | None = None
     later: list[Event] = field(default_factory=list)
-    """What it did after that, before it was asked for anything else."""
+    """The events after the answer, before the next request."""
     failure: Mapping[str, Any] | None = None
-    """What the caller was told, if there was no answer: `text` and `asides`."""
+    """The error of the caller, if there was no answer: `text` and `asides`."""
     ended: bool = False
     """Whether the connection ended instead of an answer."""
     cancelled: bool = False
-    """Whether we took the request back before it was answered."""
+    """Whether we cancelled the request before its answer."""
     next: "Exchange | None" = None
-    """The same call with the answers that the server had asked for."""
+    """The next round of the same call, with our answers to the server's questions."""
 
     @property
     def method(self) -> str:
@@ -53,18 +53,18 @@ class Exchange:
 
     @property
     def token(self) -> Any:
-        """The token that its progress has."""
+        """The progress token of the request."""
         meta = self.params.get("_meta")
         return meta.get("progressToken") if isinstance(meta, Mapping) else None
 
     @property
     def is_call(self) -> bool:
-        """Whether a tool is called."""
+        """Whether it is a tool call."""
         return self.method == "tools/call"
 
     @property
     def is_held_open(self) -> bool:
-        """Whether it is a stream of news that is never answered."""
+        """Whether it opens a stream of notifications, which gets no answer."""
         return self.method == _HELD_OPEN
 
     @property
@@ -78,7 +78,7 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the answer was a question."""
+        """Whether the answer asks us a question."""
         result = (self.response or {}).get("result")
         return isinstance(result, Mapping) and (
             result.get("resultType") == "input_required"
@@ -89,13 +89,13 @@ class Tape:
     """The exchanges of one server, in the order of their requests."""
 
     def __init__(self, server: str) -> None:
-        """Begin with nothing."""
+        """Start without exchanges."""
         self.server = server
         self.exchanges: list[Exchange] = []
         self.before: list[Event] = []
-        """What the server did before it was asked for anything."""
+        """The events before the first request."""
         self.connect_error: str | None = None
-        """Why no connection could be opened, if none could."""
+        """Why no connection could be opened; None if that did not fail."""
         self._open: dict[str, Exchange] = {}
         self._questions: dict[str, Event] = {}
 
@@ -108,7 +108,7 @@ class Tape:
         return tape
 
     def add(self, frame: Frame) -> None:
-        """Put the next frame where it belongs."""
+        """Add the next frame."""
         message = frame.message
         match frame.direction:
             case "stderr" | "noise":
@@ -138,7 +138,7 @@ class Tape:
                 cancelled.cancelled = True
 
     def _follows(self, exchange: Exchange) -> None:
-        """Find the call that *exchange* goes on with."""
+        """Link *exchange* to the earlier round of the same call, if there is one."""
         state = exchange.params.get("requestState")
         if not exchange.is_call or (
             state is None and "inputResponses" not in exchange.params
@@ -164,7 +164,7 @@ class Tape:
             self._happened(Event("notification", message), self._meant(message))
 
     def _meant(self, message: Mapping[str, Any]) -> Exchange | None:
-        """Return the exchange that a notification names, if it names one."""
+        """Return the open exchange that a notification belongs to, or None."""
         token = params_of(message).get("progressToken")
         if token is not None:
             return next((e for e in self._open.values() if e.token == token), None)
@@ -173,7 +173,7 @@ class Tape:
         return None
 
     def _happened(self, event: Event, exchange: Exchange | None = None) -> None:
-        """Keep *event* with *exchange*, or with what was asked last and is not answered yet."""
+        """Add *event* to *exchange*, else to the newest open or answered exchange."""
         waiting = [e for e in self._open.values() if not e.is_held_open]
         if exchange is not None or waiting:
             (exchange or waiting[-1]).events.append(event)
@@ -202,7 +202,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Forget the request that a server which had lost its session refused: it comes again."""
+        """Remove the request that a server without its session refused: it is sent again."""
         for exchange in reversed(self.exchanges):
             has_failed = "error" in (exchange.response or {}) or not exchange.response
             if exchange.token == token if exchange.is_call else has_failed:
@@ -211,23 +211,23 @@ class Tape:
 
 
 def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters of a message; none if they are not named, as MCP wants them."""
+    """Return the parameters of a message; empty if they are not an object."""
     return mapping_of(message.get("params"))
 
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is an object, else an empty one: a recording may hold anything."""
+    """Return *value* if it is an object, else an empty object: a file may have any value."""
     return value if isinstance(value, Mapping) else {}
 
 
 def subscription_of(message: Mapping[str, Any]) -> Any:
-    """Return the id of the request that opened the stream a notification came through."""
+    """Return the id of the request that opened the stream of a notification, or None."""
     meta = params_of(message).get("_meta")
     return meta.get(_SUBSCRIPTION) if isinstance(meta, Mapping) else None
 
 
 def with_subscription(message: Mapping[str, Any], identity: Any) -> dict[str, Any]:
-    """Return a notification as it comes through the stream that request *identity* opened."""
+    """Return *message*, a notification, marked with the stream of request *identity*."""
     params = dict(message.get("params") or {})
     params["_meta"] = {**(params.get("_meta") or {}), _SUBSCRIPTION: identity}
     return {**message, "params": params}

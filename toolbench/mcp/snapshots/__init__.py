@@ -1,5 +1,6 @@
-"""A server over time: what it offered, written to a file; what changed, and what that means.
+"""Keep the offer of a server in a file, and explain what changed later.
 
-Start with `snapshot.Snapshot`. `diff.changes_between` compares what two snapshots offer,
-`schema_diff.comparison.compare` two JSON Schemas; `recorded_calls.check_calls` holds recorded calls against a snapshot.
+Start with `snapshot.Snapshot`. `diff.changes_between` compares two snapshots,
+`schema_diff.comparison.compare` compares two JSON Schemas, and `recorded_calls.check_calls`
+checks recorded calls against a snapshot.
 """

@@ -1,4 +1,4 @@
-"""One difference between two snapshots, and what it means for callers of the server."""
+"""One difference between two snapshots, and its severity for callers of the server."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Kind = Literal["added", "removed", "changed"]
 Severity = Literal["breaking", "routing", "additive", "cosmetic"]
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-"""From the one that matters most to the one that matters least."""
+"""The severities, the worst first."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Change:
     Attributes:
         kind: Whether it was added, removed or changed.
         severity: *breaking*: a call that was valid may be refused, or an output that was
-            promised may be missing or new in kind. *routing*: a model may choose or fill
-            otherwise. *additive*: something new that no old call notices. *cosmetic*: no caller
-            notices.
-        where: What differs, as a path into the snapshot: `tools/add/inputSchema/required`.
-        before: What stood there.
-        after: What stands there.
-        text: What it means, in one sentence.
-        example: Where it is breaking: the arguments of a call that was valid and is refused
+            promised may be missing or of a new kind. *routing*: a model may choose another tool
+            or other values. *additive*: something new that old calls do not notice. *cosmetic*:
+            no caller notices.
+        where: The place in the snapshot, as a path: `tools/add/inputSchema/required`.
+        before: The old value.
+        after: The new value.
+        text: The meaning, in one sentence.
+        example: For a breaking change: the arguments of a call that was valid and is refused
             now, or an output that was not possible before; None if none is known.
     """
 
@@ -42,5 +42,5 @@ class Change:
 
 
 def by_severity(changes: Iterable[Change]) -> list[Change]:
-    """Return *changes*, those that matter most first."""
+    """Return *changes*, the most severe first."""
     return sorted(changes, key=lambda c: (SEVERITIES.index(c.severity), c.where))

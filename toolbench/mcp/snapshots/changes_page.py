@@ -1,4 +1,4 @@
-"""The changes between two snapshots as a page, or a part of one, without script or kernel."""
+"""Show the changes between two snapshots as HTML, without a script or a kernel."""
 
 import json
 import re
@@ -15,9 +15,9 @@ from toolbench.mcp.snapshots.change import SEVERITIES, Change, Severity, by_seve
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
-_LONGEST = 5_000  # characters of each side
+_LONGEST = 5_000  # characters shown of each side
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
-_MOST_WORDS = 2_000  # that are compared with each other: more take too long
+_MOST_WORDS = 2_000  # words of both sides to compare: more take too long
 _TONES: dict[Severity, Tone] = {
     "breaking": "danger",
     "routing": "warning",
@@ -25,9 +25,9 @@ _TONES: dict[Severity, Tone] = {
     "cosmetic": "neutral",
 }
 _MEANINGS: dict[Severity, str] = {
-    "breaking": "a call that was valid may be refused, an output may be missing or new in kind",
-    "routing": "a model may choose or fill otherwise",
-    "additive": "something new that no old call notices",
+    "breaking": "a call that was valid may be refused, an output may be missing or of a new kind",
+    "routing": "a model may choose another tool or other values",
+    "additive": "something new that old calls do not notice",
     "cosmetic": "no caller notices",
 }
 _STYLE = """
@@ -53,13 +53,13 @@ def changes_html(
     after: str = "now",
     most: int | None = None,
 ) -> Html:
-    """Return *changes* as a part of a page, those that matter most first.
+    """Return *changes* as a part of a page, the most severe first.
 
     Args:
-        changes: What changed.
-        before: What the old side is called.
-        after: What the new side is called.
-        most: How many changes are shown; all of them without a number.
+        changes: The changes.
+        before: The name of the old side.
+        after: The name of the new side.
+        most: The number of changes to show; None shows all.
     """
     return _part(_body(changes, before, after, most))
 
@@ -86,9 +86,9 @@ def changes_page(
     """Return a whole page that shows *changes*, old and new side by side.
 
     Args:
-        changes: What changed.
-        before: What the old side is called.
-        after: What the new side is called.
+        changes: The changes.
+        before: The name of the old side.
+        after: The name of the new side.
     """
     title = _text(f"{before} → {after}")
     main = f"<main><h1>{title}</h1>{_body(changes, before, after)}</main>"
@@ -104,10 +104,10 @@ def write_page(page: Html, path: str | Path) -> Path:
     path = Path(path).expanduser()
     try:
         if path.is_file() and not _is_page(path.read_bytes()):
-            msg = f"{str(path)!r} is no page of changes, and is not written over: choose another file."
+            msg = f"{str(path)!r} is not a page of changes and is not overwritten: choose another file."
             raise ServerError(msg)
         path.write_text(page, encoding="utf-8", errors="replace")
-    except ServerError:  # which is an OSError too
+    except ServerError:  # it is an OSError too
         raise
     except OSError as error:
         msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
@@ -116,7 +116,7 @@ def write_page(page: Html, path: str | Path) -> Path:
 
 
 def _is_page(data: bytes) -> bool:
-    """Tell whether *data* is a page of changes: not one that shows some among other things."""
+    """Tell whether *data* is a page of changes only, without other content."""
     body = data.partition(b"<body")[2].partition(b">")[2]
     return body.lstrip().startswith(_PART.encode())
 
@@ -124,7 +124,7 @@ def _is_page(data: bytes) -> bool:
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield each meaning with how many *changes* have it, and the *first* of them."""
+    """Yield each severity with the number of its *changes*, and the *first* ones."""
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)
         if count:
@@ -146,7 +146,7 @@ def _change(change: Change, before: str, after: str) -> str:
 
 
 def _sides(old: str | None, new: str | None) -> tuple[str, str]:
-    """Return both sides as HTML, the words that differ marked."""
+    """Return both sides as HTML, with marks on words that differ."""
     if old is None or new is None:
         sides = (old, "del"), (new, "ins")
         one, other = (_alone(text, tag) for text, tag in sides)

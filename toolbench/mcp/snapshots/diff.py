@@ -1,4 +1,4 @@
-"""What changed between two snapshots, part by part, and what each change means."""
+"""Compare two snapshots: find each change and its severity."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,17 +18,18 @@ _PARTS = {
     "prompts": "prompt",
 }
 _READ = frozenset({"uri", "uriTemplate", "mimeType"})
-"""What of a resource says what is read."""
+"""Keys of a resource that decide what is read."""
 _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
-"""Capabilities that no call of a tool needs, or that one era of MCP has and the other has not."""
+"""Capabilities that no tool call needs, or that only one of the two protocols has."""
 
 
 def changes_between(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[Change]:
-    """Return the changes from one snapshot to a later one, in the order of their paths.
+    """Return the changes from one snapshot to a later one, sorted by path.
 
-    What only one of them has a list of, as resources, is not compared. In sentences and paths, characters that hide are spelled out.
+    A list that only one of them has, such as resources, is not compared. Hidden characters are
+    made visible in sentences and paths.
     """
     changes = [
         *_server(before, after),
@@ -36,7 +37,7 @@ def changes_between(
         *_tools(before, after),
     ]
     for key in _PARTS:
-        if key in before and key in after:  # else it was not asked for
+        if key in before and key in after:  # else one side did not request it
             changes += _items(key, _part(before, key), _part(after, key))
     changes = [
         replace(change, text=visible(change.text), where=visible(change.where))
@@ -211,7 +212,7 @@ def _value(
 
 
 def kind_of(old: Any, new: Any) -> Any:
-    """Return whether something was added, removed or changed."""
+    """Return the kind of a change: added, removed or changed."""
     if old is None:
         return "added"
     return "removed" if new is None else "changed"

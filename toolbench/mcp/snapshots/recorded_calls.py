@@ -1,4 +1,4 @@
-"""Hold the calls that were made once against what a server offers now."""
+"""Check earlier calls against the present schemas of a server."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,28 +18,28 @@ _MAX_ARGUMENTS = 300  # characters of the arguments of a call
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that was made once, and would be refused now."""
+    """An earlier call that would be refused now."""
 
     tool: str
     """The server's name for it."""
     arguments: Mapping[str, Any]
     reasons: tuple[str, ...]
-    """Why, a sentence each."""
+    """The reasons, one sentence each."""
     call: Any = field(default=None, repr=False)
-    """The record it was taken from."""
+    """The original call: a record, a recorded call or a dict."""
 
     def __str__(self) -> str:
         return f"{self.tool}({clip(self.arguments, _MAX_ARGUMENTS)}): {'; '.join(self.reasons)}"
 
 
 class CheckedCalls(Sequence[RefusedCall]):
-    """The calls that would be refused now, and how many were looked at."""
+    """The calls that would be refused now, and the number of checked calls."""
 
     def __init__(self, refused: Sequence[RefusedCall], checked: int) -> None:
-        """Hold the *refused* of *checked* calls."""
+        """Take the *refused* calls and the number of *checked* calls."""
         self._refused = tuple(refused)
         self.checked = checked
-        """How many calls of these tools there were."""
+        """The number of checked calls."""
 
     @overload
     def __getitem__(self, index: int) -> RefusedCall: ...
@@ -53,7 +53,7 @@ class CheckedCalls(Sequence[RefusedCall]):
 
     @property
     def summary(self) -> str:
-        """How many of how many calls would be refused, as a sentence."""
+        """A sentence with the numbers of refused and of checked calls."""
         if not self.checked:
             return "There are no calls of these tools to check."
         if not self._refused:
@@ -72,16 +72,16 @@ def check_calls(
     before: Snapshot | None = None,
     server: str | None = None,
 ) -> CheckedCalls:
-    """Return which of *calls* the schemas in *snapshot* refuse.
+    """Return those of *calls* that the schemas in *snapshot* refuse.
 
     Args:
-        snapshot: What the server offers now.
+        snapshot: The present offer of the server.
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
-            `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a text that
-            was too long to keep, stand for any value.
-        before: What it offered when they were made: a call that was refused then does not
-            count, and one of a tool that is gone does.
-        server: Only calls of the server that has this name here; None takes them all.
+            `arguments`, or dicts with `name` and `arguments`. A hidden secret, or a text that
+            was too long to keep, matches any value.
+        before: The offer at the time of the calls. With it, calls that were refused then are not
+            counted, but calls of a removed tool are.
+        server: The name of the server whose calls are checked; None checks all calls.
     """
     tools = _Tools(snapshot)
     earlier = _Tools(before) if before is not None else None
@@ -111,7 +111,7 @@ class _Tools:
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def reasons(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return why the call would be refused; nothing if it would not be."""
+        """Return why the call would be refused; empty if it would be accepted."""
         if name not in self.by_name:
             return [f"there is no tool {name!r} now.{did_you_mean(name, self.by_name)}"]
         validator = self._validator(name)
@@ -157,7 +157,7 @@ def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]
 
 
 def _real(problems: list[Problem], arguments: Any) -> list[Problem]:
-    """Return the *problems* of values that were kept."""
+    """Return the *problems* of values that are not hidden."""
     return [each for each in problems if not _is_hidden(_at(arguments, each.path))]
 
 
@@ -166,7 +166,7 @@ def _at(value: Any, path: Sequence[Any]) -> Any:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
-            return None  # a key that is missing
+            return None  # the key is missing
     return value
 
 

@@ -1,4 +1,4 @@
-"""What a server offers, written down: to keep under version control, and to compare."""
+"""A file with the offer of a server, to keep under version control and to compare."""
 
 import json
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.whole_file import write_whole
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
-"""Keys of items that say when, not what."""
+"""Keys of items that change without a change of the offer, such as times."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that a server offered at one moment; `json` is what `write` puts into a file."""
+    """The offer of a server at one moment; `write` writes `json` to a file."""
 
     json: dict[str, Any] = field(repr=False)
 
     @classmethod
     def of(cls, offered: Mapping[str, Any]) -> Self:
-        """Return a snapshot of *offered*, each part of it in the order of its names."""
+        """Return a snapshot of *offered*, with each part sorted by name."""
         return cls({key: _sorted(value) for key, value in offered.items()})
 
     @classmethod
@@ -31,7 +31,7 @@ class Snapshot:
         """Return the snapshot that `write` wrote.
 
         Raises:
-            ServerError: If the file cannot be read, or holds no snapshot.
+            ServerError: If the file cannot be read, or is not a snapshot.
         """
         path = Path(path).expanduser()
         try:
@@ -51,17 +51,17 @@ class Snapshot:
         return cls(content)
 
     def write(self, path: str | Path) -> Path:
-        """Write the snapshot to *path* and return it: sorted, without times, the same each time.
+        """Write the snapshot to *path*, and return the path; the same offer gives the same file.
 
         Raises:
-            ServerError: If the file cannot be written.
+            ServerError: If the file has other content or cannot be written.
         """
         path = Path(path).expanduser()
         if path.is_file():
             try:
                 self.read(path)
             except ServerError as error:
-                msg = f"{error} It is not written over: choose another file."
+                msg = f"{error} It is not overwritten: choose another file."
                 raise ServerError(msg) from None
         text = json.dumps(self.json, ensure_ascii=False, indent=2, sort_keys=True)
         try:
@@ -72,12 +72,12 @@ class Snapshot:
         return path
 
     def diff(self, later: "Snapshot") -> list[Change]:
-        """Return what is different in *later* and what it means, in the order of the paths."""
+        """Return the changes in *later*, sorted by path."""
         return changes_between(self.json, later.json)
 
 
 def _sorted(value: Any) -> Any:
-    """Return a part of the offer without what changes from day to day, keys in order."""
+    """Return a part of the offer with sorted keys, without times and cache settings."""
     if isinstance(value, Mapping):
         return {key: _item(value[key]) for key in sorted(value)}
     return value

@@ -1,4 +1,4 @@
-"""Whether a place of a schema states its type, or only has keywords of a type."""
+"""Find places of a schema that began or stopped to state their type."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,9 +11,9 @@ from toolbench.mcp.snapshots.schema_diff.examples import others
 
 
 def stated_type(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield that a place states its type now and did not, or the other way round.
+    """Yield a difference if only one of the two places states its type.
 
-    Keywords such as `minLength` say nothing of values of another type: these fit without it.
+    Without a type, keywords such as `minLength` allow any value of another type.
     """
     if (states_type(before.raw) and leaves_type_open(after.raw)) or (
         leaves_type_open(before.raw) and states_type(after.raw)

@@ -1,4 +1,4 @@
-"""What changed in one tool, and what that means: its texts, its hints, its two schemas."""
+"""Compare one tool with its earlier description: texts, hints and schemas."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -21,7 +21,7 @@ from toolbench.mcp.snapshots.schema_diff.sample_values import ANOTHER, samples
 from toolbench.plain import clip
 
 Direction = Literal["input", "output"]
-"""Who reads the values: the server what it is sent (input), the caller what comes (output)."""
+"""Who reads the values: the server reads the input, the caller reads the output."""
 
 _SCHEMAS: Mapping[str, Direction] = {"inputSchema": "input", "outputSchema": "output"}
 _ROUTING = frozenset({"title", "description", "annotations", "execution"})
@@ -46,7 +46,7 @@ _MAX_VALUE = 120  # characters of a value in a sentence
 def tool_changes(
     where: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[Change]:
-    """Yield what changed from one description of the tool *name* to another."""
+    """Yield the changes between two descriptions of the tool *name*."""
     for key in sorted({*before, *after} - {"name"}):
         old, new = before.get(key), after.get(key)
         if same(old, new):
@@ -67,9 +67,9 @@ def _schema(
     if direction == "output" and (old is None or new is None):
         severity: Severity = "additive" if old is None else "breaking"
         text = (
-            "promises what its output looks like now"
+            "declares an output schema now"
             if old is None
-            else "does not promise any more what its output looks like"
+            else "does not declare an output schema any more"
         )
         yield Change(_kind(old, new), severity, place, old, new, f"{name} {text}.")
         return
@@ -80,26 +80,26 @@ def _schema(
 def schema_changes(
     place: str, name: str, direction: Direction, old: Any, new: Any
 ) -> list[Change]:
-    """Return what changed from the schema *old* to *new*, and what that means in *direction*.
+    """Return the changes from the schema *old* to *new*, with their severity in *direction*.
 
     Args:
-        place: The path of the schema, which every path begins with.
-        name: Whose schema it is.
-        direction: Who has to take the values.
-        old: The schema as it was.
-        new: The schema as it is.
+        place: The path of the schema; the path of each change begins with it.
+        name: The name of the tool.
+        direction: Whether the schema is of the input or the output.
+        old: The old schema.
+        new: The new schema.
     """
     before, after = read(old), read(new)
     witness = _Witness(before, after, direction)
     differences = compare(before, after)
     changes = [_change(place, name, direction, d, witness) for d in differences]
     if not any(change.severity == "breaking" for change in changes):
-        # a caller does not mind new keys, but a schema that was closed does
+        # new keys do not break a caller, but they break a schema that was closed
         new = {d.where.rpartition("/")[2] for d in differences if d.effect == "new"}
         keys = frozenset(new | {ANOTHER}) if new and direction == "output" else None
         changes += _overlooked(place, name, direction, witness, keys)
     if not changes:
-        text = f"{name}: the {direction} schema is written otherwise and says the same."
+        text = f"{name}: the {direction} schema is written differently, with the same meaning."
         changes = [Change("changed", "cosmetic", place, old, new, text)]
     return changes
 
@@ -125,7 +125,7 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Say what shows that *each* breaks, or that nothing was found that does."""
+    """Return words on the example that *each* breaks, or that none was found."""
     if sample is not None:
         return witness.sentence(sample)
     if each.effect == "gone":
@@ -137,16 +137,16 @@ def _proof(
 
 
 class _Witness:
-    """Finds values that one schema takes and the other does not."""
+    """Finds values that one schema accepts and the other refuses."""
 
     def __init__(self, before: Node, after: Node, direction: Direction) -> None:
         self._direction = direction
         is_input = direction == "input"
-        # the one whose values the other has to take
+        # the target must accept the values of the source
         self.source, self.target = (before, after) if is_input else (after, before)
 
     def find(self, each: Difference) -> Example | None:
-        """Return a value that shows what *each* breaks, checked by both schemas."""
+        """Return a value that *each* breaks, checked by both schemas; None if none is found."""
         if self._direction == "input":
             candidates = each.refused() if each.effect in REFUSES else ()
         else:
@@ -154,15 +154,15 @@ class _Witness:
         return next((c for c in candidates if self.breaks(c.whole)), None)
 
     def breaks(self, whole: Any) -> bool:
-        """Tell whether one side makes *whole* and the other refuses it."""
+        """Tell whether the source accepts *whole* and the target refuses it."""
         return self.source.fits(whole) and not self.target.fits(whole)
 
     def problems(self, whole: Any) -> list[Any]:
-        """List what the other side has against *whole*."""
+        """List the problems of the target with *whole*."""
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
-        """Say which value it is."""
+        """Return a sentence that names the value."""
         value = clip(example.value, _MAX_VALUE)
         is_input = self._direction == "input"
         return f"{value} is refused now" if is_input else f"{value} may come now"
@@ -175,9 +175,9 @@ def _overlooked(
     witness: _Witness,
     new: frozenset[str] | None,
 ) -> list[Change]:
-    """Try values where the rules saw nothing that breaks: some schemas say more than rules read.
+    """Try sample values if the rules found nothing breaking: they do not read every keyword.
 
-    The keys *new* are left out of them.
+    The keys *new* are left out of the values.
     """
     for sample in chain(samples(witness.source), samples(witness.target)):
         value = sample if new is None else _without_keys(sample, new)

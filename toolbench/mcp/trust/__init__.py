@@ -1,5 +1,5 @@
-"""Trust on first use: whether a server still says what it said when it was approved here.
+"""Trust on first use: compare a server with what was approved here earlier.
 
-`approvals` keeps what was approved, `trust` compares one session with it, `warnings` points out
-what in a server's words is hidden, or speaks to the model.
+`approvals` keeps the approved offers, `trust` compares one session with its approval, and
+`warnings` points out hidden characters and orders to a model in a server's texts.
 """

@@ -1,6 +1,6 @@
-"""What servers said when they were approved: in the user's state directory, nowhere else.
+"""Keep the offers of approved servers in the user's state directory, nowhere else.
 
-A repository that is cloned must not bring its own approval, so nothing is kept beside notebooks.
+A cloned repository must not bring its own approval, so no file is kept beside notebooks.
 """
 
 import json
@@ -46,12 +46,12 @@ _OF_PROJECTS = frozenset(
         "bundle",
     }
 )
-"""Programs that start what the project in the directory says."""
+"""Programs that run commands of the project in the current directory."""
 _log = logging.getLogger(__name__)
 
 
 class Approvals:
-    """The approved servers of this user, a file each."""
+    """The approved servers of this user, one file for each server."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Keep them in *folder*; by default `approved-servers` in the state directory."""
@@ -59,14 +59,14 @@ class Approvals:
 
     @property
     def folder(self) -> Path:
-        """Where the files are (on Linux below `XDG_STATE_HOME`)."""
+        """The folder of the files (on Linux below `XDG_STATE_HOME`)."""
         return self._folder or user_state_path("toolbench") / "approved-servers"
 
     def of(self, server: str) -> Mapping[str, Any] | None:
-        """Return what was approved of *server*, a name that `server_key` gave; None for nothing.
+        """Return the approved offer of *server*, a key of `server_key`; None if not approved.
 
         Raises:
-            ServerError: If there is an approval that cannot be read: it may have said anything.
+            ServerError: If the file exists and cannot be read: its content is unknown.
         """
         path = self._file(server)
         try:
@@ -83,7 +83,7 @@ class Approvals:
         return offer
 
     def approve(self, server: str, offer: Mapping[str, Any]) -> None:
-        """Remember that *server* may say *offer*; only the user can read the file."""
+        """Keep *offer* as approved for *server*; only the user can read the file."""
         text = json.dumps({"server": server, "offer": offer}, indent=1, sort_keys=True)
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -96,10 +96,10 @@ class Approvals:
 
 
 def server_key(entry: ServerEntry) -> str | None:
-    """Return what tells the server of *entry* from others; None for one that needs no approval.
+    """Return a key that identifies the server of *entry*; None if it needs no approval.
 
-    That is one of this process, and a recording: both are the user's own. A command that starts
-    what is in the directory means another program in another directory.
+    Servers of this process and recordings need none: both are the user's own. If a command
+    starts a program of its directory, the directory is part of the key.
     """
     if entry.transport in _REMOTE:
         return entry.target
@@ -127,5 +127,5 @@ def _starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> b
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # too long, or holds what no path does
+    except (OSError, ValueError):  # too long, or with characters that no path has
         return False

@@ -1,4 +1,4 @@
-"""Whether one server still says what was approved; until then it is called no more."""
+"""Compare one server with what was approved; a changed server is not called."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,37 +16,41 @@ _MAX_CHANGES = 3  # changes that a refused call names
 
 
 class Trust:
-    """What was approved of one server, and what it says now."""
+    """The approved offer of one server, and its present offer."""
 
     def __init__(self, server: str, key: str, approvals: Approvals) -> None:
-        """Compare *server*, known by *key*, with what *approvals* keeps of it."""
+        """Compare *server* with what *approvals* keeps under *key*."""
         self._server = server
         self._key = key
         self._approvals = approvals
         self._offer: Mapping[str, Any] = {}
-        self._approved: Mapping[str, Any] | None = None  # also if no file can be kept
+        self._approved: Mapping[str, Any] | None = (
+            None  # needed if the file cannot be written
+        )
         self._offer_read: Mapping[str, Any] | None = None
         self._changes: list[Change] = []
         self.is_first = False
-        """Whether the server was seen here for the first time, and so approved."""
+        """Whether the server is new here, and so was approved."""
 
     @property
     def changes(self) -> list[Change]:
-        """What the server says otherwise than when it was approved here; empty is well.
+        """The changes of the server since it was approved; empty if it is trusted.
 
-        Reading them counts as having seen what `approve` approves.
+        `approve` approves the offer of the last time that the changes were read.
         """
         if self._changes:
             self._offer_read = self._offer
         return list(self._changes)
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Compare *offer*: what the server says now, each time it was listed."""
+        """Compare *offer*, the server's newest list, with what was approved."""
         self._offer = {key: offer.get(key) for key in ("instructions", "tools")}
         try:
             self._changes = self._compared()
-        except Exception as error:  # noqa: BLE001 - no words of a server may end the connection, or get it called
-            text = f"What it says cannot be compared with what was approved: {visible(str(error))}"
+        except Exception as error:  # noqa: BLE001 - no text of a server may end the connection or avoid the check
+            text = (
+                f"It cannot be compared with what was approved: {visible(str(error))}"
+            )
             self._changes = [Change("changed", "breaking", "", text=text)]
 
     def _compared(self) -> list[Change]:
@@ -57,18 +61,23 @@ class Trust:
             self.approve()
         elif not same(approved, self._offer):
             return by_severity(changes_between(approved, self._offer)) or [
-                Change("changed", "breaking", "", text="It says other things.")
+                Change(
+                    "changed",
+                    "breaking",
+                    "",
+                    text="Something in its tools or instructions changed.",
+                )
             ]
         return []
 
     def warnings(self, others: Iterable[str] = ()) -> list[OfferWarning]:
-        """Return what to look at in what the server says; see `warnings_of`."""
+        """Return warnings about the server's texts; see `warnings_of`."""
         return list(warnings_of(self._offer, others))
 
     def approve(self) -> None:
-        """Remember what the server said when its changes were last looked at.
+        """Approve the server's offer of the last time that its changes were read.
 
-        It is called again, unless it has come to say something else since then.
+        Calls work again, unless the server has changed since then.
         """
         self._approved = self._offer if self._offer_read is None else self._offer_read
         self._offer_read = None
@@ -79,10 +88,10 @@ class Trust:
             self.look(self._offer)
 
     def check(self) -> None:
-        """Refuse a call to a server that changed.
+        """Check that the server has not changed.
 
         Raises:
-            ServerError: It says what changed, and how the server is approved.
+            ServerError: If it changed; the message lists changes and says how to approve.
         """
         if not self._changes:
             return
@@ -90,8 +99,8 @@ class Trust:
         total = counted(len(self._changes), "change")
         lines = "\n".join(f"- {change.text}" for change in self._changes[:_MAX_CHANGES])
         msg = (
-            f"Server {self._server!r} was not called: it says other things than when it was "
-            f"approved here ({total}).\n{lines}\n"
-            f"Look at them, then: %mcp approve {self._server}"
+            f"Server {self._server!r} was not called: its tools or instructions changed since it "
+            f"was approved here ({total}).\n{lines}\n"
+            f"Check them, then: %mcp approve {self._server}"
         )
         raise ServerError(msg)

@@ -1,4 +1,4 @@
-"""Point out what in a server's words is hidden from people, or gives orders to a model."""
+"""Find hidden characters and orders to a model in a server's texts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,17 +23,17 @@ _ORDERS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-_LONGEST = 20_000  # characters of a text that are looked at
+_LONGEST = 20_000  # characters of a text that are searched
 
 
 @dataclass(frozen=True)
 class OfferWarning:
-    """Something in a server's words that a person should look at."""
+    """A part of a server's texts that a person should check."""
 
     where: str
     """The place, as a path: `tools/add/description`."""
     text: str
-    """What it is, in one sentence."""
+    """The problem, in one sentence."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.text}"
@@ -42,11 +42,11 @@ class OfferWarning:
 def warnings_of(
     offer: Mapping[str, Any], others: Iterable[str] = ()
 ) -> Iterator[OfferWarning]:
-    """Yield what to look at in an *offer*: `instructions` and `tools` by name.
+    """Yield the warnings about *offer*, which has `instructions` and `tools` by name.
 
     Args:
-        offer: What a server says, as a snapshot holds it.
-        others: The names of tools of other servers: one that is named is pointed out.
+        offer: The offer of a server, as in a snapshot.
+        others: The names of tools of other servers; a text that names one gets a warning.
     """
     own = set(offer.get("tools") or {})
     foreign = [name for name in others if len(name) > 3 and name not in own]
@@ -57,7 +57,7 @@ def warnings_of(
         where, clean = visible(place), visible(text)
         if clean != text:
             yield OfferWarning(
-                where, f"it holds characters that hide: {_around(clean, '⟨', '^')}."
+                where, f"it has hidden characters: {_around(clean, '⟨', '^')}."
             )
         if match := _ORDERS.search(text[:_LONGEST]):
             yield OfferWarning(
@@ -70,7 +70,7 @@ def warnings_of(
 
 
 def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts a model reads, each with its place."""
+    """Yield the texts that a model reads, each with its path."""
     parts = {key: offer[key] for key in ("instructions", "tools") if key in offer}
     todo: list[tuple[str, Any]] = [("", parts)]
     while todo:

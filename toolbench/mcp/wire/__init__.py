@@ -1,1 +1,1 @@
-"""The parts that stand on the MCP SDK: import them only once a server is wanted."""
+"""The modules that need the MCP SDK: import them only when a server is needed."""

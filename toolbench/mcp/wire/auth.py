@@ -1,4 +1,4 @@
-"""Who we are to an HTTP server: a bearer token, or OAuth through the browser."""
+"""Authorize requests to an HTTP server: by a bearer token, or OAuth in the browser."""
 
 import warnings
 import webbrowser
@@ -13,19 +13,19 @@ from toolbench.mcp.config.server_entry import ServerEntry
 
 
 class BrowserOAuth(OAuth):
-    """FastMCP's OAuth that goes to the authorization page once, in the browser.
+    """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
-    FastMCP itself requests the page a first time to look at it, which servers count as a
-    second authorization.
+    FastMCP itself first requests the page to check it. Servers count this as another
+    authorization.
     """
 
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Send the person to *authorization_url*."""
+        """Open *authorization_url* in the browser."""
         webbrowser.open(authorization_url)
 
 
 def auth_of(entry: ServerEntry) -> httpx2.Auth | None:
-    """Return what signs the requests to *entry*, if anything does.
+    """Return the object that authorizes requests to *entry*, or None.
 
     `auth` is a bearer token, `"oauth"`, a mapping with the settings of FastMCP's `OAuth`
     (`client_id`, `client_secret`, `scopes`, ...), or an httpx2 auth object.
@@ -44,13 +44,13 @@ def auth_of(entry: ServerEntry) -> httpx2.Auth | None:
 
 def _oauth(url: str, settings: dict[str, Any]) -> OAuth:
     if settings.get("client_secret"):
-        # what most servers that hand out secrets register; `additional_client_metadata` decides
+        # most servers with client secrets expect this; `additional_client_metadata` can change it
         metadata = {"token_endpoint_auth_method": "client_secret_basic"}
         metadata |= settings.get("additional_client_metadata") or {}
         settings["additional_client_metadata"] = metadata
     settings.setdefault("token_storage", MemoryStore())
     with (
         warnings.catch_warnings()
-    ):  # that tokens in memory go with the kernel is intended
+    ):  # tokens in memory are lost with the kernel on purpose
         warnings.simplefilter("ignore", UserWarning)
         return BrowserOAuth(url, **{"client_name": "toolbench", **settings})

@@ -1,4 +1,4 @@
-"""Cut a server's stdout into lines and read each as the message it was meant to be."""
+"""Split a server's stdout into lines, and repair lines that are almost messages."""
 
 import json
 import re
@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-_LONGEST = 512 * 1024 * 1024  # bytes of one message: what is longer is no message
-_START = (
-    100_000  # bytes: more than any secret, which is looked for before less is shown
-)
+_LONGEST = 512 * 1024 * 1024  # bytes of one message: a longer line is not a message
+_START = 100_000  # bytes: more than any secret, so that secrets in them can be hidden
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
@@ -17,14 +15,14 @@ _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 @dataclass
 class Lines:
-    """Takes chunks of bytes, gives whole lines; the time is linear in what is taken."""
+    """Takes chunks of bytes and returns whole lines, in linear time."""
 
     pending: list[bytes] = field(default_factory=list)
     size: int = 0
-    """Bytes of the line that has not ended yet."""
+    """Bytes of the line that is not complete yet."""
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take *chunk* and return the lines that are complete now."""
+        """Add *chunk*; return the lines that are now complete."""
         *ended, rest = chunk.split(b"\n")
         if ended:
             ended[0] = b"".join((*self.pending, ended[0]))
@@ -36,22 +34,22 @@ class Lines:
 
     @property
     def start(self) -> str:
-        """How the line that has not ended yet starts."""
+        """The beginning of the line that is not complete yet."""
         return b"".join(self.pending)[:_START].decode("utf-8", "replace")
 
 
 class NoiseError(ValueError):
-    """A line that is no JSON-RPC message."""
+    """A line that is not a JSON-RPC message."""
 
 
 def mend(line: bytes) -> Iterator[dict[str, Any]]:
-    """Read a *line* that a strict reader refused, as leniently as can be done without harm.
+    """Repair a *line* that a strict reader refused, and yield its messages.
 
-    Bytes that are no UTF-8 and lone surrogates become U+FFFD, a batch becomes its messages,
-    and an answer whose result is no object becomes an error that says so.
+    Bytes that are not UTF-8 and lone surrogates become U+FFFD. A batch becomes its messages.
+    An answer whose result is not an object becomes an error.
 
     Raises:
-        NoiseError: If it is no JSON-RPC message at all.
+        NoiseError: If the line is not a JSON-RPC message.
     """
     try:
         whole = json.loads(line.decode("utf-8", "replace"))
@@ -90,7 +88,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _failure(line: bytes, reason: str) -> dict[str, Any]:
-    """An error in place of the answer in *line*, whose id is found without reading it."""
+    """Return an error that replaces the answer in *line*; its id is found by a search."""
     match = _ID.search(line)
     if match is None:
         raise NoiseError(reason)

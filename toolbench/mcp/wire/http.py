@@ -1,4 +1,4 @@
-"""A server behind a URL: streamable HTTP, with failures kept and results of any size."""
+"""The transport to a server with a URL: streamable HTTP, with any size of results."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,12 +17,12 @@ from toolbench.mcp.wire.auth import auth_of
 from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
 from toolbench.redaction.redactor import Redactor
 
-_KEPT_BODY = 500  # characters of a body that is no message
+_KEPT_BODY = 500  # characters kept of a body that is not a message
 
 
 @dataclass
 class HttpTransport(ClientTransport):
-    """Speaks streamable HTTP to one entry, for the time of one session."""
+    """A transport over streamable HTTP to one entry, for one session."""
 
     entry: ServerEntry
     inbox: Inbox
@@ -34,7 +34,7 @@ class HttpTransport(ClientTransport):
         transport_options: TransportOptions | None = None,
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
-        """Open the connection and yield the session with it; close both afterwards."""
+        """Open the connection and yield its session; close both afterwards."""
         make = (transport_options or TransportOptions()).session_class
         async with (
             http_client(self.entry, self.inbox) as client,
@@ -49,11 +49,11 @@ class HttpTransport(ClientTransport):
 def http_client(
     entry: ServerEntry, inbox: Inbox, **settings: Any
 ) -> httpx2.AsyncClient:
-    """Return the client for *entry*: its headers, its auth; *inbox* gets the failures.
+    """Return an HTTP client with the headers and auth of *entry*; failures go to *inbox*.
 
     A call has its own time limit, so reading has none here.
     """
-    # as text: to compare URLs is to read them anew
+    # texts, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
 
     async def look(response: httpx2.Response) -> None:
@@ -76,7 +76,7 @@ def http_client(
 
 
 async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
-    """What an answer says that is no message: an error status, a page for people."""
+    """Return the failure in *response*, an error status or a page for people; else None."""
     if response.status_code < 400 and _kind(response) not in (
         "text/html",
         "text/plain",
@@ -86,7 +86,7 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
     try:
         await response.aread()
         body = redactor.text(response.text)[:_KEPT_BODY]
-    except httpx2.HTTPError:  # the status alone, then
+    except httpx2.HTTPError:  # then only the status is known
         pass
     return HttpFailure(
         status=response.status_code, reason=response.reason_phrase, body=body

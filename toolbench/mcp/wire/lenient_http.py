@@ -1,4 +1,4 @@
-"""Put what was meant in place of what an HTTP server answered and the SDK would refuse whole."""
+"""Repair answers of an HTTP server that the SDK would refuse."""
 
 import json
 import re
@@ -12,14 +12,14 @@ from toolbench.mcp.wire.framing import NoiseError, mend
 
 LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
-_DEEPEST = 150  # levels of objects and lists; the SDK's reader gives up at 200
+_DEEPEST = 150  # levels of objects and lists; the SDK's reader stops at 200
 _SUSPECT = re.compile(rb'"result"\s*:\s*[^{\s]|\\u[dD][89a-fA-F]')
 
 
 async def mend_response(response: httpx2.Response, kind: str) -> None:
-    """Mend the body of *response*, an answer of the media type *kind*, on its way to the SDK."""
+    """Repair the body of *response*, which has media type *kind*, before the SDK reads it."""
     received: Any = response.stream
-    if "content-encoding" in response.headers:  # compressed: the SDK's own affair
+    if "content-encoding" in response.headers:  # compressed: leave it to the SDK
         return
     if kind == "text/event-stream":
         response.stream = MendedEvents(received)
@@ -31,17 +31,17 @@ async def mend_response(response: httpx2.Response, kind: str) -> None:
 
 
 class MendedEvents(httpx2.AsyncByteStream):
-    """An event stream, each message in it mended.
+    """An event stream with repaired messages.
 
-    Bytes are held back to the end of their line, or of their chunk where lines end otherwise.
+    Bytes are passed on at the end of their line, or of their chunk if lines end in CR.
     """
 
     def __init__(self, received: httpx2.AsyncByteStream) -> None:
-        """Mend the stream *received*."""
+        """Repair the stream *received*."""
         self._received = received
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the bytes of the stream, mended."""
+        """Yield the repaired bytes of the stream."""
         chunks: list[bytes] = []
         size = 0
         async for chunk in self._received:
@@ -63,7 +63,7 @@ class MendedEvents(httpx2.AsyncByteStream):
 
 
 def _mended_line(line: bytes) -> bytes:
-    """Return *line* with its message mended, if it holds one that looks like it needs that."""
+    """Return *line* with its message repaired, if it seems to be broken."""
     if not line.startswith(b"data:"):
         return line
     deep = line.count(b"{") + line.count(b"[") > _DEEPEST
@@ -74,13 +74,13 @@ def _mended_line(line: bytes) -> bytes:
 
 
 def _meant(body: bytes) -> list[dict[str, Any]]:
-    """Return the messages that *body* was meant to be; none if nothing is to be mended."""
+    """Return the repaired messages in *body*; empty if no repair is needed or possible."""
     try:
         mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValueError:
         try:
             return list(mend(body))
-        except NoiseError:  # the SDK has words for it
+        except NoiseError:  # the SDK raises its own error
             return []
     return []
 
@@ -90,7 +90,7 @@ def _bytes(message: dict[str, Any]) -> bytes:
 
 
 def _pruned(value: Any, levels: int) -> Any:
-    """Return *value* as deep as a strict reader goes: one deep tool hides no other."""
+    """Cut *value* below *levels*, so that one deep tool does not hide the others."""
     if not isinstance(value, dict | list):
         return value
     if not levels:

@@ -1,4 +1,4 @@
-"""A server in this process: JSON-RPC over streams, for fakes and for recordings."""
+"""The transport to a fake or recorded server in this process: JSON-RPC over streams."""
 
 import asyncio
 import json
@@ -43,24 +43,24 @@ class ServerEnd:
             )
 
     def send_soon(self, message: Mapping[str, Any]) -> None:
-        """Send *message* from any thread."""
+        """Send *message*; any thread may call this."""
         with suppress(RuntimeError):  # the loop ended meanwhile
             self._loop.call_soon_threadsafe(self.send, dict(message))
 
     def hang_up(self) -> None:
-        """End the connection as a server that crashes does, from any thread."""
+        """End the connection like a server that crashes; any thread may call this."""
         with suppress(RuntimeError):  # as above
             self._loop.call_soon_threadsafe(self._hang_up)
 
 
 @dataclass
 class MemoryTransport(ClientTransport):
-    """Leads to a server that is a coroutine function, for the time of one session."""
+    """A transport to a server that is a coroutine function, for one session."""
 
     serve: Callable[[ServerEnd], Coroutine[Any, Any, None]]
-    """Answers one client; it is cancelled when the client leaves."""
+    """The server: it answers one client, and is cancelled when the client leaves."""
     ended: bool = False
-    """Whether the server hung up."""
+    """Whether the server closed the connection."""
 
     @asynccontextmanager
     async def connect_session(

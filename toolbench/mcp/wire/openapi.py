@@ -16,17 +16,17 @@ from mcp import ClientSession
 
 from toolbench.errors import MissingExtraError, ServerError
 
-_EXTRA = "demo"  # brings FastMCP's server half
+_EXTRA = "demo"  # it contains FastMCP's server half
 
 
 @dataclass
 class OpenApiTransport(ClientTransport):
-    """Makes a server of a document, for the time of one session."""
+    """A transport that makes a server from a document, for one session."""
 
     settings: Mapping[str, Any]
-    """`openapi`: the document or its place; `base_url` and `headers` of the service."""
+    """`openapi`: the document, its path or URL; `base_url` and `headers` of the service."""
     base: Path
-    """Where a relative path starts."""
+    """The folder for a relative path."""
 
     @asynccontextmanager
     async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
@@ -54,7 +54,7 @@ class OpenApiTransport(ClientTransport):
             msg = f"The OpenAPI document {place!r} cannot be read: {error}."
             raise ServerError(msg) from None
         if not isinstance(document, Mapping):
-            msg = f"{place!r} holds no OpenAPI document."
+            msg = f"{place!r} has no OpenAPI document."
             raise ServerError(msg)
         return document
 
@@ -70,13 +70,11 @@ async def _fetched(url: str) -> str:
 
 
 def _first_server(document: Mapping[str, Any], place: str) -> str:
-    """The document's first server; as OpenAPI has it, relative to the document's own place."""
+    """Return the URL of the document's first server, resolved against *place*, its own URL."""
     servers = document.get("servers") or [{}]
     url = urljoin(place if _is_http(place) else "", str(servers[0].get("url", "/")))
     if not _is_http(url):
-        msg = (
-            "The OpenAPI document names no server URL: say where it is with 'base_url'."
-        )
+        msg = "The OpenAPI document names no server URL: set 'base_url'."
         raise ServerError(msg)
     return url
 

@@ -1,4 +1,4 @@
-"""A recorded server in place of a real one: no process, no network."""
+"""The transport to a recorded server: no process, no network."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from toolbench.mcp.wire.memory import MemoryTransport
 
 @dataclass
 class ReplayTransport(ClientTransport):
-    """Leads to a recorded server, for the time of one session."""
+    """A transport to a recorded server, for one session."""
 
     player: Player
     inbox: Inbox
@@ -29,7 +29,7 @@ class ReplayTransport(ClientTransport):
 
     @property
     def ended(self) -> bool:
-        """Whether the server hung up."""
+        """Whether the server closed the connection."""
         return self._inner.ended
 
     @asynccontextmanager
@@ -37,7 +37,7 @@ class ReplayTransport(ClientTransport):
         """Yield a session with the recorded server.
 
         Raises:
-            RecordedFailureError: If it could not be reached when it was recorded.
+            RecordedFailureError: If the recorded connection failed too.
         """
         if (error := self.player.connect_error) is not None:
             raise RecordedFailureError(error)
@@ -46,7 +46,7 @@ class ReplayTransport(ClientTransport):
 
 
 class _LogListener(LineListener):
-    """Puts the lines a server wrote where those of a real one go."""
+    """Puts recorded lines of stderr and stdout into the inbox."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox

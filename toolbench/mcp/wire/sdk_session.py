@@ -1,4 +1,4 @@
-"""An SDK session that shows us every message, and every answer as it came."""
+"""An SDK session that reports each message to the inbox, and keeps unchecked answers."""
 
 import asyncio
 import logging
@@ -21,17 +21,17 @@ from toolbench.mcp.monitoring.traffic import Direction, Kind
 from toolbench.mcp.wire.server_secrets import defaults_in, hide
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 
-_SILENCE = 2.5  # seconds
+_SILENCE = 2.5  # seconds without an answer before a nudge
 _NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
 
-for _sdk in ("mcp", "client"):  # their complaints are in the traffic and the error
+for _sdk in ("mcp", "client"):  # their warnings are in the traffic and the error
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
 @contextmanager
 def raw_answers() -> Iterator[list[dict[str, Any]]]:
-    """Collect the results that requests made in this `with` get, before anything is checked."""
+    """Collect the unchecked results of the requests in this `with`."""
     collected: list[dict[str, Any]] = []
     token = _answers.set(collected)
     try:
@@ -46,10 +46,10 @@ def session_class(
     """Return the class of sessions that report to *inbox*.
 
     Args:
-        inbox: Where everything goes.
-        probe_seconds: How long a server may take to say whether it knows the newer protocol.
-        roots: File URLs told to the server; with none, it is not told that there are roots.
-        is_process: Whether the server is one, which may be dead inside.
+        inbox: Takes all messages and questions.
+        probe_seconds: Time limit for the answer whether the server knows the newer protocol.
+        roots: File URLs for the server; without any, the client declares no roots.
+        is_process: Whether the server is a process, which may hang without ending.
     """
     return type(
         "TappedSession",
@@ -77,7 +77,7 @@ class _TappedSession(ClientSession):
             "elicitation_callback": self._elicit,
             "sampling_callback": self._sample,
             "list_roots_callback": self._list_roots if self.roots else None,
-            "logging_callback": None,  # the inbox has taken these already
+            "logging_callback": None,  # the inbox handles log messages
             "message_handler": None,
         }
         super().__init__(dispatcher=dispatcher, **settings)
@@ -88,10 +88,10 @@ class _TappedSession(ClientSession):
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def validate_tool_result(self, name: str, result: Any) -> None:
-        """Leave the result as it is: a misfit is shown as a warning, with the result."""
+        """Accept the result: a mismatch is shown as a warning with it."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
-        """Probe for the newer protocol, for no longer than is left for the older one."""
+        """Ask for the newer protocol; stop early enough to try the older one."""
         nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
         try:
             with anyio.fail_after(self.probe_seconds):
@@ -104,10 +104,10 @@ class _TappedSession(ClientSession):
                 nudge.cancel()
 
     async def _nudge(self) -> None:
-        """Say something that asks for nothing to a process that is silent for long.
+        """Send a harmless notification to a process that does not answer for long.
 
-        A server of an early Python SDK dies of the probe and stays there until it has read one
-        more line. One that is only slow passes over it, and its answer still counts.
+        A server of an early Python SDK fails at the probe, but ends only when it reads one more
+        line. A slow server ignores the notification, and its answer still counts.
         """
         await anyio.sleep(_SILENCE)
         await self._notify("notifications/cancelled", {"requestId": "none"})
@@ -147,7 +147,7 @@ class _TappedSession(ClientSession):
 
 
 class _Dispatcher(JSONRPCDispatcher[Any]):
-    """Hands out answers as they came; keeps from the SDK what it would refuse as a whole."""
+    """A dispatcher that collects unchecked answers and hides from the SDK what it refuses."""
 
     is_modern: Callable[[], bool]
 
@@ -158,13 +158,13 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         if (collected := _answers.get()) is not None:
             collected.append(raw)
             if method == "tools/call" and raw.get("resultType") != "input_required":
-                return _NOTHING  # reading it is for us: the SDK would do it twice
+                return _NOTHING  # we read the result ourselves: the SDK would read it twice
         if method == "tools/list":
             return {**raw, "tools": self._header_tools(raw.get("tools"))}
         return raw
 
     def _header_tools(self, tools: Any) -> list[Any]:
-        """The tools the SDK must know of: those whose arguments go into HTTP headers."""
+        """Return the tools that the SDK needs: those with arguments in HTTP headers."""
         if not self.is_modern() or not isinstance(tools, list):
             return []
         return [tool for tool in tools if _has_headers(tool)]
@@ -178,12 +178,12 @@ def _has_headers(tool: Any) -> bool:
 
 
 def header_problem(schema: dict[str, Any]) -> str | None:
-    """Say why the `x-mcp-header` annotations of a tool forbid calling it, if they do."""
+    """Return why the `x-mcp-header` annotations of a tool are invalid, or None."""
     return find_invalid_x_mcp_header(schema)
 
 
 class _Stream:
-    """A stream of the SDK's, with its context manager and its `last_context`."""
+    """A wrapper of an SDK stream, with its context manager and its other attributes."""
 
     def __init__(self, inner: Any, inbox: Inbox) -> None:
         self._inner = inner
@@ -211,7 +211,7 @@ class _Reader(_Stream):
         return await self._next(self._inner.receive)
 
     async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next item that has not been dealt with; the end is an item too."""
+        """Return the next item that the inbox has not handled; report the end too."""
         while True:
             try:
                 item = await receive()
@@ -224,7 +224,7 @@ class _Reader(_Stream):
                 return item
 
     def _take(self, item: Any) -> bool:
-        """Note *item*; say whether it has been dealt with."""
+        """Note *item*; return whether the inbox has handled it."""
         if isinstance(item, Exception):
             self._inbox.note_noise(str(item))
             return True
@@ -238,7 +238,7 @@ class _Reader(_Stream):
             return is_notification and self._inbox.take(
                 message.method, message.params or {}
             )
-        except Exception as error:  # noqa: BLE001 - one odd message ends no connection
+        except Exception as error:  # noqa: BLE001 - one odd message must not end the connection
             self._inbox.note_noise(f"{type(message).__name__}: {error}")
             return is_notification
 

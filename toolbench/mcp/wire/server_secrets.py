@@ -11,7 +11,7 @@ from toolbench.redaction.redactor import Redactor
 
 
 def hide(redactor: Redactor, message: Any) -> None:
-    """Replace what *redactor* knows in *message*: its result, its error or its parameters."""
+    """Hide the secrets of *redactor* in the result, error or parameters of *message*."""
     match message:
         case mcp_types.JSONRPCError(error=error):
             error.message = redactor.text(error.message)
@@ -23,7 +23,7 @@ def hide(redactor: Redactor, message: Any) -> None:
 
 
 def defaults_in(message: Any) -> Iterator[str]:
-    """Yield the secrets among the defaults of the tools that *message* lists."""
+    """Yield the secrets in the default values of the tools that *message* lists."""
     result = getattr(message, "result", None)
     tools = result.get("tools") if isinstance(result, Mapping) else None
     for tool in tools if isinstance(tools, list) else ():
@@ -34,5 +34,5 @@ def defaults_in(message: Any) -> Iterator[str]:
 
 def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
     hidden = redactor.value(message)
-    # too deep to look into, it is hidden whole
+    # a message that is too deep is hidden completely
     return hidden if isinstance(hidden, dict) else {"hidden": MARK}

@@ -1,4 +1,4 @@
-"""A server as a child process: one JSON message a line on its stdin and stdout."""
+"""Run a server as a child process, with one JSON message per line on stdin and stdout."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ _CHUNK = 1 << 18  # bytes
 
 @dataclass
 class Patience:
-    """Seconds that a server has at each step of its end."""
+    """Seconds to wait at each step of ending a server."""
 
     after_eof: float = 2.0
     after_sigterm: float = 1.0
@@ -39,16 +39,16 @@ class Patience:
 
 @dataclass
 class ProcessTransport(ClientTransport):
-    """Runs the process of one entry, for the time of one session."""
+    """A transport that runs the process of one entry, for one session."""
 
     entry: ServerEntry
     inbox: Inbox
     patience: Patience = field(default_factory=Patience)
     pid: int | None = None
     exit_code: int | None = None
-    """What the process ended with, if it ended before it was told to."""
+    """The exit code, if the process ended before it was stopped."""
     ended: bool = False
-    """Whether its stdout is closed: nothing will come any more."""
+    """Whether its stdout is closed, so that no more messages arrive."""
     lines: Lines = field(default_factory=Lines)
     _stopping: bool = False
     _is_read_out: bool = False
@@ -60,11 +60,11 @@ class ProcessTransport(ClientTransport):
         transport_options: TransportOptions | None = None,
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
-        """Start the process and yield the session with it; end both afterwards."""
+        """Start the process and yield its session; end both afterwards."""
         make = (transport_options or TransportOptions()).session_class
         with self.inbox.stderr.pipe() as stderr:
             process = await self._start(stderr)
-            stderr.close()  # the process has its own: with it ends the reading
+            stderr.close()  # the process has its own copy: reading stops when it ends
             self.pid = process.pid
             try:
                 incoming, outgoing = _Incoming(self, process), _Outgoing(self, process)
@@ -89,14 +89,14 @@ class ProcessTransport(ClientTransport):
         )
 
     async def read(self, process: Process) -> list[WrittenMessage]:
-        """Return what the process said next; nothing if it will say nothing more."""
+        """Return the next messages of the process; an empty list at the end of its stdout."""
         stdout: Any = process.stdout
         with suppress(OSError):
             while chunk := await stdout.read(_CHUNK):
                 if messages := list(self._taken(chunk)):
                     return messages
         self.ended = True
-        with anyio.move_on_after(1):  # its exit code and its last words say why
+        with anyio.move_on_after(1):  # wait for its exit code and its last lines
             while process.returncode is None or not self.inbox.stderr.is_read:
                 await anyio.sleep(0.01)
         if not self._stopping:
@@ -107,17 +107,17 @@ class ProcessTransport(ClientTransport):
         return []
 
     async def write(self, process: Process, text: str) -> None:
-        """Say *text* to the process.
+        """Write *text* as a line to the process.
 
         Raises:
-            BrokenResourceError: If it does not listen any more; nothing will be read either.
+            BrokenResourceError: If its stdin is closed; then reading stops too.
         """
         stdin: Any = process.stdin
         try:
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
         except OSError as error:
-            with anyio.move_on_after(1):  # the reader knows more about why it ended
+            with anyio.move_on_after(1):  # the reader learns why the process ended
                 while not self._is_read_out:
                     await anyio.sleep(0.01)
             if process.stdout is not None:
@@ -145,7 +145,9 @@ class ProcessTransport(ClientTransport):
         self._stopping = True
         stdin: Any = process.stdin
         stdin.close()
-        rest = asyncio.ensure_future(_drained(process))  # who cannot write cannot end
+        rest = asyncio.ensure_future(
+            _drained(process)
+        )  # a process that cannot write cannot end
         try:
             for seconds, signum in (
                 (self.patience.after_eof, signal.SIGTERM),
@@ -155,14 +157,14 @@ class ProcessTransport(ClientTransport):
                     break
                 _signal_group(process, signum)
             await _ended(process, 1.0)
-        finally:  # FastMCP's patience may be shorter, and its cancelling passes every shield
-            _signal_group(process, signal.SIGKILL)  # and the children it left behind
-        await asyncio.wait({rest}, timeout=0.5)  # the pipe is closed once it was read
+        finally:  # FastMCP may cancel earlier, even through a shield
+            _signal_group(process, signal.SIGKILL)  # also its children
+        await asyncio.wait({rest}, timeout=0.5)  # when all is read, the pipe is closed
         rest.cancel()
 
 
 def _read(line: bytes) -> Any:
-    """Return the message that *line* is, read strictly; None if it is none."""
+    """Read *line* strictly as a message; return None if it is not one."""
     try:
         return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
@@ -171,7 +173,7 @@ def _read(line: bytes) -> Any:
 
 @dataclass
 class _Way:
-    """One way to or from a process, as the SDK's session wants it: no task of its own."""
+    """One direction of a process's pipes, as the SDK's session needs it, without a task."""
 
     transport: ProcessTransport
     process: Process
@@ -183,7 +185,7 @@ class _Way:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Leave the pipe to the transport, which closes it with the process."""
+        """Do nothing: the transport closes the pipe and the process."""
 
 
 @dataclass
@@ -202,10 +204,12 @@ class _Incoming(_Way):
         """Return the next message.
 
         Raises:
-            EndOfStream: If there will be none.
+            EndOfStream: If no more messages arrive.
         """
         if self.waiting:
-            await anyio.lowlevel.checkpoint()  # others work on between those of a flood
+            await (
+                anyio.lowlevel.checkpoint()
+            )  # let other tasks run between many messages
         else:
             self.waiting.extend(await self.transport.read(self.process))
         if not self.waiting:
@@ -233,11 +237,11 @@ async def _ended(process: Process, seconds: float) -> bool:
 
 
 def _signal_group(process: Process, signum: int) -> None:
-    """Reach the process and all it started; its number is that of its group."""
+    """Send a signal to the process and all its children: they are one process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signum)
 
 
 def is_supported() -> bool:
-    """Tell whether this platform has process groups; else FastMCP's own transport is used."""
+    """Tell whether this platform has process groups; if not, FastMCP's transport is used."""
     return sys.platform != "win32"

@@ -1,4 +1,4 @@
-"""From an entry of a configuration to the transport that reaches it."""
+"""Make the transport for an entry of a configuration."""
 
 import importlib.util
 import sys
@@ -24,18 +24,18 @@ from toolbench.mcp.wire.openapi import OpenApiTransport
 from toolbench.mcp.wire.replay import ReplayTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
-_EXTRA = "demo"  # brings FastMCP's server half
+_EXTRA = "demo"  # it contains FastMCP's server half
 
 
 @dataclass
 class Tapped(ClientTransport):
-    """Any transport, with sessions of our own class."""
+    """A transport around another one, with sessions of our own class."""
 
     inner: ClientTransport
     session_class: type[ClientSession]
 
     def __post_init__(self) -> None:
-        """Serve the eras the inner transport serves."""
+        """Support the same protocols as the inner transport."""
         self.legacy_only = self.inner.legacy_only
 
     @asynccontextmanager
@@ -60,10 +60,10 @@ class Tapped(ClientTransport):
 
 
 def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
-    """Return the transport that reaches *entry*, whose references are filled in.
+    """Return the transport to *entry*, in which all variables are replaced.
 
     Raises:
-        ServerError: If it names no server.
+        ServerError: If *entry* names no server.
         MissingExtraError: If it needs FastMCP's server half, which is not installed.
     """
     if entry.fastmcp is not None:
@@ -91,7 +91,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
 
 @dataclass
 class _PlainProcess(ClientTransport):
-    """FastMCP's own process transport, for platforms without process groups."""
+    """FastMCP's process transport, for platforms without process groups."""
 
     entry: ServerEntry
     inbox: Inbox
@@ -113,9 +113,9 @@ class _PlainProcess(ClientTransport):
 
 @dataclass
 class _Transformed(ClientTransport):
-    """A server behind a FastMCP proxy that renames its tools or leaves some out.
+    """A transport to a FastMCP proxy that renames or leaves out tools of a server.
 
-    Both live for the time of one session. The proxy speaks the older protocol only.
+    Server and proxy live for one session. The proxy uses the older protocol only.
     """
 
     entry: ServerEntry
@@ -152,7 +152,7 @@ def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """What reaches an object of this process: it may know that itself, as our fake does."""
+    """Return the transport to a server object: its own one if it has one, like our fake."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)
@@ -160,7 +160,7 @@ def _in_process(server: Any) -> ClientTransport:
 
 
 def _server_object(entry: ServerEntry) -> Any:
-    """The server an entry means: the object, a module's, or one made from OpenAPI."""
+    """Return the server of an entry: its object, one of a module, or one made from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
         return OpenApiTransport(server, entry.base)
@@ -175,7 +175,7 @@ def _server_object(entry: ServerEntry) -> Any:
 
 
 def _from_module(target: str, base: Path) -> Any:
-    """The server in `file.py`, `file.py:name` or `package.module:name`."""
+    """Return the server in `file.py`, `file.py:name` or `package.module:name`."""
     place, _, name = (
         target.partition(":") if not target.endswith(".py") else (target, "", "")
     )

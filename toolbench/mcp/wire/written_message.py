@@ -1,4 +1,4 @@
-"""A message together with its JSON text, so that it is written down once."""
+"""A message together with its JSON text, so that it is serialized only once."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from mcp.shared.message import SessionMessage
 
 @dataclass
 class WrittenMessage(SessionMessage):
-    """A message of the SDK's, and the text it came as or goes out as."""
+    """A message of the SDK, and its text as received or as sent."""
 
     text: str = ""
     is_exact: bool = True
-    """Whether the text is the message; else it is a line that was mended to read it."""
+    """Whether the text is exactly the message; False if a broken line was repaired."""
 
 
 def written(item: SessionMessage) -> WrittenMessage:
     """Return *item* with its text.
 
     Raises:
-        PydanticSerializationError: If JSON cannot hold it, as half of a surrogate pair.
+        PydanticSerializationError: If it is no valid JSON, for example a lone surrogate.
     """
     if isinstance(item, WrittenMessage):
         return item

@@ -1,1 +1,1 @@
-"""What keeps secrets out of a recording: by where they stand, whole, and spread over several texts."""
+"""Keep secrets out of a recording: whole ones, and ones spread over several texts."""

@@ -1,8 +1,8 @@
-"""Frames that wait to be written, because a text in one may be the beginning of a secret.
+"""Hold back frames whose text may end with the beginning of a secret.
 
-Lines and messages of a log come one after another, and a secret may be spread over several. What
-is written stays written, so a frame that ends with the beginning of a secret waits, and all frames
-behind it, until the next text of the same source tells.
+A secret may be spread over several lines or messages of a log. A written frame cannot be changed,
+so a frame that may end with the beginning of a secret waits, with all frames after it, for the
+next text of the same source.
 """
 
 from collections import deque
@@ -20,14 +20,14 @@ from toolbench.mcp.recording.hidden_secrets.running_text import (
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Piece, Succession
 
-_MOST_FRAMES = 20  # that wait: a process that is cut off loses them
-_MOST_SOURCES = 100  # each call has its own progress
-_MOST_TEXTS = 50  # of one source that a secret may be spread over
+_MOST_FRAMES = 20  # waiting frames: a process that is killed loses them
+_MOST_SOURCES = 100  # sources, as each call has its own progress
+_MOST_TEXTS = 50  # texts of one source that a secret may be spread over
 
 
 @dataclass(eq=False)
 class WaitingFrame:
-    """A frame that is not written yet: its line up to the message, and the message."""
+    """A frame that is not written yet: the head of its line, and its message."""
 
     head: bytes
     message: Any
@@ -58,14 +58,14 @@ class FrameQueue:
     """The frames of a file in their order; one thread at a time may use it."""
 
     def __init__(self, mark: Mark) -> None:
-        """Let every frame through; *mark* returns the numbered mark of a secret."""
+        """Start without frames; *mark* returns the numbered mark of a secret."""
         self._mark = mark
         self._frames: list[WaitingFrame | bytes] = []
         self._sources: dict[tuple[str, ...], _Source] = {}
         self._begun: dict[tuple[str, ...], list[Piece]] = {}
 
     def add(self, line: bytes) -> list[bytes]:
-        """Take a whole *line*; return the lines that can be written."""
+        """Add a complete *line*; return the lines that can be written."""
         if not self._frames:
             return [line]
         self._frames.append(line)
@@ -74,18 +74,18 @@ class FrameQueue:
     def add_text(
         self, head: bytes, message: Any, text: RunningText, redactor: Redactor
     ) -> list[bytes]:
-        """Take a frame that has a *text*; return the lines that can be written.
+        """Add a frame with a *text*; return the lines that can be written.
 
         Args:
             head: Its line up to the message.
-            message: Its message, in which no secret stands whole.
-            text: Where its text is.
+            message: Its message, in which whole secrets are hidden.
+            text: The place of its text.
             redactor: Knows the secrets.
         """
         frame = WaitingFrame(head, message, text.place)
         self._frames.append(frame)
         source = self._sources.pop(text.source, None) or _Source()
-        self._sources[text.source] = source  # the last that was heard of
+        self._sources[text.source] = source  # move it to the end, as the newest
         source.frames.append(frame)
         pieces = source.succession.add(redactor, text_at(message, text.place))
         source.hide(pieces, self._mark)
@@ -102,13 +102,13 @@ class FrameQueue:
         return [] if self._begun else self.ended()
 
     def settled(self) -> list[bytes]:
-        """Return all lines, without what may be the beginning of a secret: the rest may follow."""
+        """Return all lines; hide what may begin a secret, because the rest may follow."""
         for source, pieces in self._begun.items():
             self._sources[source].hide(pieces, self._mark)
         return self.ended()
 
     def ended(self) -> list[bytes]:
-        """Return all lines: nothing follows, so what has begun is no secret."""
+        """Return all lines; no text follows, so an unfinished secret is not a secret."""
         self._begun.clear()
         frames, self._frames = self._frames, []
         return [each if isinstance(each, bytes) else each.line for each in frames]

@@ -1,4 +1,4 @@
-"""Tell by the text of a message alone that no secret stands in it: most messages hold none."""
+"""Check quickly, by its text alone, that a message has no secret; most have none."""
 
 import re
 from itertools import islice
@@ -10,30 +10,30 @@ _MARK = MARK.strip("<>")
 _TEXT = re.compile(r'"text"\s*:')
 _NEIGHBOURS = re.compile(
     r"""
-    "\s*,\s*\{  # a text in a list, and an object behind it
-    | ["}]\s*,\s*"[^"]*"\s*[,\]]  # something in a list, and a text behind it
+    "\s*,\s*\{  # a text in a list, then an object
+    | ["}]\s*,\s*"[^"]*"\s*[,\]]  # an item of a list, then a text
     """,
     re.VERBOSE,
 )
 
 
 def is_plain(text: str, redactor: Redactor) -> bool:
-    """Tell at a glance that *text*, JSON of a request or an answer, is well written as it is.
+    """Tell whether *text*, the JSON of a message, can be written unchanged.
 
-    No secret that *redactor* knows stands in it, whole or spread over neighbours in a list, and no
-    mark of one. False means that it takes a closer look.
+    True: it has no secret of *redactor*, whole or spread over neighbours in a list, and no mark
+    of a secret. False: it may have one and needs a full check.
     """
     if _MARK in text:
         return False
     return not redactor or not (
-        "\\" in text  # what is escaped may read as anything
+        "\\" in text  # escaped characters may hide a secret
         or redactor.occurs_in(text)
         or _has_neighbours(text)
     )
 
 
 def _has_neighbours(text: str) -> bool:
-    """Tell whether *text*, JSON without escapes, has two texts that one may read as one."""
+    """Tell whether *text*, JSON without escapes, has neighbouring texts that form one text."""
     if _NEIGHBOURS.search(text) is not None:
         return True
     return len(list(islice(_TEXT.finditer(text), 2))) == 2

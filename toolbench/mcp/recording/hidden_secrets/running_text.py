@@ -1,4 +1,4 @@
-"""Texts that one may read as one: the messages of a log, the lines of a list, the blocks of a result."""
+"""Find texts that continue each other, such as log messages or blocks of a result."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Piece, Succession
 
 Place = tuple[str, ...]
-"""The keys that lead to a text in a message; none for a message that is the text."""
+"""The keys that lead to a text in a message; empty if the message is the text."""
 Mark = Callable[[str], str]
 """Returns the numbered mark of a secret."""
 _MESSAGES: Mapping[str, tuple[Place, ...]] = {
@@ -19,15 +19,15 @@ _BLOCKS: tuple[Place, ...] = ((), ("text",), ("resource", "text"), ("content", "
 
 
 class RunningText(NamedTuple):
-    """A text of a message that another message may go on with."""
+    """A text that a later message may continue."""
 
     source: tuple[str, ...]
-    """What the messages have in common that follow each other."""
+    """The key that messages of one sequence share."""
     place: Place
 
 
 def running_text(server: str, message: Any) -> RunningText | None:
-    """Return the text of a notification of *server* that the next one may go on with."""
+    """Return the text of a notification of *server* that a later one may continue, or None."""
     if not isinstance(message, Mapping) or "id" in message:
         return None
     method = message.get("method")
@@ -39,7 +39,7 @@ def running_text(server: str, message: Any) -> RunningText | None:
 
 
 def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
-    """Return *value*, JSON, without the secrets that are spread over neighbours in a list."""
+    """Return *value*, JSON, with secrets hidden that are spread over neighbours in a list."""
     if isinstance(value, dict):
         copy = {k: without_spread(v, redactor, mark) for k, v in value.items()}
         return copy if any(copy[key] is not value[key] for key in copy) else value
@@ -72,7 +72,7 @@ def without_piece(message: Any, place: Place, piece: Piece, mark: str) -> Any:
 
 
 def text_at(message: Any, place: Place) -> Any:
-    """Return what stands in *message* at *place*; None if nothing does."""
+    """Return the part of *message* at *place*, or None."""
     for key in place:
         message = message.get(key) if isinstance(message, Mapping) else None
     return message

@@ -1,4 +1,4 @@
-"""Secrets that are known by their places in our messages: as numbers, or too short to be looked for."""
+"""Find secrets in our messages by their places: numbers and short texts cannot be searched."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -9,19 +9,19 @@ from toolbench.redaction.detection.secrecy import Secrecy
 Path = tuple[str, ...]
 """The keys that lead to a part of a message."""
 _FORM = "elicitation/create"
-_MOST_FORMS = 100  # that are not filled in yet
+_MOST_FORMS = 100  # open forms
 
 
 class SecretPlaces:
-    """Finds the parts of our messages to one server in which a secret stands."""
+    """Finds the parts with secrets in our messages to one server."""
 
     def __init__(self, hide: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        """Read the arguments of tools by *hide*, which puts `MARK` where a secret stands."""
+        """Take *hide*, which returns arguments of a tool with secrets replaced by `MARK`."""
         self._hide = hide
         self._forms: dict[Path, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Remember the forms that *message*, the server's, asks us to fill in."""
+        """Keep the forms in *message* of the server."""
         if message.get("method") == _FORM:
             self._keep(("", str(message.get("id"))), params_of(message))
             return
@@ -39,9 +39,9 @@ class SecretPlaces:
                 del self._forms[next(iter(self._forms))]
 
     def parts(self, message: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-        """Yield the parts of *message*, ours, with `MARK` wherever a secret stands in them.
+        """Yield the parts of our *message* that have secrets, with `MARK` for each secret.
 
-        A part without a secret is left out.
+        Parts without a secret are left out.
         """
         for path, value, masked in self._looked_at(message):
             if masked != value:
@@ -76,7 +76,7 @@ class SecretPlaces:
 
 
 def _typed(params: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield what has been typed of the arguments of a prompt, or of a resource template."""
+    """Yield the typed values in a request to complete an argument."""
     argument = mapping_of(params.get("argument"))
     name, value = str(argument.get("name")), argument.get("value")
     yield ("params", "argument", "value"), value, _by_name({name: value})[name]
@@ -96,7 +96,7 @@ def at(message: Any, path: Path) -> Any:
 
 
 def with_part(message: Any, path: Path, part: Any) -> Any:
-    """Return *message* with *part* in place of what stands at *path*."""
+    """Return *message* with the value at *path* replaced by *part*."""
     if not path:
         return part
     first, *rest = path

@@ -1,1 +1,1 @@
-"""What differs between two JSON Schemas: `comparison.compare` is where to start."""
+"""Compare two JSON Schemas: start with `comparison.compare`."""

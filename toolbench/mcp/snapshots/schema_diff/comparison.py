@@ -1,8 +1,8 @@
-"""What differs between two JSON Schemas, and whether fewer or more values fit.
+"""Compare two JSON Schemas: find each difference, and whether fewer or more values fit.
 
-Both are read by `toolbench.jsonschema`: references are followed, `allOf` is merged, and
-alternatives are compared with the alternatives they are most like. Each pair of places is
-compared once, so that schemas that refer to themselves come to an end.
+`toolbench.jsonschema` reads both: references are followed and `allOf` is merged. Alternatives
+are compared with the most similar ones. Each pair of places is compared only once, so that the
+comparison of recursive schemas ends.
 """
 
 from collections.abc import Iterator
@@ -42,17 +42,17 @@ from toolbench.mcp.snapshots.schema_diff.pairing import (
     covered,
     keeps,
     partners,
-    told,
+    remaining_losses,
 )
 from toolbench.mcp.snapshots.stated_type import stated_type
 from toolbench.plain import clip
 
 _MOST = 200  # differences of one pair of places
-_DEEPEST = 60
+_DEEPEST = 60  # levels to compare
 
 
 def compare(before: Node, after: Node) -> list[Difference]:
-    """Return what differs between two whole schemas."""
+    """Return the differences between two whole schemas."""
     return _Comparison(before, after).compare(before, after)
 
 
@@ -67,14 +67,14 @@ class _Comparison:
         self._same_definitions = _same_definitions(before, after)
 
     def compare(self, before: Node, after: Node) -> list[Difference]:
-        """Return what differs between two places, as seen from them."""
+        """Return the differences between two places, with paths from there."""
         pair = before, after
         if pair not in self._known:
             if self._text(before) == self._text(after):
                 return []
             if self._depth > _DEEPEST:
                 return [_too_deep(before, after)]
-            self._known[pair] = []  # a schema that refers to itself comes by again
+            self._known[pair] = []  # a recursive schema meets this pair again
             self._depth += 1
             try:
                 both = (*guidance(before, after), *self._values(before, after))
@@ -84,11 +84,13 @@ class _Comparison:
         return self._known[pair]
 
     def _text(self, node: Node) -> bytes:
-        """Return a text that two places share only if they say the same."""
+        """Return a text that is the same only for two places with the same meaning."""
         if node not in self._texts:
             text = quick_text(node.raw) or b"%d" % id(node)
             if may_refer(text) and not self._same_definitions:
-                text += b"%d" % id(node.view)  # the same name may mean another thing
+                text += b"%d" % id(
+                    node.view
+                )  # the same reference may mean another schema
             self._texts[node] = text
         return self._texts[node]
 
@@ -127,7 +129,7 @@ class _Comparison:
             yield from self._types(before, after)
             if {before.type, after.type} - set(NUMBERS):
                 return
-        elif self._depth > 1:  # the whole of a call is an object anyway
+        elif self._depth > 1:  # at the top level it is an object anyway
             yield from stated_type(before, after)
         match after.type:
             case "integer" | "number":
@@ -176,7 +178,7 @@ class _Comparison:
         for one in old:
             if one in partner:
                 other = partner[one]
-                yield from told(
+                yield from remaining_losses(
                     differences[one, other],
                     refused=one not in fits,
                     admitted=other not in known,
@@ -210,7 +212,7 @@ class _Comparison:
         *,
         backwards: bool = False,
     ) -> set[Node]:
-        """Return which of *options* one of the *others* takes whole."""
+        """Return those of *options* whose values one of the *others* accepts completely."""
         return {
             node
             for node in options
@@ -230,7 +232,7 @@ class _Comparison:
         return self._known[pair]
 
     def _is_spread(self, node: Node) -> bool:
-        """Tell whether alternatives of an object were merged into it: each may ask for more."""
+        """Tell whether *node* is an object with merged alternatives, which may require more keys."""
         return bool(node.merged) and bool(node.declared)
 
     def _spread(self, before: Node, after: Node) -> Iterator[Difference]:
@@ -250,7 +252,7 @@ class _Comparison:
 
 
 def _options(node: Node) -> list[Node]:
-    """Return the alternatives of *node*, those that were made one included; null aside."""
+    """Return the alternatives of *node*, also merged ones, without null."""
     options: list[Node] = []
     for each in node.alternatives:
         scalar = each.type in ("string", *NUMBERS) and not each.values
@@ -268,7 +270,7 @@ def _takes_null(node: Node) -> bool:
 
 
 def _same_definitions(before: Node, after: Node) -> bool:
-    """Tell whether every reference leads to the same in both whole schemas."""
+    """Tell whether each reference means the same in both whole schemas."""
     roots = before.view.root, after.view.root
     if not all(isinstance(root, dict) for root in roots):
         return False
@@ -293,12 +295,12 @@ def _union_keyword(before: Node, after: Node) -> str:
 
 
 def _too_deep(before: Node, after: Node) -> Difference:
-    text = f"what lies deeper than {_DEEPEST} places is another thing, and not compared"
+    text = f"the parts below {_DEEPEST} levels differ and are not compared"
     return difference("different", "", before.raw, after.raw, text)
 
 
 def _outside(node: Node, other: Node) -> list[Any]:
-    """Return values of *node* that are of no type of *other*."""
+    """Return values of *node* whose type *other* does not accept."""
     if node.type is None and other.type is not None:
         return others({other.type})
     half = [0.5, 1.5, -0.5] if node.type == "number" else []

@@ -1,4 +1,4 @@
-"""How the conditions of two schemas differ: what rules values out beside their parts and limits."""
+"""Compare the conditions of two schemas: `not`, `if`, `contains`, dependencies and others."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
     Difference,
     Effect,
     difference,
-    said,
+    keyword_value,
 )
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.snapshots.schema_diff.sample_values import samples
@@ -19,7 +19,7 @@ from toolbench.plain import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
 _REVERSED = frozenset({"not"})
-"""What takes more values where the schema in it takes fewer."""
+"""Keywords that accept more values if their inner schema accepts fewer."""
 _SCHEMAS = (
     *("not", "if", "then", "else", "contains", "propertyNames"),
     *("unevaluatedProperties", "unevaluatedItems", "additionalItems"),
@@ -28,17 +28,17 @@ _BY_NAME: Mapping[str, type | tuple[type, ...]] = {
     "dependentSchemas": (dict, bool),
     "dependentRequired": list,
 }
-"""What depends on a key, and what it is in `dependencies`, the older keyword for both."""
+"""Keywords for conditions on a key, with the type of such a condition in `dependencies`."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
-_MOST = 12  # values of one schema that are tried
-_MOST_NAMED = 2  # inner differences that are named
+_MOST = 12  # values of one schema to try
+_MOST_NAMED = 2  # inner differences named in a sentence
 
 
 def condition_changes(
     before: Node, after: Node, compare: Compare
 ) -> Iterator[Difference]:
-    """Yield how the conditions of two places differ; *compare* compares two other places."""
+    """Yield the differences in the conditions of two places; *compare* compares inner ones."""
     for keyword in (*_SCHEMAS, *_BY_NAME, *_COUNTS):
         old, new = _condition(before, keyword), _condition(after, keyword)
         if same(old, new) or not _says_something(keyword, before, after):
@@ -49,7 +49,7 @@ def condition_changes(
         elif inner := [d for d in inner if d.effect not in _NEUTRAL]:
             effect = _combined(keyword, inner, before, after)
         else:
-            continue  # written otherwise
+            continue  # only written differently
         verb = (
             {"narrower": "added", "wider": "dropped"}[effect]
             if (inner is None and effect != "different")
@@ -68,8 +68,8 @@ def condition_changes(
 
 
 def _condition(node: Node, keyword: str) -> Any:
-    """Return what *node* says under *keyword*, or under the older keyword for the same."""
-    own, older = said(node, keyword), said(node, "dependencies")
+    """Return the value of *keyword* in *node*, with parts of the older `dependencies`."""
+    own, older = keyword_value(node, keyword), keyword_value(node, "dependencies")
     if keyword not in _BY_NAME or not isinstance(older, dict):
         return own
     kind = _BY_NAME[keyword]
@@ -78,7 +78,7 @@ def _condition(node: Node, keyword: str) -> Any:
 
 
 def _says_something(keyword: str, before: Node, after: Node) -> bool:
-    """Tell whether *keyword* rules out anything, and is not told with another one."""
+    """Tell whether *keyword* has an effect here, and not only as a part of another one."""
     if keyword in ("then", "else"):
         return all("if" in node.schema for node in (before, after))
     if keyword == "additionalItems":
@@ -89,7 +89,7 @@ def _says_something(keyword: str, before: Node, after: Node) -> bool:
 def _inner(
     keyword: str, before: Node, after: Node, compare: Compare
 ) -> list[Difference] | None:
-    """Return how two conditions differ that are there on both sides; None if one is not."""
+    """Return the differences inside a condition; None if one side lacks it."""
     old, new = _condition(before, keyword), _condition(after, keyword)
     if keyword in _SCHEMAS:
         if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
@@ -117,7 +117,7 @@ def _of_name(
     conditions: tuple[Mapping[str, Any], Mapping[str, Any]],
     compare: Compare,
 ) -> list[Difference]:
-    """Return how two conditions on an object that has the key *name* differ."""
+    """Return the differences of two conditions on objects with the key *name*."""
     one, other = (by_name.get(name, []) for by_name in conditions)
     if isinstance(one, list) and isinstance(other, list):
         lost = (key for key in one if key not in other)
@@ -141,7 +141,7 @@ def _key_change(effect: Effect, name: str, key: Any, verb: str) -> Difference:
 
 
 def _compared(old: Node, new: Node, compare: Compare) -> list[Difference]:
-    """Return how two conditions differ, by the letter: no key of an open object is new to it."""
+    """Return the differences of two conditions: keys of open objects may have been there."""
     by_letter: Mapping[Effect, Effect] = {"gone": "wider", "new": "narrower"}
     is_open = not (old.is_closed or new.is_closed)
     return [
@@ -169,14 +169,14 @@ def _by_presence(old: Any, new: Any) -> Effect:
 def _combined(
     keyword: str, inner: list[Difference], before: Node, after: Node
 ) -> Effect:
-    """Return what differences inside of a condition do to the whole."""
+    """Return the effect of the *inner* differences of a condition on the whole."""
     loses = any(each.effect != "wider" for each in inner)
     gains = any(each.effect != "narrower" for each in inner)
     depends_on_if = keyword in ("then", "else") and not same(
-        said(before, "if"), said(after, "if")
+        keyword_value(before, "if"), keyword_value(after, "if")
     )
     is_counted = keyword == "contains" and any(
-        said(node, "maxContains") is not None for node in (before, after)
+        keyword_value(node, "maxContains") is not None for node in (before, after)
     )
     if keyword == "if" or depends_on_if or is_counted or loses == gains:
         return "different"
@@ -194,7 +194,7 @@ def _why(inner: list[Difference] | None) -> str:
 
 
 def _values(source: Node, other: Node) -> Iterator[Any]:
-    """Yield values of *source* that its conditions, or those of *other*, speak of."""
+    """Yield values of *source* that the conditions of *source* or *other* concern."""
     yield from islice(samples(source), _MOST)
     for node in (source, other):
         for parts in _cases(node):
@@ -205,12 +205,15 @@ def _values(source: Node, other: Node) -> Iterator[Any]:
 
 
 def _cases(node: Node) -> Iterator[list[Any]]:
-    """Yield schemas that a value which a condition of *node* speaks of fits at once."""
-    condition, cases = said(node, "if"), [said(node, k) for k in ("then", "else")]
+    """Yield lists of schemas: a value that fits one whole list meets a condition."""
+    condition, cases = (
+        keyword_value(node, "if"),
+        [keyword_value(node, k) for k in ("then", "else")],
+    )
     for case in cases:
         yield [part for part in (condition, case) if isinstance(part, dict)]
     yield [part for part in cases[1:] if isinstance(part, dict)]
-    if isinstance(excluded := said(node, "not"), dict):
+    if isinstance(excluded := keyword_value(node, "not"), dict):
         yield [excluded]
     for keyword in _BY_NAME:
         by_name = _condition(node, keyword)
@@ -222,11 +225,11 @@ def _cases(node: Node) -> Iterator[list[Any]]:
 
 
 def _lists(source: Node, node: Node) -> Iterator[Any]:
-    """Yield lists with items that `contains` speaks of."""
-    contained = said(node, "contains")
+    """Yield lists with items that `contains` concerns."""
+    contained = keyword_value(node, "contains")
     if not isinstance(contained, dict):
         return
-    counts = [said(n, keyword) for n in (source, node) for keyword in _COUNTS]
+    counts = [keyword_value(n, keyword) for n in (source, node) for keyword in _COUNTS]
     sizes = {1, 2, *(n for n in counts if type(n) is int and 0 < n < 100)}
     rest = next((v for v in samples(source) if isinstance(v, list)), [])
     for item in islice(samples(node.view.node(contained)), _MOST):
@@ -236,7 +239,7 @@ def _lists(source: Node, node: Node) -> Iterator[Any]:
 
 
 def _named(source: Node, node: Node) -> Iterator[Any]:
-    """Yield objects with keys that `propertyNames` speaks of."""
+    """Yield objects with keys that `propertyNames` concerns."""
     if node.key_names is None:
         return
     base = next((v for v in samples(source) if isinstance(v, dict)), {})

@@ -11,25 +11,25 @@ from toolbench.jsonschema.normal import Node
 Effect = Literal[
     "narrower", "wider", "different", "gone", "new", "guidance", "spelling"
 ]
-"""What a difference does to the values that fit: fewer fit now (narrower), more do (wider),
-others do (different); a property is not declared any more (gone) or is declared newly without
-being required (new); the same fit and are chosen otherwise (guidance) or not (spelling)."""
+"""The effect of a difference on the values that fit: fewer values fit (narrower), more values
+(wider), or other values (different); a property is not declared any more (gone), or is new and
+optional (new); the same values fit, and a model may choose others (guidance) or not (spelling)."""
 
 REFUSES = frozenset({"narrower", "different", "gone"})
-"""The effects by which a value that fitted may fit no more."""
+"""The effects that may refuse values which fitted before."""
 ADMITS = frozenset({"wider", "different", "gone"})
-"""The effects by which a value may come that did not fit; what is gone may be missing."""
+"""The effects that may allow new values; a property that is gone may be missing."""
 
 MOST_EXAMPLES = 300
-"""Values that are tried to show a difference."""
+"""The number of values to try as an example of a difference."""
 
 Values = Callable[[], Iterable[Any]]
-"""Makes values when an example is asked for: most differences need none."""
+"""Makes values when an example is needed: most differences need none."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A value at the place of the difference, and the whole value that it stands in."""
+    """A value at the place of the difference, and the whole value around it."""
 
     value: Any
     whole: Any
@@ -40,14 +40,14 @@ class Difference:
     """One difference at one place.
 
     Attributes:
-        effect: What it does to the values that fit.
+        effect: The effect on the values that fit.
         where: The place in the schema, as a path: `properties/limit/maximum`.
         place: The place in a value, as a person writes it: `items[].sku`; empty for the whole.
-        before: What the schema said there; None if nothing.
-        after: What it says.
-        text: What changed, without the place: `at most 100 before, at most 50 now`.
-        refused: Makes values that may have fitted before and not now.
-        admitted: Makes values that may fit now and did not.
+        before: The old part of the schema; None if there was none.
+        after: The new part of the schema; None if there is none.
+        text: The change without the place: `at most 100 before, at most 50 now`.
+        refused: Makes values that may have fitted before and do not fit now.
+        admitted: Makes values that may fit now and did not fit before.
     """
 
     effect: Effect
@@ -66,13 +66,13 @@ class Difference:
         before: Callable[[Any], Any],
         after: Callable[[Any], Any],
     ) -> Self:
-        """Return the difference as a part of what holds it.
+        """Return the difference of a part as a difference of the whole around it.
 
         Args:
-            step: How the part is reached in the schema.
-            name: How it is reached in a value: `sku`, `[]`.
-            before: Puts a value of the part into what held it before.
-            after: Puts one into what holds it now.
+            step: The path from the whole to the part in the schema.
+            name: The path in a value: `sku`, `[]`.
+            before: Puts a value of the part into a value of the old whole.
+            after: Puts a value of the part into a value of the new whole.
         """
         dot = "." if self.place and not self.place.startswith("[") else ""
         return replace(
@@ -94,7 +94,7 @@ def difference(
     refused: Values = tuple,
     admitted: Values = tuple,
 ) -> Difference:
-    """Return a difference right here; *refused* and *admitted* make values."""
+    """Return a difference of a whole value; *refused* and *admitted* make values."""
     return Difference(
         effect,
         where,
@@ -107,8 +107,8 @@ def difference(
     )
 
 
-def said(node: Node, keyword: str) -> Any:
-    """Return what *node* says under *keyword*; None if nothing."""
+def keyword_value(node: Node, keyword: str) -> Any:
+    """Return the value of *keyword* in *node*, or None."""
     return node.schema.get(keyword)
 
 

@@ -1,4 +1,4 @@
-"""Whether two values are the same in JSON, where true is not 1 and the order of keys is nothing."""
+"""Compare two values as JSON: true is not 1, and the order of keys does not count."""
 
 from json import dumps
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 
 def quick_text(value: Any) -> bytes | None:
-    """Return *value* as JSON, keys in its own order; None if JSON cannot hold it."""
+    """Return *value* as JSON, with keys in their order; None if it cannot be JSON."""
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
@@ -15,7 +15,7 @@ def quick_text(value: Any) -> bytes | None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same."""
+    """Tell whether two values are the same in JSON."""
     if one is other:
         return True
     text = quick_text(one)

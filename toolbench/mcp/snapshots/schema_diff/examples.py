@@ -1,4 +1,4 @@
-"""Values that should fit a schema: the plainest there are, made without chance."""
+"""Make simple values that should fit a schema, always the same ones."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,13 +8,13 @@ from typing import Any
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.mcp.snapshots.schema_diff.difference import said
+from toolbench.mcp.snapshots.schema_diff.difference import keyword_value
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     texts_matching,
 )
 
-_LONGEST = 10_000  # characters or items that an example is made of
-_DEPTH = 6
+_LONGEST = 10_000  # characters or items of an example
+_DEPTH = 6  # levels of an example
 _OF_FORMAT = {
     "date": "2024-01-31",
     "date-time": "2024-01-31T12:00:00Z",
@@ -37,7 +37,7 @@ _TEXTS = (
 
 
 def example_of(node: Node, depth: int = _DEPTH) -> Any:
-    """Return a plain value that should fit *node*; it has not been checked."""
+    """Return a simple value that should fit *node*; it is not checked."""
     for value in (node.default, *node.examples[:1]):
         if value is not None and node.fits(value):
             return value
@@ -64,7 +64,7 @@ def _of_type(node: Node, depth: int) -> Any:
 
 
 def others(kinds: "set[str]") -> list[Any]:
-    """Return a value of each type that is not among *kinds*."""
+    """Return a value of each type that is not in *kinds*."""
     plain: dict[str, Any] = {
         "string": "a",
         "integer": 1,
@@ -82,7 +82,7 @@ def others(kinds: "set[str]") -> list[Any]:
 def texts_of(node: Node) -> Iterator[str]:
     """Yield texts that fit the length and the pattern of *node*."""
     least, most = _length(node, "minLength", 0), _length(node, "maxLength", _LONGEST)
-    pattern = said(node, "pattern")
+    pattern = keyword_value(node, "pattern")
     try:
         judge = validator_of({"pattern": pattern}) if isinstance(pattern, str) else None
     except SchemaError:
@@ -104,7 +104,7 @@ def _texts_between(node: Node, least: int, most: int) -> Iterator[str]:
 
 
 def numbers_of(node: Node) -> Iterator[Any]:
-    """Yield numbers around the limits of *node*, those that fit first of all."""
+    """Yield numbers that fit *node*, also near its limits."""
     limits = map(
         node.limit, ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
     )
@@ -150,7 +150,7 @@ def _array(node: Node, depth: int) -> list[Any]:
     count = min(_length(node, "minItems", 0), _LONGEST) - len(first)
     if count <= 0 or depth <= 0:
         return first
-    if said(node, "uniqueItems") is True:
+    if keyword_value(node, "uniqueItems") is True:
         return [*first, *islice(_distinct(node.items), count)]
     item = "a" if node.items is None else example_of(node.items, depth - 1)
     return [*first, *[item] * count]

@@ -1,4 +1,4 @@
-"""Hints of schemas that forbid nothing: descriptions, defaults, formats."""
+"""Compare the parts of schemas that forbid nothing: descriptions, defaults, formats."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -10,13 +10,13 @@ from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.plain import clip
 
 _GUIDING = ("default", "format", "examples", "deprecated", "contentMediaType")
-"""What a model or a person reads before filling in a value."""
-_MAX_TEXT = 80  # characters of a text that is quoted
-_LEAD = 20  # of them stand before the first difference of two texts
+"""Keywords that guide a model or a person to a value."""
+_MAX_TEXT = 80  # characters quoted of a text
+_LEAD = 20  # characters quoted before the first difference of two texts
 
 
 def guidance(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield what is said otherwise of the value at one place."""
+    """Yield the differences in description, title and other hints of one place."""
     if before.description != after.description:
         text = worded("the description", before.description, after.description)
         texts = before.description or None, after.description or None
@@ -36,7 +36,7 @@ _NAMES = {"examples": "list of examples", "deprecated": "mark 'deprecated'"}
 
 
 def worded(what: str, old: Any, new: Any) -> str:
-    """Say that *what* changed, came or went."""
+    """Return words for the change of *what* from *old* to *new*."""
     if old in (None, ""):
         return f"{what} is {_quoted(new)} now; there was none"
     if new in (None, ""):
@@ -46,7 +46,7 @@ def worded(what: str, old: Any, new: Any) -> str:
 
 
 def _from_where_they_differ(old: Any, new: Any) -> tuple[Any, Any]:
-    """Return two texts without what both begin with, if they are too long to be quoted whole."""
+    """Return two texts without their common beginning, if they are too long to quote."""
     if not isinstance(old, str) or not isinstance(new, str):
         return old, new
     pairs = zip(old, new, strict=False)

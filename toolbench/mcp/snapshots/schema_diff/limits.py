@@ -1,4 +1,4 @@
-"""How the limits of a number, a text or a list differ between two schemas."""
+"""Compare the limits of numbers, texts, lists and objects in two schemas."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -15,7 +15,7 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
     Effect,
     Values,
     difference,
-    said,
+    keyword_value,
 )
 from toolbench.mcp.snapshots.schema_diff.examples import numbers_of, texts_of
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
@@ -24,11 +24,11 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import beyond
 from toolbench.plain import clip
 
-_LONGEST = 10_000  # characters or items that an example is made of
+_LONGEST = 10_000  # characters or items of an example
 
 
 def number_limits(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield how the limits of two numbers differ."""
+    """Yield the differences in the limits of two numbers."""
     for lower in (True, False):
         old, new = end_of(before, lower=lower), end_of(after, lower=lower)
         if old.strictness != new.strictness:
@@ -45,7 +45,7 @@ def number_limits(before: Node, after: Node) -> Iterator[Difference]:
 
 
 def text_limits(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield how the lengths and the patterns of two texts differ."""
+    """Yield the differences in the lengths and patterns of two texts."""
     yield from _counts(
         before, after, "minLength", "maxLength", partial(_of_length, before, after)
     )
@@ -55,11 +55,11 @@ def text_limits(before: Node, after: Node) -> Iterator[Difference]:
 def list_limits(
     before: Node, after: Node, items: Callable[[Node, int], list[Any]]
 ) -> Iterator[Difference]:
-    """Yield how the lengths of two lists differ; *items* makes one of so many."""
+    """Yield the differences in the lengths of two lists; *items* makes a list of n items."""
     yield from _counts(
         before, after, "minItems", "maxItems", lambda n: [items(before, n)]
     )
-    old, new = (said(node, "uniqueItems") is True for node in (before, after))
+    old, new = (keyword_value(node, "uniqueItems") is True for node in (before, after))
     most = (node.limit("maxItems") for node in (before, after))
     if old != new and not any(each is not None and each <= 1 for each in most):
         yield difference(
@@ -77,7 +77,7 @@ def list_limits(
 def key_limits(
     before: Node, after: Node, keys: Callable[[int], dict[str, Any]]
 ) -> Iterator[Difference]:
-    """Yield how the numbers of keys of two objects differ; *keys* makes one of so many."""
+    """Yield the differences in the key counts of two objects; *keys* makes n keys."""
     yield from _counts(
         before, after, "minProperties", "maxProperties", lambda n: [keys(n)]
     )
@@ -88,7 +88,7 @@ def key_limits(
 
 @dataclass(frozen=True)
 class End:
-    """One end of the numbers that fit."""
+    """The lower or upper end of the numbers that fit."""
 
     keyword: str
     value: float | int
@@ -98,23 +98,23 @@ class End:
 
     @property
     def strictness(self) -> tuple[float, bool]:
-        """Of two ends on one side, the larger one lets fewer numbers through."""
+        """A sort key: the larger of two ends on one side allows fewer numbers."""
         return self.sign * self.value, self.is_exclusive
 
     @property
     def text(self) -> str:
-        """What it says, in words."""
+        """The limit in words."""
         return words(self.keyword, self.limit) if self.keyword else "no such limit"
 
 
 def end_of(node: Node, *, lower: bool) -> End:
-    """Return the stricter of the limits that *node* states at one end."""
+    """Return the strictest limit of *node* at one end."""
     sign = 1 if lower else -1
     inclusive, exclusive = (
         ("minimum", "exclusiveMinimum") if lower else ("maximum", "exclusiveMaximum")
     )
     ends = [End("", -sign * inf, is_exclusive=False, sign=sign)]
-    plain, strict = said(node, inclusive), said(node, exclusive)
+    plain, strict = keyword_value(node, inclusive), keyword_value(node, exclusive)
     if _is_number(plain):
         keyword = exclusive if strict is True else inclusive  # draft 4
         ends.append(End(keyword, plain, strict is True, sign, plain))
@@ -126,7 +126,7 @@ def end_of(node: Node, *, lower: bool) -> End:
 
 
 def _whole(end: End) -> End:
-    """Return *end* of whole numbers: without the ones that are no whole number."""
+    """Return *end* moved to the nearest allowed whole number, inclusive."""
     if end.value in (inf, -inf):
         return end
     value = ceil(end.value) if end.sign > 0 else floor(end.value)
@@ -136,7 +136,7 @@ def _whole(end: End) -> End:
 
 
 def _near(loose: End, tight: End) -> list[Any]:
-    """Return numbers that *loose* may let through and *tight* does not."""
+    """Return numbers that *loose* may allow and *tight* refuses."""
     numbers: list[Any] = []
     for end in (loose, tight):
         if end.value not in (inf, -inf):
@@ -151,14 +151,14 @@ def _near(loose: End, tight: End) -> list[Any]:
 
 
 def is_whole(node: Node) -> bool:
-    """Tell whether *node* takes whole numbers only."""
+    """Tell whether *node* accepts whole numbers only."""
     step = node.limit("multipleOf")
     is_step = step is not None and step >= 1 and step % 1 == 0
     return node.type == "integer" or (node.type == "number" and is_step)
 
 
 def _steps(before: Node, after: Node) -> Iterator[Difference]:
-    old, new = said(before, "multipleOf"), said(after, "multipleOf")
+    old, new = keyword_value(before, "multipleOf"), keyword_value(after, "multipleOf")
     if old is None and new is not None and before.type == "integer":
         old = 1
     if new is None and old is not None and after.type == "integer":
@@ -213,8 +213,8 @@ def _counts(
         yield _worded(
             "narrower" if narrower else "wider",
             keyword,
-            said(before, keyword),
-            said(after, keyword),
+            keyword_value(before, keyword),
+            keyword_value(after, keyword),
             refused=values if narrower else tuple,
             admitted=tuple if narrower else values,
         )
@@ -230,14 +230,16 @@ def _of_sizes(
 
 def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
     yield "a" * size
-    for pattern in (said(before, "pattern"), said(after, "pattern")):
+    for pattern in (keyword_value(before, "pattern"), keyword_value(after, "pattern")):
         if isinstance(pattern, str):
             yield from texts_matching(pattern, (size,))
 
 
 def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
-    """Tell whether two tuples that end with their last place hold as many items, whatever *keyword* says."""
-    if keyword != "maxItems" or any(said(n, "items") is not False for n, _ in sides):
+    """Tell whether two closed tuples have the same size, whatever *keyword* says."""
+    if keyword != "maxItems" or any(
+        keyword_value(n, "items") is not False for n, _ in sides
+    ):
         return False
     old, new = (min(most, len(node.prefix_items)) for node, most in sides)
     return old == new
@@ -249,12 +251,12 @@ def _count(node: Node, keyword: str, default: float) -> float:
 
 
 def _patterns(before: Node, after: Node) -> Iterator[Difference]:
-    old, new = said(before, "pattern"), said(after, "pattern")
+    old, new = keyword_value(before, "pattern"), keyword_value(after, "pattern")
     if old == new:
         return
     lost, come = beyond(before, after), beyond(after, before)
     if not lost and not come:
-        text = "the pattern is written otherwise and matches the same texts"
+        text = "the pattern is written differently and matches the same texts"
         yield difference("spelling", "pattern", old, new, text)
         return
     effect: Effect = "different"

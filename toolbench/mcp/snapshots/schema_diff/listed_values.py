@@ -1,4 +1,4 @@
-"""How listed values differ: a constant, an enum, or the lack of a list."""
+"""Compare listed values: a constant, an enum, or no list."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -20,11 +20,11 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-_MAX_VALUES = 5  # values that a sentence names
+_MAX_VALUES = 5  # values named in a sentence
 
 
 def compare_listed(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield how the values differ of two places, of which one at least lists its values."""
+    """Yield the differences of two places if at least one of them lists its values."""
     old, new = before.values, after.values
     constants = [node.is_constant for node in (before, after) if node.values]
     keyword = "const" if all(constants) else "enum"
@@ -49,7 +49,7 @@ def compare_listed(before: Node, after: Node) -> Iterator[Difference]:
 
 
 def _refused(node: Node, values: list[Any]) -> list[Any]:
-    """Return which of *values* do not fit *node*."""
+    """Return those of *values* that do not fit *node*."""
     if node.values:
         known = set(_texts(node.values))
         return [value for value in values if _text_of(value) not in known]
@@ -57,7 +57,7 @@ def _refused(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _is_wider_than(node: Node, values: list[Any]) -> bool:
-    """Tell whether *node*, which lists no values, takes others than *values*."""
+    """Tell whether *node*, which lists no values, accepts more than *values*."""
     if node.type == "null":
         return None not in values
     if node.type == "boolean":
@@ -101,7 +101,7 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return *value* as JSON: 1 is 1.0 there, and true is neither."""
+    """Return *value* as JSON, where 1 and 1.0 are the same, and true is neither."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return dumps(value, sort_keys=True, default=str)

@@ -1,4 +1,4 @@
-"""How the parts of objects and lists differ: properties, other keys, items."""
+"""Compare the parts of objects and lists: properties, other keys, items."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,7 +13,7 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
     Difference,
     Effect,
     difference,
-    said,
+    keyword_value,
 )
 from toolbench.mcp.snapshots.schema_diff.examples import example_of, others
 from toolbench.mcp.snapshots.schema_diff.limits import key_limits, list_limits
@@ -33,7 +33,7 @@ _KEY = "another"  # an undeclared key
 
 
 def object_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
-    """Yield how the parts of two objects differ."""
+    """Yield the differences in the parts of two objects."""
     old, new = before.properties, after.properties
     for name in old:
         if name in new:
@@ -73,7 +73,7 @@ def _base(node: Node) -> dict[str, Any]:
 def _removed(
     before: Node, after: Node, name: str, compare: Compare
 ) -> Iterator[Difference]:
-    """Say what became of a property that is not declared any more: another key, or nothing."""
+    """Yield the differences for a removed property, which may now match a rule for other keys."""
     other = _of_key(after, name)
     if other is not None:
         for each in compare(before.properties[name], other):
@@ -95,7 +95,7 @@ def _removed(
 
 
 def _of_key(node: Node, name: str) -> Node | None:
-    """Return what other keys are, where a schema says something of them."""
+    """Return the schema of the undeclared key *name*; None if it has no rule."""
     other = node.of_other_key(name)
     return None if other is None or other.is_blank else other
 
@@ -129,8 +129,8 @@ def _newly_required(before: Node, after: Node, name: str) -> Difference:
     return difference(
         "narrower",
         "required",
-        said(before, "required"),
-        said(after, "required"),
+        keyword_value(before, "required"),
+        keyword_value(after, "required"),
         f"{name!r} is {what}",
         refused=partial(_without, before, name),
     )
@@ -140,8 +140,8 @@ def _no_longer_required(before: Node, after: Node, name: str) -> Difference:
     return difference(
         "wider",
         "required",
-        said(before, "required"),
-        said(after, "required"),
+        keyword_value(before, "required"),
+        keyword_value(after, "required"),
         f"{name!r} can be left out now; it was required before",
         admitted=partial(_without, after, name),
     )
@@ -165,7 +165,7 @@ def _other_keys(before: Node, after: Node, compare: Compare) -> Iterator[Differe
 
 def _opened(before: Node, after: Node) -> Difference:
     keyword = "additionalProperties"
-    texts = said(before, keyword), said(after, keyword)
+    texts = keyword_value(before, keyword), keyword_value(after, keyword)
     if before.is_closed:
         text = "keys that are not declared are allowed now"
         return difference("new", keyword, *texts, text)
@@ -212,10 +212,10 @@ def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Differenc
 def _is_made_good(
     pattern: str, effect: Effect, before: Node, after: Node, compare: Compare
 ) -> bool:
-    """Tell whether another pattern says the same of all keys that match *pattern*.
+    """Tell whether another pattern has the same rule for all keys that match *pattern*.
 
-    Where keys without a rule are refused, a rule is made good by one for more keys that
-    takes all its values; elsewhere it has been there as one for more keys that took no others.
+    The other pattern must match at least the same keys. If keys without a rule are refused, it
+    must also accept all values of the rule; if they are allowed, it must accept no others.
     """
     is_dropped = pattern in before.patterns
     side, other = (before, after) if is_dropped else (after, before)
@@ -231,7 +231,7 @@ def _is_made_good(
 
 
 def _matching(source: Node, other: Node, pattern: str) -> Iterator[Any]:
-    """Yield objects of *source* with a key that matches *pattern*, of which *other* may say more."""
+    """Yield objects of *source* with a key that matches *pattern* in *source* or *other*."""
     rules = [n.patterns[pattern] for n in (source, other) if pattern in n.patterns]
     values = [example_of(rule) for rule in rules]
     values += [value for rule in rules for value in others(set(rule.types))]
@@ -240,7 +240,7 @@ def _matching(source: Node, other: Node, pattern: str) -> Iterator[Any]:
 
 
 def _keys(source: Node, other: Node, pattern: str) -> Iterator[str]:
-    """Yield keys that match *pattern*, first some that match no pattern of *other*."""
+    """Yield keys that match *pattern*, first those that do not match a pattern of *other*."""
     for excluded in other.patterns:
         with suppress(UndecidedError):
             key = text_beyond(pattern, excluded)
@@ -269,7 +269,7 @@ def _with_keys(node: Node, count: int) -> dict[str, Any]:
 
 
 def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
-    """Yield how the parts of two lists differ."""
+    """Yield the differences in the parts of two lists."""
     firsts = before.prefix_items, after.prefix_items
     for index in range(max(map(len, firsts))):
         has_item = [_takes(node, index) for node in (before, after)]
@@ -294,18 +294,18 @@ def _takes(node: Node, index: int) -> bool:
     most = node.limit("maxItems")
     if most is not None and index >= most:
         return False
-    return index < len(node.prefix_items) or said(node, "items") is not False
+    return index < len(node.prefix_items) or keyword_value(node, "items") is not False
 
 
 def _item_difference(before: Node, after: Node, index: int) -> Difference:
-    """Say that an item was allowed and is not now, or the other way round."""
+    """Return the difference that the item at *index* is allowed on one side only."""
     is_narrower = _takes(before, index)
     verb = "was allowed, and is not now" if is_narrower else "is allowed now"
     return difference(
         "narrower" if is_narrower else "wider",
         "items",
-        said(before, "items"),
-        said(after, "items"),
+        keyword_value(before, "items"),
+        keyword_value(after, "items"),
         f"item {index + 1} {verb}",
         refused=lambda: [_so_many(before, index + 1)],
         admitted=lambda: [_so_many(after, index + 1)],
@@ -316,7 +316,7 @@ def _rest(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
     index = max(len(before.prefix_items), len(after.prefix_items))
     has_item = [_takes(node, index) for node in (before, after)]
     if not all(has_item):
-        closed = [said(node, "items") is False for node in (before, after)]
+        closed = [keyword_value(node, "items") is False for node in (before, after)]
         if any(has_item) and closed[0] != closed[1]:
             yield _item_difference(before, after, index)
         return
@@ -347,7 +347,7 @@ def _put_item(node: Node, index: int, value: Any) -> Any:
         items.append(example_of(_item(node, len(items))))
     items[index] = value
     is_place = index < len(node.prefix_items)
-    if not is_place and said(node, "uniqueItems") is not True:
+    if not is_place and keyword_value(node, "uniqueItems") is not True:
         items[index:] = [value] * len(items[index:])
     return items
 

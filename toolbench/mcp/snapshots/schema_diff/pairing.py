@@ -1,4 +1,4 @@
-"""Which alternative of a union has become which, and which ones together take what one took."""
+"""Pair the old and new alternatives of a union, and find those that others cover."""
 
 from collections.abc import Iterable, Iterator
 from json import dumps
@@ -9,13 +9,13 @@ from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,
     REFUSES,
     Difference,
-    said,
+    keyword_value,
 )
 from toolbench.mcp.snapshots.schema_diff.equality import same
 from toolbench.mcp.snapshots.schema_diff.limits import end_of
 
 NUMBERS = ("integer", "number")
-"""The types of which one holds the other."""
+"""The number types; integers are a part of numbers."""
 _LIMITS = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
     | {"minLength", "maxLength"}
@@ -23,7 +23,7 @@ _LIMITS = frozenset(
 _SILENT = frozenset({"title", "description", "default", "examples", "type"})
 
 _Span = tuple[tuple[float, bool], tuple[float, bool]]
-"""Where it begins and ends, and whether it reaches beyond the ends: ordered by what is inside."""
+"""Start and end of a range, each with a mark of whether the limit is outside or inside."""
 
 
 def partners(
@@ -31,7 +31,7 @@ def partners(
     new: list[Node],
     differences: dict[tuple[Node, Node], list[Difference]],
 ) -> dict[Node, Node]:
-    """Return which of the *new* alternatives each of the *old* ones has become."""
+    """Return the most similar *new* alternative of each of the *old* ones."""
     scores = [
         (_likeness(one, other, differences[one, other]), -abs(i - j), one, other)
         for i, one in enumerate(old)
@@ -45,7 +45,7 @@ def partners(
 
 
 def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
-    """Return how much two alternatives are alike; 0: one did not become the other."""
+    """Return how similar two alternatives are; 0 means that they are no pair."""
     if not differences:
         return 100
     kinds = {one.type, other.type}
@@ -63,7 +63,7 @@ def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
 
 
 def _tags(node: Node) -> str:
-    """Return the constants that tell an alternative from the others, as text."""
+    """Return the constants that identify an alternative, as text."""
     tags = {
         name: part.values[0]
         for name, part in node.properties.items()
@@ -73,14 +73,14 @@ def _tags(node: Node) -> str:
 
 
 def keeps(differences: list[Difference], lost: frozenset[str]) -> bool:
-    """Tell whether none of *differences* has one of the effects *lost*."""
+    """Tell whether no difference has an effect in *lost*."""
     return not any(each.effect in lost for each in differences)
 
 
-def told(
+def remaining_losses(
     differences: list[Difference], *, refused: bool, admitted: bool
 ) -> Iterator[Difference]:
-    """Yield what matters of a pair of which other alternatives may make good the losses."""
+    """Yield the differences of a pair that other alternatives do not make up for."""
     for each in differences:
         loses = each.effect in REFUSES and not refused
         gains = each.effect in ("wider", "different") and not admitted
@@ -92,7 +92,7 @@ def told(
 
 
 def covered(nodes: Iterable[Node], others: list[Node]) -> set[Node]:
-    """Return which of *nodes*, numbers or texts, the *others* take whole when put together."""
+    """Return those of *nodes*, numbers or texts, whose values the *others* accept together."""
     return {node for node in nodes if _is_covered(node, others)}
 
 
@@ -111,13 +111,13 @@ def _is_covered(node: Node, others: list[Node]) -> bool:
 
 
 def _may_cover(other: Node, node: Node) -> bool:
-    """Tell whether *other* says nothing but limits, or what *node* says as well."""
+    """Tell whether *other* has only limits and keywords that *node* has too."""
     kinds = {"number", node.type} if node.type in NUMBERS else {"string"}
     return (
         other.type in kinds
         and not other.values
         and all(
-            key in _LIMITS | _SILENT or same(said(node, key), value)
+            key in _LIMITS | _SILENT or same(keyword_value(node, key), value)
             for key, value in other.schema.items()
         )
     )
@@ -132,7 +132,7 @@ def _span(node: Node) -> _Span:
 
 
 def _next(last: tuple[float, bool], *, is_whole: bool) -> tuple[float, bool]:
-    """Return where what follows the end *last* begins."""
+    """Return the start of the range that follows the end *last*."""
     value, is_inside = last
     if not is_whole or value == inf:
         return last

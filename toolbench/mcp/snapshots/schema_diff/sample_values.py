@@ -1,4 +1,4 @@
-"""A few whole values that a schema takes: to try one schema's values on another."""
+"""Make a few sample values of a schema, to try them on another schema."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 )
 
 ANOTHER = "Another Key 1"
-"""A key that hardly any schema declares."""
-_MOST = 60
-_OF_ONE = 8
-_DEPTH = 4
+"""A key that almost no schema declares."""
+_MOST = 60  # values of a schema
+_OF_ONE = 8  # values of one part
+_DEPTH = 4  # levels of parts
 
 
 def samples(node: Node) -> Iterator[Any]:
-    """Yield values that should fit *node*: the plainest, then each part of it in turn."""
+    """Yield values that should fit *node*: a simple one, then variations of each part."""
     yield from islice(_of(node, _DEPTH), _MOST)
 
 
@@ -35,7 +35,7 @@ def _of(node: Node, depth: int) -> Iterator[Any]:
 
 
 def _parts(node: Node) -> list[Node]:
-    """Return the alternatives that were made *node*, each a number or a text; else *node* itself."""
+    """Return the number or text alternatives merged into *node*, else *node* itself."""
     if node.type not in ("string", "integer", "number") or not node.merged:
         return [node]
     return merged_alternatives(node)

@@ -1,1 +1,1 @@
-"""Regular expressions of schemas, compared by the texts they match."""
+"""Compare regular expressions of schemas by the texts that they match."""

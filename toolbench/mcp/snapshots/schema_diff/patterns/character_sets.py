@@ -1,13 +1,13 @@
-"""Sets of characters, as ranges of their numbers."""
+"""Sets of characters, as ranges of code points."""
 
 from collections.abc import Iterable
 
 Characters = tuple[tuple[int, int], ...]
-"""The first and the last of each range."""
+"""Ranges of code points: the first and last of each."""
 
 _LAST = 0x10FFFF
 START, END = _LAST + 1, _LAST + 2
-"""Stand before and behind a text, for anchors to match."""
+"""Signs before and after a text, which anchors match."""
 ANY: Characters = ((0, _LAST),)
 _SURROGATES = 0xD800, 0xDFFF
 _BLANKS = (
@@ -21,7 +21,7 @@ CLASSES: dict[str, Characters] = {
     "s": _BLANKS,
     "line ends": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
 }
-"""What a letter behind a backslash stands for. Source: ECMA-262, which JSON Schema refers to."""
+"""The characters of `\\d`, `\\w` and `\\s`, by letter. Source: ECMA-262, as JSON Schema asks."""
 _PLAIN = "a0A-_ .,/:@x1"  # characters that a person likes to read
 
 
@@ -41,7 +41,7 @@ def complement(characters: Characters) -> Characters:
 
 
 def parts_of(sets: Iterable[Characters]) -> list[int]:
-    """Return a character of each part that *sets* cut all characters into, plain ones first."""
+    """Return one character for each part into which *sets* divide all characters, plain ones first."""
     cuts = {0, *(n for ranges in sets for a, b in ranges for n in (a, b + 1))}
     cuts |= {_SURROGATES[0], _SURROGATES[1] + 1}
     starts = sorted(cut for cut in cuts if cut <= _LAST)

@@ -1,7 +1,7 @@
-"""Regular expressions as sets of texts: which texts one matches that another does not.
+"""Find texts that one regular expression matches and another does not.
 
-It reads what JSON Schema recommends: characters, classes, groups, alternatives, repeats and
-anchors. What looks around (`(?=`), refers back or says more is left undecided.
+It reads the syntax that JSON Schema recommends: characters, classes, groups, alternatives,
+repeats and anchors. Lookarounds (`(?=`), back references and other syntax are undecided.
 """
 
 from collections import deque
@@ -20,16 +20,16 @@ from toolbench.mcp.snapshots.schema_diff.patterns.character_sets import (
     parts_of,
 )
 
-_MOST_STATES = 3_000
-_MOST_WORK = 50_000  # states that are looked at: some tenths of a second
+_MOST_STATES = 3_000  # states of one automaton
+_MOST_WORK = 50_000  # states to visit: some tenths of a second
 _LONGEST = 1_000  # characters of an expression
-_DEEPEST = 30  # groups inside of each other
-_MOST_REPEATS = 1_000
+_DEEPEST = 30  # levels of groups
+_MOST_REPEATS = 1_000  # repeats of one part
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 
 
 class UndecidedError(Exception):
-    """The expression says what is not understood here, or is too large."""
+    """The expression has syntax that is not supported here, or is too large."""
 
 
 def text_beyond(
@@ -39,12 +39,12 @@ def text_beyond(
 
     Args:
         pattern: The expression that matches it somewhere, as in JSON Schema.
-        other: The one that does not; None matches nothing.
-        least: The fewest characters it has.
-        most: The most characters it has.
+        other: The expression that must not match it; None matches no text.
+        least: The lowest number of characters.
+        most: The highest number of characters.
 
     Raises:
-        UndecidedError: If it cannot be told.
+        UndecidedError: If it cannot be decided.
     """
     one = _automaton(pattern)
     return _search(one, None if other is None else _automaton(other), least, most)
@@ -55,7 +55,7 @@ def text_beyond(
 
 @dataclass
 class _Automaton:
-    """States, the characters that lead from one to others, and the ways that take none."""
+    """States with edges: from state to state by characters, or without a character."""
 
     edges: list[list[tuple[Characters, int]]] = field(default_factory=list)
     empty: list[list[int]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Automaton:
         return len(self.edges) - 1
 
     def closure(self, states: set[int]) -> frozenset[int]:
-        """Return *states*, and those that are reached without a character."""
+        """Add to *states* all states that are reached without a character, and return them."""
         todo = list(states)
         while todo:
             for state in self.empty[todo.pop()]:
@@ -80,7 +80,7 @@ class _Automaton:
         return frozenset(states)
 
     def takes(self, states: frozenset[int]) -> bool:
-        """Tell whether a text may end in *states*."""
+        """Tell whether a text that leads to *states* matches."""
         return self.end in self.after(states, END)
 
     def after(self, states: frozenset[int], character: int) -> frozenset[int]:
@@ -92,7 +92,7 @@ class _Automaton:
 
 @lru_cache(maxsize=500)
 def _automaton(pattern: str) -> _Automaton:
-    """Return what matches *pattern* anywhere between a start and an end sign."""
+    """Return an automaton that matches *pattern* anywhere between a start and an end sign."""
     automaton = _Automaton()
     first, last = automaton.state(), automaton.state()
     start, end = _Parser(pattern, automaton).whole()
@@ -110,7 +110,7 @@ _NOTHING = _Automaton(edges=[[]], empty=[[]], end=-1)
 def _search(
     one: _Automaton, other: _Automaton | None, least: int, most: float
 ) -> str | None:
-    """Go through both at once, the shortest texts first."""
+    """Search both automata together, shortest texts first."""
     other = other or _NOTHING
     sets = [chars for a in (one, other) for row in a.edges for chars, _ in row]
     characters = parts_of(sets)
@@ -143,11 +143,11 @@ def _search(
 # --- reading ----------------------------------------------------------------------------
 
 _Piece = tuple[int, int]
-"""The states between which a part of the expression lies."""
+"""The start state and the end state of a part of the expression."""
 
 
 class _Parser:
-    """Reads one expression into an automaton."""
+    """A parser that adds one expression to an automaton."""
 
     def __init__(self, pattern: str, automaton: _Automaton) -> None:
         if len(pattern) > _LONGEST:
@@ -162,7 +162,7 @@ class _Parser:
         return piece
 
     def _next(self, *choices: str) -> str:
-        """Take the next character, or the one of *choices* that comes; empty if none does."""
+        """Take the next character, or the one of *choices* that follows; empty if none does."""
         if choices:
             sign = next((w for w in choices if self._text.startswith(w, self._at)), "")
         elif self._at < len(self._text):
@@ -219,7 +219,7 @@ class _Parser:
         return start, final
 
     def _counts(self) -> tuple[int, int | None]:
-        """Return how often the last atom comes, at least and at most; None: without end."""
+        """Return the lowest and highest number of repeats of the last atom; None: no limit."""
         sign = self._next("*", "+", "?", "{")
         known: dict[str, tuple[int, int | None]] = {"": (1, 1), "*": (0, None)}
         known |= {"+": (1, None), "?": (0, 1)}
@@ -280,7 +280,7 @@ class _Parser:
         negated = bool(self._next("^"))
         ranges: list[tuple[int, int]] = []
         while not self._next("]"):
-            if self._next("["):  # dialects read it in their own ways
+            if self._next("["):  # dialects differ here
                 raise UndecidedError
             first = self._member()
             if self._text[self._at : self._at + 1] == "-" and (
@@ -318,13 +318,13 @@ class _Parser:
                 raise UndecidedError from None
             return ((number, number),)
         if character.isalnum() and character not in _ESCAPED:
-            raise UndecidedError  # it refers back, or says something else
+            raise UndecidedError  # a back reference or other syntax
         plain = ord(_ESCAPED.get(character, character))
         return ((plain, plain),)
 
 
 def texts_matching(pattern: str, sizes: tuple[int, ...] = ()) -> Iterator[str]:
-    """Yield a short text that *pattern* matches, and one of each of *sizes*, as far as there are."""
+    """Yield a short text that *pattern* matches, and one of each of *sizes* if it exists."""
     try:
         short = text_beyond(pattern, None)
         if short is not None:

@@ -1,9 +1,9 @@
-"""The patterns of two places of schemas, held against each other."""
+"""Compare the patterns of two places of schemas."""
 
 from math import inf
 
 from toolbench.jsonschema.normal import Node
-from toolbench.mcp.snapshots.schema_diff.difference import said
+from toolbench.mcp.snapshots.schema_diff.difference import keyword_value
 from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     UndecidedError,
     text_beyond,
@@ -11,9 +11,9 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 
 
 def beyond(node: Node, other: Node) -> list[str]:
-    """Return texts that fit the pattern and the lengths of *node*, and not the pattern of *other*.
+    """Return texts that fit the pattern and lengths of *node*, but not the pattern of *other*.
 
-    None are returned if there are none; where it cannot be told, texts that may be some.
+    The list is empty if there are none. If this cannot be decided, the list has an empty text.
     """
     least, most = node.limit("minLength") or 0, node.limit("maxLength")
     pattern, excluded = _pattern(node), _pattern(other)
@@ -27,7 +27,7 @@ def beyond(node: Node, other: Node) -> list[str]:
 
 
 def is_within(pattern: str, other: str) -> bool:
-    """Tell whether *other* surely matches all that *pattern* matches."""
+    """Tell whether *other* certainly matches all texts that *pattern* matches."""
     try:
         return text_beyond(pattern, other) is None
     except UndecidedError:
@@ -35,5 +35,7 @@ def is_within(pattern: str, other: str) -> bool:
 
 
 def _pattern(node: Node) -> str:
-    pattern = said(node, "pattern")
-    return pattern if isinstance(pattern, str) else ""  # which matches everything
+    pattern = keyword_value(node, "pattern")
+    return (
+        pattern if isinstance(pattern, str) else ""
+    )  # the empty pattern matches every text
