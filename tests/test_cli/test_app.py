@@ -41,7 +41,7 @@ class TestNew:
     def test_a_refusal_is_one_sentence(self, tmp_path):
         """No traceback, exit code 1."""
         said = toolbench("new", "class", cwd=tmp_path, code=1)
-        assert said.startswith("'class' is no name")
+        assert said.startswith("'class' cannot be the name")
         assert said.count("\n") == 1
 
 
@@ -58,7 +58,7 @@ class TestLab:
         # JupyterLab may complain before it, of a package.json in a folder above
         assert said.endswith(
             f"{str(tmp_path / 'notes.txt')!r} is no notebook: "
-            "the name of one ends in .ipynb.\n"
+            "the name of a notebook ends in .ipynb.\n"
         )
 
     @pytest.mark.parametrize("arguments", [[], ["none.ipynb"]])

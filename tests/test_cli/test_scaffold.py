@@ -83,7 +83,9 @@ class TestRefusals:
     )
     def test_no_module_can_be_called_so(self, tmp_path, name):
         """A name that Python cannot import is refused before anything is written."""
-        with pytest.raises(ScaffoldError, match="no name for a Python module"):
+        with pytest.raises(
+            ScaffoldError, match="cannot be the name of a Python module"
+        ):
             scaffold(name, tmp_path)
         assert list(tmp_path.iterdir()) == []
 
@@ -96,14 +98,14 @@ class TestRefusals:
     @pytest.mark.parametrize("name", ["tests", "test_me"])
     def test_pytest_does_not_take_it_for_tests(self, tmp_path, name):
         """A name that pytest collects is refused, by name."""
-        with pytest.raises(ScaffoldError, match=f"pytest would take '{name}'"):
+        with pytest.raises(ScaffoldError, match=f"pytest would treat '{name}'"):
             scaffold(name, tmp_path)
 
     def test_what_is_there_is_kept(self, made):
         """Work is never overwritten."""
         definition = made.folder / "word_count/definition.py"
         definition.write_text("mine", encoding="utf-8")
-        with pytest.raises(ScaffoldError, match="there already"):
+        with pytest.raises(ScaffoldError, match="exists already"):
             scaffold("word_count", made.folder.parent)
         assert definition.read_text(encoding="utf-8") == "mine"
 

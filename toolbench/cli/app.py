@@ -1,4 +1,4 @@
-"""The commands, their arguments and what they print."""
+"""The commands of `toolbench`: their arguments and output."""
 
 import sys
 from pathlib import Path
@@ -26,11 +26,11 @@ console = Console(highlight=False, soft_wrap=True)
 def new(
     name: str, *, into: Annotated[Path, Parameter(name=["--into", "-d"])] = Path()
 ) -> int:
-    """Write a tool package to start from: the tool, a test and a notebook.
+    """Write a new tool package with a tool, a test and a notebook.
 
     Args:
-        name: The tool's name, as a Python module is called: `word_count`.
-        into: The folder that the package's folder is made in.
+        name: The tool's name, a name for a Python module: `word_count`.
+        into: The folder in which to make the folder of the package.
     """
     try:
         project = scaffold(name, into)
@@ -48,11 +48,11 @@ def new(
 
 @app.command
 def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
-    """Open JupyterLab on a notebook; without one, on a new one that lists your tools.
+    """Open JupyterLab on a notebook, by default on a new one that lists your tools.
 
     Args:
-        notebook: The notebook to open, which is in the folder JupyterLab will show.
-        browser: Whether to open it in a browser, or only to say its address.
+        notebook: The notebook to open; JupyterLab shows its folder.
+        browser: Whether to open a browser, or only print the address.
     """
     try:
         return open_lab(notebook, browser=browser)
@@ -74,23 +74,23 @@ def eval_(
     junit: Path | None = None,
     html: Path | None = None,
 ) -> int:
-    """Have models answer the cases of a file, and say how many calls are as expected.
+    """Test models on the cases of a file, and report how many calls are as expected.
 
-    The exit code is 0 if every model passes enough of its answers, 1 if one does not, and 2 if
-    answers did not come or something cannot be used. No tool is run.
+    The exit code is 0 if every model passes enough answers, 1 if one does not, and 2 if answers
+    are missing or an input cannot be used. No tool is run.
 
     Args:
-        file: The cases: a YAML file, as `Cases.write` and pydantic-evals write it.
-        tools: Where the tools are: `tools.py`, `package.module`, either with `:name,name`.
-        model: Who answers: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
-            (`.gguf`), `local`, or `module:name`; it may stand there several times.
-        api_key_env: The variable that holds the key of an address.
-        repeats: How many answers of each model to each case.
-        min_passed: Which share of the answers must pass, between 0 and 1.
-        save: A JSONL file with a line an answer: what is in it is not asked again.
-        max_cost: US dollars after which no more answers are asked for.
-        junit: Where to write JUnit XML.
-        html: Where to write the report as a page.
+        file: The cases, a YAML file of `Cases.write` or pydantic-evals.
+        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
+        model: The model: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
+            (`.gguf`), `local`, or `module:name`; the option may be repeated.
+        api_key_env: The environment variable with the API key for a URL.
+        repeats: The number of answers of each model to each case.
+        min_passed: The share of the answers that must pass, between 0 and 1.
+        save: A JSONL file with one answer per line; saved answers are not requested again.
+        max_cost: The limit in US dollars; above it no more answers are requested.
+        junit: The file for a JUnit XML report.
+        html: The file for the report as a page.
     """
     from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
 
@@ -151,13 +151,13 @@ def export(
 
 @app.command
 def connect(name: str) -> int:
-    """Let a client that starts commands use what a notebook serves: stdio to that, until it ends.
+    """Connect an MCP client over stdio to the tools that a notebook serves.
 
-    `%mcp serve` and `serve(tools)` say how clients are configured to start this. The address
-    and the token are read from a file that only you can read.
+    A client starts this command; `%mcp serve` and `serve(tools)` show its configuration. The
+    address and the token are in a file that only you can read.
 
     Args:
-        name: The name it is served by: `notebook`, if you gave none.
+        name: The name of the server; `notebook` if you gave no name.
     """
     from toolbench.serving.access import bridge  # noqa: PLC0415 - MCP takes seconds
 
@@ -172,7 +172,7 @@ def connect(name: str) -> int:
 
 @app.command
 def doctor() -> int:
-    """Say what is installed, which front ends will show widgets, and what cannot be used and why."""
+    """Check what is installed, which front ends show widgets, and what cannot be used and why."""
     results = checks.examine()
     console.print(checks.report(results))
     console.print(f"\n{checks.verdict(results)}", markup=False)
@@ -180,7 +180,7 @@ def doctor() -> int:
 
 
 def _typed(program: str) -> str:
-    """What to type for *program* of this environment, which may not be the active one."""
+    """Return the command for *program* of this environment, which may not be active."""
     ours = Path(sys.executable).with_name(program)
     return program if which(program) == str(ours) else str(ours)
 

@@ -1,4 +1,4 @@
-"""`toolbench doctor`: what is installed here, what will work and what will not, and why."""
+"""`toolbench doctor`: check the installation, and explain what will not work."""
 
 import os
 import platform
@@ -38,7 +38,7 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: `missing` limits what you can do, `broken` stops you."""
+    """The result of one check: `missing` limits what you can do, `broken` stops you."""
 
     subject: str
     state: State
@@ -46,7 +46,7 @@ class Check:
 
 
 def examine() -> list[Check]:
-    """Look at everything; nothing is started and nothing leaves the machine."""
+    """Run all checks; nothing is started and no data leaves the machine."""
     return [
         *_versions(),
         *_front_ends(),
@@ -58,7 +58,7 @@ def examine() -> list[Check]:
 
 
 def report(checks: list[Check]) -> Text:
-    """Return *checks* as lines for a terminal, aligned; a long detail is left to wrap."""
+    """Return *checks* as aligned lines for a terminal; long details may wrap."""
     subjects = [_line(check.subject) for check in checks]
     width = max(map(len, subjects))
     lines = (
@@ -73,17 +73,17 @@ def report(checks: list[Check]) -> Text:
 
 
 def _line(text: str) -> str:
-    """*text* in one line: names and addresses of servers may come with a project."""
+    """Return *text* on one line with control characters visible: a project may have written it."""
     return visible(" ".join(text.split()))
 
 
 def verdict(checks: list[Check]) -> str:
-    """Return the sentence to end with."""
+    """Return the last sentence of the report."""
     broken = [check.subject for check in checks if check.state == "broken"]
     if broken:
-        return f"Nothing will work well before this is mended: {', '.join(broken)}."
+        return f"Fix this first: {', '.join(broken)}."
     missing = sum(check.state == "missing" for check in checks)
-    rest = f"; not here, and you may never need it: {missing}" if missing else ""
+    rest = f"; not installed, and perhaps never needed: {missing}" if missing else ""
     return f"Everything that is needed is here{rest}."
 
 
@@ -125,7 +125,7 @@ def _front_ends() -> Iterator[Check]:
 
 
 def _kernels() -> Iterator[Check]:
-    """Say whether the kernel that notebooks start is this Python: it often is another."""
+    """Check that the kernel `python3` of notebooks is this Python: often it is another."""
     from jupyter_client.kernelspec import (  # noqa: PLC0415 - comes with ipykernel, slow
         KernelSpecManager,
         NoSuchKernel,
@@ -146,13 +146,13 @@ def _kernels() -> Iterator[Check]:
 
 
 def _same(one: str, other: str) -> bool:
-    # Not resolved: two environments' interpreters may be links to one file.
+    # Do not resolve links: the Pythons of two environments may link to one file.
     return Path(one).absolute() == Path(other).absolute()
 
 
 def _tools() -> Iterator[Check]:
     classes = (getattr(tools, name) for name in tools.__all__ if name.endswith("Tool"))
-    for tool in dict.fromkeys(classes):  # some have an older name as well
+    for tool in dict.fromkeys(classes):  # some also have an older name
         usable = tool.is_usable()
         detail = "" if usable is True else str(usable)
         yield Check(f"tool {tool.name}", "ok" if usable else "missing", detail)
@@ -174,7 +174,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _unset(entry: ServerEntry | None) -> str:
-    """Which environment variable *entry* waits for, if one."""
+    """Return an error if *entry* needs an environment variable that is not set; else empty."""
     try:
         _ = entry and entry.expanded(os.environ)
     except ServerError as error:

@@ -1,4 +1,4 @@
-"""`toolbench eval`: models answer the cases of a file, and the exit code says how well."""
+"""`toolbench eval`: test models on the cases of a file; the exit code shows the result."""
 
 import sys
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from toolbench.evals.trials.evaluation import evaluate
 from toolbench.llm.models import LocalModel, RecordedModel, as_model
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_MEASURED = 0, 1, 2
-"""The exit codes: enough answers passed; too few did; there were answers that did not come."""
+"""The exit codes: enough answers passed; too few passed; some answers are missing."""
 
 
 class EvalError(ToolbenchError):
-    """What was asked for on the command line cannot be evaluated."""
+    """A tool or model of the command line cannot be used."""
 
 
 def run_cases(
@@ -33,7 +33,7 @@ def run_cases(
     """Return the report of *models* on the cases of *file*, with *tools*.
 
     Raises:
-        ToolbenchError: If a part of it cannot be used; one sentence says which.
+        ToolbenchError: If a file, tool or model cannot be used; the message names it.
     """
     cases = Cases.read(file)
     definitions = [tool for spec in tools for tool in tools_of(spec)]
@@ -53,7 +53,7 @@ def run_cases(
 
 
 def _progress(text: str) -> None:
-    """Show *text* on one line of a terminal; in a log nothing but the estimate."""
+    """Show *text* on one line of a terminal; in a log, only the estimate."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
@@ -62,7 +62,7 @@ def _progress(text: str) -> None:
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:
-    """Return the exit code for *report*: each model must pass at least the share *min_passed*."""
+    """Return the exit code for *report*: each model must pass at least *min_passed*, a share."""
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED
     rates = [summary.passed for summary in report.summary.values()]
@@ -70,10 +70,10 @@ def exit_code(report: EvalReport, min_passed: float) -> int:
 
 
 def model_of(spec: str, api_key_env: str | None) -> Any:
-    """Return the model of an address, a recording, `local`, or `module:name`.
+    """Return the model of *spec*: a URL, a recording, weights, `local` or `module:name`.
 
     Raises:
-        EvalError: If it is none of these.
+        EvalError: If *spec* is none of these.
     """
     if spec.startswith(("http://", "https://")):
         return as_model(spec, api_key_env=api_key_env)

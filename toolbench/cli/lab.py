@@ -1,4 +1,4 @@
-"""`toolbench lab`: JupyterLab on one notebook, on the kernel of this very Python."""
+"""`toolbench lab`: open JupyterLab on a notebook, with a kernel of this Python."""
 
 import os
 import sys
@@ -12,22 +12,22 @@ _CELLS = ("%load_ext toolbench", "%tools")
 
 
 class LabError(ToolbenchError):
-    """JupyterLab cannot be opened on that notebook."""
+    """JupyterLab cannot open the notebook."""
 
 
 def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) -> int:
-    """Serve JupyterLab on *notebook* until it is stopped.
+    """Run JupyterLab on *notebook* until it is stopped.
 
     Args:
-        notebook: A notebook that exists; None is the one that `starter` makes here.
-        browser: Whether a browser is opened, or the address only printed.
-        root: The folder shown, one above the notebook; its own by default.
+        notebook: An existing notebook; None: the notebook of `starter` in this folder.
+        browser: Whether to open a browser, or only print the address.
+        root: The folder to show, which contains the notebook; by default its own folder.
 
     Returns:
         The exit code, 0.
 
     Raises:
-        LabError: There is no such notebook, it is none, or JupyterLab is not installed.
+        LabError: If the file does not exist or is no notebook, or JupyterLab is not installed.
     """
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
@@ -39,14 +39,16 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
         msg = f"There is no notebook {str(notebook)!r}."
         raise LabError(msg)
     if notebook.suffix != ".ipynb":
-        msg = f"{str(notebook)!r} is no notebook: the name of one ends in .ipynb."
+        msg = (
+            f"{str(notebook)!r} is no notebook: the name of a notebook ends in .ipynb."
+        )
         raise LabError(msg)
     use_own_kernel()
     folder = root or notebook.parent
     place = quote(notebook.relative_to(folder).as_posix())
     options = [
         f"--ServerApp.root_dir={folder}",
-        # As the default page, the notebook is also what the printed address opens.
+        # The printed address opens the default page: make it the notebook.
         f"--LabApp.default_url=/lab/tree/{place}",
     ]
     if not browser:
@@ -58,21 +60,21 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
 
 
 def use_own_kernel() -> None:
-    """Let `python3` mean the Python that runs this, whatever kernels a user has."""
+    """Make `python3` the kernel of this Python, also if the user has other kernels."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
     before = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = f"{own}{os.pathsep}{before}" if before else own
 
 
 def starter(folder: Path) -> Path:
-    """Return the notebook in *folder* that lists the tools, made when it is not there."""
+    """Return the starter notebook of *folder*, which lists the tools; make it if needed."""
     import nbformat  # noqa: PLC0415 - comes with JupyterLab
     from nbformat import v4  # noqa: PLC0415
 
     path = folder / _STARTER
     if not path.exists():
         cells = [v4.new_code_cell(source) for source in _CELLS]
-        # Without its name, JupyterLab asks which kernel to start.
+        # Without a kernel name, JupyterLab asks for one.
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         metadata = {"kernelspec": kernel}
         nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)

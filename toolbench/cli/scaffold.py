@@ -1,4 +1,4 @@
-"""`toolbench new`: a tool package in the layout of OpenHands' own tools, ready to be changed."""
+"""`toolbench new`: write a new tool package in the layout of OpenHands' own tools."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ _SUFFIX = ".tmpl"
 
 
 class ScaffoldError(ToolbenchError, ValueError):
-    """The package cannot be written: its name or its place does not do."""
+    """The package cannot be written: its name or its folder cannot be used."""
 
 
 @dataclass(frozen=True)
 class Scaffold:
-    """What was written."""
+    """A written package: its folder and its files."""
 
     folder: Path
     files: tuple[Path, ...]
@@ -32,10 +32,10 @@ class Scaffold:
 
 
 def scaffold(name: str, into: Path) -> Scaffold:
-    """Write the package *name* into a new folder of that name inside *into*.
+    """Write the package *name* to a new folder of this name in *into*.
 
     Raises:
-        ScaffoldError: The name is no name for a module, or the folder is there already.
+        ScaffoldError: If *name* cannot be a module name, or the folder exists already.
     """
     name = name.strip().replace("-", "_")
     _check_name(name)
@@ -43,7 +43,7 @@ def scaffold(name: str, into: Path) -> Scaffold:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        msg = f"{str(folder)!r} is there already: choose another name, or --into another folder."
+        msg = f"{str(folder)!r} exists already: choose another name, or another folder with --into."
         raise ScaffoldError(msg) from None
     except OSError as error:
         msg = f"{str(folder)!r} cannot be made: {error.strerror}."
@@ -63,13 +63,13 @@ def _check_name(name: str) -> None:
     if not (name.isidentifier() and name.isascii() and name[0].isalpha()) or iskeyword(
         name
     ):
-        msg = f"{name!r} is no name for a Python module: use letters, digits and _, as in 'word_count'."
+        msg = f"{name!r} cannot be the name of a Python module: use letters, digits and _, as in 'word_count'."
         raise ScaffoldError(msg)
     if name == "tests" or name.startswith("test_"):
-        msg = f"pytest would take {name!r} for tests: choose another, as in '{name.partition('_')[2] or 'my'}_tool'."
+        msg = f"pytest would treat {name!r} as tests: choose another name, as in '{name.partition('_')[2] or 'my'}_tool'."
         raise ScaffoldError(msg)
     if name in stdlib_module_names or find_spec(name) is not None:
-        msg = f"{name!r} would hide the module of that name: choose another, as in '{name}_tool'."
+        msg = f"{name!r} would hide the module of this name: choose another name, as in '{name}_tool'."
         raise ScaffoldError(msg)
 
 
