@@ -1,4 +1,4 @@
-"""Fakes for the tests of notebooks and agents that use tools."""
+"""A fake MCP server for tests of notebooks and agents."""
 
 from toolbench.testing.scripted_answers import HANG_UP, NEVER, InTurn, Raw, RpcError
 from toolbench.testing.server import FakeMCPServer

@@ -1,4 +1,4 @@
-"""The connection of one client to a fake server: what each message is answered with."""
+"""One client's connection to a fake server, which answers each of its messages."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -26,21 +26,21 @@ _QUESTION = "question"
 
 @dataclass(eq=False)
 class _Call:
-    """One call of a tool under way."""
+    """A running call of a tool."""
 
     received: ReceivedCall
     request_id: Any
-    """Which request the next answer goes to: in the newer protocol it changes with each round."""
+    """The request that gets the next answer; in the newer protocol each round has its own."""
     progress_token: Any
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     replies: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
 
 
 class FakeSession:
-    """One client's session with a fake server; all of it runs in the loop."""
+    """One client's session with a fake server; it runs in the background loop."""
 
     def __init__(self, script: Script, end: ServerEnd) -> None:
-        """Answer by *script* what comes in at *end*."""
+        """Answer the messages at *end* by *script*."""
         self._script = script
         self._end = end
         self._loop = asyncio.get_running_loop()
@@ -50,7 +50,7 @@ class FakeSession:
         self._ids = count(1)
 
     async def serve(self) -> None:
-        """Take what the client sends until the connection ends."""
+        """Handle the client's messages until the connection ends."""
         async with self._tasks:
             async for message in self._end:
                 self._take(message)
@@ -94,7 +94,7 @@ class FakeSession:
     # --- calls --------------------------------------------------------------------
 
     def _called(self, request_id: Any, params: dict[str, Any]) -> None:
-        """Start a call, or go on with one whose question the client has answered."""
+        """Start a call, or continue a call whose question the client has answered."""
         call = self._asking.pop(str(params.get("requestState")), None)
         if call is not None:
             self._calls[str(request_id)] = call
@@ -158,7 +158,7 @@ class FakeSession:
             call.received.was_cancelled = True
             call.scope.cancel()
 
-    # --- what a running tool says -------------------------------------------------
+    # --- messages of a running tool -----------------------------------------------
 
     def _progress(
         self, call: _Call, value: float, total: float | None, message: str
@@ -184,7 +184,7 @@ class FakeSession:
     async def _ask(
         self, call: _Call, message: str, schema: Mapping[str, Any]
     ) -> Answer:
-        """Ask the client's person: by a request, or in the newer protocol by an answer."""
+        """Ask the client's person: by a request, or in the newer protocol in an answer."""
         key = f"question-{next(self._ids)}"
         params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
         question = {"method": "elicitation/create", "params": params}
@@ -200,6 +200,6 @@ class FakeSession:
             self._calls.pop(str(call.request_id), None)
             self._answer(call.request_id, lambda: request)
         reply = await call.replies.get()
-        if not isinstance(reply, Mapping):  # an error: the client cannot ask a person
+        if not isinstance(reply, Mapping):  # an error: the client cannot ask
             return Answer("decline")
         return Answer(reply.get("action", "decline"), reply.get("content") or None)

@@ -1,4 +1,4 @@
-"""A fake server's script out of a recording: what was offered, and what calls were answered."""
+"""Answer requests to a fake server from a recording."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ _METHODS = frozenset({"resources/read", "prompts/get"})
 
 
 class RecordedAnswers:
-    """What the calls of one tool were answered, by their arguments, in the order recorded."""
+    """The recorded answers to calls of one tool, by their arguments, in the recorded order."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
-        """Answer by *exchanges*, calls of one tool."""
+        """Take *exchanges*, the recorded calls of one tool."""
         rounds = [e for e in exchanges if "requestState" not in e.params]
         self._last = {id(e): e.last for e in rounds}
         self._matcher = Matcher(rounds)
@@ -36,10 +36,10 @@ class RecordedAnswers:
 
 
 class RecordedReplies:
-    """What was answered to requests that call no tool, by their parameters, in the order recorded."""
+    """The recorded answers to other requests, by their parameters, in the recorded order."""
 
     def __init__(self, tape: Tape) -> None:
-        """Answer by the requests of *tape*."""
+        """Take the recorded requests of *tape*."""
         self._matcher = Matcher([e for e in tape.exchanges if e.method in _METHODS])
 
     def reply_to(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -55,17 +55,17 @@ class RecordedReplies:
 
 
 def _result_of(exchange: Exchange) -> Mapping[str, Any]:
-    """Return the result that *exchange* had.
+    """Return the recorded result of *exchange*.
 
     Raises:
-        RpcError: If it got an error, or no answer at all.
+        RpcError: If the answer was an error, or there was none.
     """
     response = without_numbers(exchange.response or {})
     if isinstance(result := response.get("result"), Mapping):
         return result
     error = response.get("error")
     if not isinstance(error, Mapping):
-        msg = "The request got no answer when it was recorded."
+        msg = "The recorded request got no answer."
         raise RpcError(msg, NOT_RECORDED)
     code = error.get("code")
     raise RpcError(

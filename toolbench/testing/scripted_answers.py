@@ -1,4 +1,4 @@
-"""What a fake server answers a call with, where a plain value does not say it."""
+"""Special answers of a fake server: errors, raw results, several answers, no answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,42 +12,42 @@ from toolbench.core.content import ImageContent, TextContent
 
 @dataclass(frozen=True)
 class Raw:
-    """The result of `tools/call` as it goes over the wire, be it as wrong as it may."""
+    """A result of `tools/call` that is sent unchanged, even if it is invalid."""
 
     result: Mapping[str, Any]
 
 
 class RpcError(Exception):
-    """A JSON-RPC error in place of a result. Give it as an answer, or raise it."""
+    """A JSON-RPC error instead of a result. Give it as an answer, or raise it."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
-        """Say *message*, under one of JSON-RPC's codes, with *data* that explains it."""
+        """Take *message*, a code of JSON-RPC, and *data* that explains the error."""
         super().__init__(message)
         self.code = code
         self.data = data
 
     @property
     def wire(self) -> dict[str, Any]:
-        """The error as JSON-RPC writes it."""
+        """The error in the form of JSON-RPC."""
         more = {} if self.data is None else {"data": self.data}
         return {"code": self.code, "message": str(self), **more}
 
 
 class InTurn:
-    """One answer after the other, a call each; the last one stays."""
+    """Several answers, one for each call; the last one is used for all later calls."""
 
     def __init__(self, first: Any, *more: Any) -> None:
-        """Answer with *first*, then with each of *more*."""
+        """Use *first*, then each of *more*."""
         self._left = [first, *more]
 
     def next(self) -> Any:
-        """Return the answer whose turn it is."""
+        """Return the next answer."""
         return self._left.pop(0) if len(self._left) > 1 else self._left[0]
 
 
 @dataclass(frozen=True)
 class _Fate:
-    """What becomes of a call instead of an answer."""
+    """The end of a call without an answer."""
 
     name: str = field(repr=False)
 
@@ -58,14 +58,14 @@ class _Fate:
 NEVER: Final = _Fate("NEVER")
 """The call is never answered: it ends when the client gives up."""
 HANG_UP: Final = _Fate("HANG_UP")
-"""The connection ends in the middle of the call, as that of a server that crashes."""
+"""The connection ends during the call, as if the server crashed."""
 
 
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
     """Return *answer* as the result of a `tools/call` of *tool*.
 
-    An exception is a failure the model reads about; an object or a list also becomes
-    structured content.
+    An exception becomes a failed call, whose text the model reads. An object or a list also
+    becomes structured content.
     """
     if isinstance(answer, Raw):
         return dict(answer.result)
@@ -86,7 +86,7 @@ def result_of(tool: str, answer: Any) -> dict[str, Any]:
 
 
 def _structured(value: Any) -> Any:
-    """What of *value* is data: blocks of content are not."""
+    """Return *value* as structured content; None if it has blocks of content."""
     items = value if isinstance(value, list | tuple) else [value]
     if any(isinstance(item, TextContent | ImageContent) for item in items):
         return None

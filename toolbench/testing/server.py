@@ -1,4 +1,4 @@
-"""A scripted MCP server in this process, for tests of whatever calls one."""
+"""A fake MCP server in this process, for tests of code that calls a server."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,9 +28,9 @@ _ANYTHING: dict[str, Any] = {"type": "object"}
 
 
 class FakeMCPServer:
-    """An MCP server that does what a test tells it to: no process, no network.
+    """A fake MCP server that a test controls: no process, no network.
 
-    Give it wherever a server is named: to `create_mcp_tools`, or to `connect` of a client.
+    Use it like any server: in `create_mcp_tools`, or in `connect` of a client.
 
     >>> from toolbench import current_run
     >>> from toolbench.mcp import create_mcp_tools
@@ -66,9 +66,9 @@ class FakeMCPServer:
         """Make a server without tools.
 
         Args:
-            name: What it calls itself.
-            era: The protocol it speaks: `modern` (2026-07-28) or `legacy` (2025-11-25).
-            instructions: How it wants to be used.
+            name: Its own name.
+            era: Its protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
+            instructions: Its instructions for use.
         """
         self._script = Script(name, era, instructions)
         self._ends: list[ServerEnd] = []
@@ -76,15 +76,16 @@ class FakeMCPServer:
 
     @classmethod
     def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
-        """Return a fake that offers and answers what a recorded server did.
+        """Return a fake with the offer and the answers of a recorded server.
 
-        Calls, resources that are read and prompts are answered by their parameters, in the order
-        recorded; what was not recorded is an error that names the nearest. More can be offered, and `calls` are kept, as with
-        any fake. To replay every message, logs and questions too, use `create_mcp_tools(replay=)`.
+        It answers calls, resources and prompts by their parameters, in the recorded order. A
+        request that was not recorded is an error that names the nearest one. You can add more to
+        the offer, and `calls` are kept, as with any fake. To replay every message, also logs and
+        questions, use `create_mcp_tools(replay=)`.
 
         Args:
             path: The recording, made by `%mcp connect --record` or `create_mcp_tools(record=)`.
-            server: Which server of it; it may be left out if there is one.
+            server: The server in the recording; needed if there are several.
 
         Raises:
             ServerError: If the file is no recording, or has no such server.
@@ -108,22 +109,22 @@ class FakeMCPServer:
 
     @property
     def name(self) -> str:
-        """What the server calls itself."""
+        """The server's own name."""
         return self._script.name
 
     @property
     def era(self) -> Era:
-        """The protocol it speaks."""
+        """Its protocol: `modern` or `legacy`."""
         return self._script.era
 
     @property
     def instructions(self) -> str:
-        """How it wants to be used."""
+        """Its instructions for use."""
         return self._script.instructions
 
     @property
     def calls(self) -> list[ReceivedCall]:
-        """The calls so far, in the order they came."""
+        """The calls so far, in their order."""
         return self._script.calls
 
     # --- the script ---------------------------------------------------------------
@@ -138,15 +139,15 @@ class FakeMCPServer:
         output_schema: Mapping[str, Any] | None = None,
         annotations: ToolAnnotations | None = None,
     ) -> None:
-        """Offer a tool *name* whose calls get *answer*; it replaces one of that name.
+        """Offer the tool *name*, whose calls get *answer*; it replaces a tool of this name.
 
         Args:
             name: The name of the tool.
             answer: Text, an image, anything that JSON can carry; an exception, for a call that
                 fails; `Raw`, `RpcError`, `NEVER`, `HANG_UP`; or `InTurn`, several of these.
-            description: What the model is told.
+            description: The description for the model.
             schema: The JSON Schema of the arguments; any object if left out.
-            output_schema: What the tool promises of its structured content.
+            output_schema: The JSON Schema of the structured content.
             annotations: Its hints.
         """
         offer = {
@@ -163,8 +164,8 @@ class FakeMCPServer:
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
 
-        It runs in a thread. `toolbench.current_run()` in it reports progress, logs, and asks
-        the client's person: `ask` is an elicitation. What it raises is a failed call.
+        It runs in a thread, where `toolbench.current_run()` reports progress, logs, and asks the
+        client's person: `ask` is an elicitation. An exception makes a failed call.
 
         Raises:
             RegistrationError: If it cannot be a tool, see `toolbench.tool`.
@@ -176,7 +177,7 @@ class FakeMCPServer:
         return function
 
     def remove(self, name: str) -> None:
-        """Offer the tool *name* no more.
+        """Stop offering the tool *name*.
 
         Raises:
             KeyError: If it is not offered.
@@ -187,12 +188,12 @@ class FakeMCPServer:
     def resource(
         self, uri: str, content: Any, *, mime_type: str = "text/plain", name: str = ""
     ) -> None:
-        """Offer *content* to be read at *uri*: text as it is, anything else as JSON."""
+        """Offer the resource *uri* with *content*: text as it is, other values as JSON."""
         self._script.add_resource(uri, content, mime_type, name)
         self.notify("notifications/resources/list_changed")
 
     def prompt(self, name: str, text: str, *, arguments: Sequence[str] = ()) -> None:
-        """Offer a prompt: *text*, with `{argument}` for each of its required *arguments*."""
+        """Offer the prompt *name*: *text* with `{argument}` for each required argument."""
         offer = {
             "name": name,
             "arguments": [{"name": each, "required": True} for each in arguments],
@@ -203,18 +204,18 @@ class FakeMCPServer:
     # --- while clients are connected ----------------------------------------------
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Send a notification to every connected client, from any thread."""
+        """Send a notification to every connected client; any thread may call this."""
         message = {"jsonrpc": "2.0", "method": method}
         for end in self._connected():
             end.send_soon({**message, **({"params": dict(params)} if params else {})})
 
     def hang_up(self) -> None:
-        """End every connection, as a server that crashes does; clients may come back."""
+        """End every connection, as if the server crashed; clients may connect again."""
         for end in self._connected():
             end.hang_up()
 
     def client_transport(self) -> "ClientTransport":
-        """Return what connects a client to this server: one for each connection."""
+        """Return a new transport to this server, for one connection."""
         from toolbench.mcp.wire.memory import (  # noqa: PLC0415 - the SDK takes seconds to load
             MemoryTransport,
         )

@@ -1,4 +1,4 @@
-"""What `current_run()` is inside a tool of a fake server: it speaks to the client."""
+"""The `current_run()` inside a tool of a fake server; it sends messages to the client."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ from toolbench.runs.questions import Answer, Question
 
 @dataclass(eq=False)
 class FakeRun:
-    """One call of a tool, as the tool sees it; it may be used from any thread."""
+    """The run of one call, for use inside the tool, in any thread."""
 
     put_question: Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
     tell_progress: Callable[[float, float | None, str], None]
@@ -30,7 +30,7 @@ class FakeRun:
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Send a progress notification, if the client asked for them."""
+        """Send a progress notification, if the client asked for progress."""
         self.tell_progress(value, total, message)
 
     def log(self, message: str, level: str = "info") -> None:
@@ -41,9 +41,9 @@ class FakeRun:
         """Ask the client's person by an elicitation; see `CurrentRun.ask`.
 
         Raises:
-            ToolbenchError: If called by a coroutine, whose loop would wait.
+            ToolbenchError: If a coroutine calls it: its loop would be blocked.
         """
-        with suppress(RuntimeError):  # there is none in a thread: as it should be
+        with suppress(RuntimeError):  # a thread without a loop is right
             asyncio.get_running_loop()
             msg = (
                 "ask() waits, and a coroutine must not: "
@@ -74,7 +74,7 @@ class FakeRun:
         return self._cancel_token.on_cancel(callback)
 
     def cancel(self) -> None:
-        """Cancel the call, for the tool to see."""
+        """Cancel the call, and call the callbacks of the tool."""
         for callback in self._cancel_token.request():
             callback()
 

@@ -1,4 +1,4 @@
-"""What a fake server offers, what it answers, and the calls it received."""
+"""The offer of a fake server, its answers, and the calls it received."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,32 +13,32 @@ Era = Literal["modern", "legacy"]
 
 @dataclass
 class ReceivedCall:
-    """One call that reached the server."""
+    """A call that the server received."""
 
     tool: str
     arguments: dict[str, Any]
     was_cancelled: bool = False
-    """Whether the client said that it does not wait any more."""
+    """Whether the client cancelled the call."""
 
 
 @dataclass(frozen=True)
 class _ScriptedTool:
-    """A listed tool, and what its calls are answered with."""
+    """A listed tool, with the answer to its calls."""
 
     definition: dict[str, Any]
     answer: Any
 
 
 class Script:
-    """The contents of one fake server, the same for every client."""
+    """The offer and the answers of one fake server, for all its clients."""
 
     def __init__(self, name: str, era: Era, instructions: str) -> None:
-        """Start with nothing on offer."""
+        """Start without tools, resources and prompts."""
         self.name = name
         self.era = era
         self.instructions = instructions
         self.calls: list[ReceivedCall] = []
-        """The calls so far, in the order they came."""
+        """The calls so far, in their order."""
         self._tools: dict[str, _ScriptedTool] = {}
         self._resources: dict[str, dict[str, Any]] = {}
         self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
@@ -53,7 +53,7 @@ class Script:
         self._tools[tool["name"]] = _ScriptedTool(tool, answer)
 
     def remove_tool(self, name: str) -> None:
-        """Offer the tool *name* no more.
+        """Stop offering the tool *name*.
 
         Raises:
             KeyError: If it is not offered.
@@ -61,13 +61,13 @@ class Script:
         del self._tools[name]
 
     def add_resource(self, uri: str, content: Any, mime_type: str, name: str) -> None:
-        """Offer *content* to be read at *uri*."""
+        """Offer the resource *uri* with *content*."""
         text = content if isinstance(content, str) else dumps(content)
         about = {"uri": uri, "name": name or uri, "mimeType": mime_type}
         self._resources[uri] = {**about, "text": text}
 
     def add_prompt(self, prompt: dict[str, Any], text: str) -> None:
-        """Offer the prompt described by *prompt*, which reads *text*."""
+        """Offer the prompt described by *prompt*, with *text*."""
         self._prompts[prompt["name"]] = prompt, text
 
     def add_recorded(
@@ -77,14 +77,14 @@ class Script:
         self._offered, self._replies = offered, replies
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return what is offered of a *part*: recorded, and added, which goes first."""
+        """Return the items of a *part*: recorded ones, replaced by *own* ones of the same name."""
         recorded = self._offered.get(part) or {}
         return list({**recorded, **own}.values())
 
-    # --- what clients are told ----------------------------------------------------
+    # --- answers to clients -------------------------------------------------------
 
     def described(self) -> dict[str, Any]:
-        """Return what the server says of itself to a new client."""
+        """Return the server's description for a new client."""
         changes = {"listChanged": True}
         capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
         if self._resources or self._has_recorded("resources", "templates"):
@@ -96,7 +96,7 @@ class Script:
         return {"serverInfo": info, "capabilities": capabilities, **about}
 
     def reply(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the result of a request that is no call of a tool.
+        """Return the result of a request other than a tool call.
 
         Raises:
             RpcError: If there is no such method, resource or prompt.
@@ -138,7 +138,7 @@ class Script:
         return {"messages": [{"role": "user", "content": content}]}
 
     def answer_to(self, call: ReceivedCall) -> Any:
-        """Keep *call*, and return the answer it gets: a value, or a tool to run.
+        """Add *call* to `calls`, and return its answer: a value, or a tool to run.
 
         Raises:
             RpcError: If the server has no such tool.
