@@ -1,4 +1,4 @@
-"""The patch tool as a model and a form see it: what goes in, what comes out, how it is made."""
+"""The definition of the patch tool: its action, observation and description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from toolbench.tools.files.text_diff import diff
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan", "*": "bold"}
 LETTERS = {"add": "A", "update": "M", "delete": "D"}
-"""What happened to a file, in one letter."""
+"""The letter for each kind of change to a file."""
 
 
 class ApplyPatchAction(Action):
@@ -28,7 +28,7 @@ class ApplyPatchAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The patch, its lines coloured."""
+        """The patch with coloured lines."""
         view = Text()
         for line in self.patch.splitlines():
             view.append(f"{line}\n", style=_STYLES.get(line[:1], "dim"))
@@ -36,7 +36,7 @@ class ApplyPatchAction(Action):
 
 
 class PatchedFile(BaseModel):
-    """What happened to one file."""
+    """The change of one file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,7 +47,7 @@ class PatchedFile(BaseModel):
 
 
 class Commit(BaseModel):
-    """What a patch changed, by the paths it names."""
+    """The changes of a patch, by the paths it names."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,7 @@ class Commit(BaseModel):
 
 
 class ApplyPatchObservation(Observation):
-    """What a patch changed."""
+    """The result of a patch: its changes, or why there are none."""
 
     message: str = Field(default="", description="What was done, or why nothing was.")
     fuzz: int = Field(
@@ -112,7 +112,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """Applies patches. Source of the format: OpenAI's `apply_patch`; of the names: OpenHands."""
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """The files of the patch: calls that change one of them run in order."""
+        """Return the files of the patch: calls that change the same file run in order."""
         files_in = getattr(self.executor, "files_in", None)
         if files_in is None:  # an executor of another library
             return DeclaredResources(declared=False)
@@ -125,10 +125,10 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its working directory is the only one patches may change.
-            workspace_root: The directory patches may change instead, links followed.
+            conv_state: Patches may change files in its working directory only.
+            workspace_root: The directory to use instead of it.
         """
-        from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             ApplyPatchExecutor,
         )
 

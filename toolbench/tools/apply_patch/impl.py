@@ -1,4 +1,4 @@
-"""The patch tool at work: read the patch, work everything out, then change all files together."""
+"""The executor of the patch tool: read a patch, prepare all changes, then make them together."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -34,14 +34,14 @@ class _Planned(NamedTuple):
 
 
 class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
-    """Applies patches inside one directory."""
+    """The executor of the patch tool; it changes files of one directory only."""
 
     def __init__(
         self, conv_state: Any = None, *, workspace_root: str | Path | None = None
     ) -> None:
         """Change files in the working directory of *conv_state*, or in *workspace_root*.
 
-        A path in the place of *conv_state* is the *workspace_root*.
+        If *conv_state* is a path, it is the *workspace_root*.
         """
         working_dir = working_dir_of(conv_state, workspace_root)
         self._places = Places(working_dir, working_dir)
@@ -50,9 +50,9 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def __call__(
         self, action: ApplyPatchAction, conversation: Any = None
     ) -> ApplyPatchObservation:
-        """Apply the patch of *action*, or say why nothing was changed."""
+        """Apply the patch of *action*, or return an error; then nothing was changed."""
         try:
-            # A patch that was begun is applied, or taken back, to the end.
+            # A cancelled patch is still completely applied or completely undone.
             return undisturbed(partial(self._apply, action.patch), lambda: None)
         except RunError as failure:
             message = str(failure)
@@ -61,10 +61,10 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         return ApplyPatchObservation.from_text(message, is_error=True, message=message)
 
     def files_in(self, patch: str) -> list[Path]:
-        """Return the files that *patch* names, as paths; none if it is no patch."""
+        """Return the paths of the files in *patch*; empty if it is not a patch."""
         try:
             files = parse(patch)
-        except RunError:  # the call will say so
+        except RunError:  # the call reports it
             return []
         names = [name for f in files for name in (f.path, f.move_to) if name]
         return [self.root / name for name in names]
@@ -97,7 +97,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def _entries(
         self, file: FilePatch, closing: ExitStack, undo: ExitStack
     ) -> tuple[Entry, Entry | None]:
-        """Where *file* is, and where it will be if it is moved; new directories are made."""
+        """Return the place of *file*, and its new place if it is moved; make new directories."""
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, make=is_new)

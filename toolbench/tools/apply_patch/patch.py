@@ -1,4 +1,4 @@
-"""Read a patch: which files it names, and what it wants to do to them."""
+"""Parse a patch into its files and their changes."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,10 +17,10 @@ _FILES: dict[str, Literal["add", "update", "delete"]] = {
 
 @dataclass(slots=True)
 class Part:
-    """A part of an update: the lines it was found by, and the lines before and after."""
+    """A part of an update: its headings, and its old and new lines."""
 
     number: int
-    """The line of the patch it begins in."""
+    """The line of the patch where it begins."""
     headings: list[str] = field(default_factory=list)
     lines: list[tuple[str, str]] = field(default_factory=list)
     """Sign and text of each line."""
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(slots=True)
 class FilePatch:
-    """What a patch wants to do to one file."""
+    """The change that a patch asks for in one file."""
 
     kind: Literal["add", "update", "delete"]
     path: str
@@ -44,10 +44,10 @@ class FilePatch:
 
 
 def parse(text: str) -> list[FilePatch]:
-    """Return what the patch *text* wants to do, file by file.
+    """Return the changes of the patch *text*, file by file.
 
     Raises:
-        RunError: If it is no patch; the sentence names the line.
+        RunError: If it is not a patch; the message names the line.
     """
     lines = text.replace("\r\n", "\n").strip().split("\n")
     if lines[0].strip() != _BEGIN or lines[-1].strip() != _END or len(lines) < 2:
@@ -82,7 +82,7 @@ def _file(line: str, number: int) -> FilePatch | None:
 
 
 def _read(file: FilePatch, line: str, number: int) -> None:
-    """Take *line* as the next one of what is said of *file*."""
+    """Add *line*, the next line of the patch, to *file*."""
     if file.kind == "delete":
         if line.strip():
             raise _wrong(number, line, "nothing may follow a deletion but another file")

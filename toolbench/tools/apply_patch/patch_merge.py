@@ -8,16 +8,18 @@ from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.textfile import TextFile
 
 _READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
-_RANGE = re.compile(r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*")  # of an ordinary diff
+_RANGE = re.compile(
+    r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*"
+)  # the heading of an ordinary diff
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Return the text of *file* with *parts* applied, and how many lines fitted only loosely.
+    """Apply *parts* to *file*; return its new text, and the number of inexact matches.
 
-    Lines that stay keep the white space they have in the file; new ones get its line ends.
+    Unchanged lines keep their white space in the file; new lines get its line ends.
 
     Raises:
-        RunError: If the lines of a part are not in the file, below those of the part before.
+        RunError: If the lines of a part are not in the file below the part before it.
     """
     lines = file.text.split("\n")
     bare = [line.removesuffix("\r") for line in lines]
@@ -54,7 +56,7 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index below the line that is, or else begins with, *heading*."""
+    """Return the index after the line that equals *heading*, or begins with it."""
     for fits in (str.__eq__, str.startswith):
         for index in range(at, len(bare)):
             if fits(bare[index].strip(), heading):
@@ -75,7 +77,7 @@ def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
 
 
 def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
-    """Say which line of *part* is the first that is not where it should be."""
+    """Return an error that names the first line of *part* that is not in its place."""
     old = [line.strip() for line in part.old]
     best, end = 0, at
     for start in range(at, len(bare)):

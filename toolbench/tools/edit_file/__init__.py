@@ -1,4 +1,4 @@
-"""The editor that has a model apply a draft to a part of a file."""
+"""The editor whose model applies a draft to a part of a file."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The editing of a file by a draft, as a model sees it."""
+"""The definition of `edit_file`: its action, observation and description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ class EditFileAction(Action):
 
 
 class EditFileObservation(Observation):
-    """What was changed."""
+    """The result of an edit: the text before and after it."""
 
     path: str | None = Field(default=None, description="The file.")
     old_content: str | None = Field(
@@ -54,7 +54,7 @@ class EditFileObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """What changed, line by line; for other results, the text."""
+        """The change, line by line; for other results, the text."""
         if self.is_error or self.old_content == self.new_content:
             return super().visualize
         head = Text.assemble(("edit ", "bold"), (self.path or "", "cyan"), "\n")
@@ -80,7 +80,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     """Edits a file by a draft. Source of the names: OpenHands, `edit_file`."""
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """The file: calls of one file run in order, whichever editors they are of."""
+        """Return the file: calls on one file run in order, also calls of different editors."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod
@@ -94,15 +94,15 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Whose working directory relative paths are explained by.
-            llm: The model that applies drafts, anything `as_model` takes. In the tools of an
-                agent it may be left out: then it is the agent's.
-            workspace_root: The only directory the tool may touch; all of them if left out.
+            conv_state: Its working directory is named in hints on relative paths.
+            llm: The model that applies drafts: any value that `as_model` takes. As a tool of
+                an agent, it can be left out: then the agent's model is used.
+            workspace_root: The only directory that the tool may use; all if left out.
 
         Raises:
             ToolbenchError: If there is no model.
         """
-        from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - the seeds' layout
+        from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - as in OpenHands
             EditFileExecutor,
         )
 

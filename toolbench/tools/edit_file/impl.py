@@ -1,4 +1,4 @@
-"""The editing by a draft at work: a model writes the part anew, the file editor writes the file."""
+"""The executor of `edit_file`: a model rewrites the part, the file editor writes the file."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ _UPDATED = re.compile(r"<updated>[ \t]*\r?\n(.*?)\r?\n?</updated>", re.DOTALL)
 
 
 class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
-    """Has a model apply drafts, and remembers the edits."""
+    """The executor of `edit_file`: a model applies drafts, and edits can be undone."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Apply drafts by *llm*, in the whole file system or only inside *workspace_root*."""
+        """Apply drafts with *llm*, in the whole file system or only inside *workspace_root*."""
         self._model: Model = as_model(llm)
         self._editor = FileEditorExecutor(conv_state, workspace_root=workspace_root)
 
     def __call__(
         self, action: EditFileAction, conversation: Any = None
     ) -> EditFileObservation:
-        """Write the part anew; nothing is changed unless all of it worked."""
+        """Rewrite the part of the file; if a step fails, nothing is changed."""
         try:
             return self._edited(action, conversation)
         except (RunError, ModelError) as failure:
@@ -57,21 +57,21 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return EditFileObservation.from_text(sentence, is_error=True, path=action.path)
 
     def undoes(self, action: EditFileAction) -> bool:
-        """Every edit can be taken back."""
+        """Return True: each edit can be undone."""
         return True
 
     def undo(self, action: EditFileAction) -> EditFileObservation:
-        """Take back what *action* itself did, if nothing edited its file since."""
+        """Undo the edit of *action*, if its file was not edited since."""
         return _as_ours(self._editor.take_back(action.path, action))
 
     def remembers(self, action: EditFileAction) -> bool:
-        """Tell whether the edit was made here, and can be taken back."""
+        """Tell whether this executor made the edit of *action* and can undo it."""
         return self._editor.remembers(action)
 
     def undo_recorded(
         self, action: EditFileAction, observation: Any
     ) -> EditFileObservation:
-        """Take back what another editor did for *action*, as its *observation* says."""
+        """Undo the edit that another editor made for *action*, by its *observation*."""
         return _as_ours(self._editor.undo_recorded(action, observation))
 
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
@@ -103,7 +103,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Return what the model makes of the part and the draft."""
+        """Return the new part, which the model makes from the old part and the draft."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (
@@ -127,7 +127,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
 
 
 def _part(action: EditFileAction, text: str) -> tuple[int, int]:
-    """Return the first and the last line of the part; the last before the first: nothing."""
+    """Return the first and last line of the part; an empty part ends before it begins."""
     total = line_count(text)
     if action.start == -1:
         return total + 1, total
@@ -149,7 +149,7 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of the file, ending as *before* did."""
+    """Return *after* with the line ends of the file, and ending in a line end like *before*."""
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

@@ -1,4 +1,4 @@
-"""Marks for the secrets of a file: a model edits around them, and they are put back."""
+"""Replace the secrets of a text by marks for a model, and put them back later."""
 
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS
@@ -7,10 +7,10 @@ from toolbench.tools.failure_sentence import RunError
 
 
 class SecretMarks:
-    """Stands in for the secrets in one text; each has a mark of its own."""
+    """Marks for the secrets in one text; each secret has its own mark."""
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:
-        """Make a mark for each of *secrets* that stands in *text*, however it is written there."""
+        """Make a mark for each of *secrets* that is in *text*, in any encoding."""
         self._redactor = NO_SECRETS if secrets is None else secrets.redactor
         data = text.encode(errors=_ANY)
         spans = self._redactor.spans(data)
@@ -23,16 +23,16 @@ class SecretMarks:
         self._before = text
 
     def put_in(self, text: str) -> str:
-        """Return *text* with marks in the place of secrets."""
+        """Return *text* with each secret replaced by its mark."""
         for secret in sorted(self._marks, key=len, reverse=True):
             text = text.replace(secret, self._marks[secret])
         return self._redactor.text(text)
 
     def taken_out(self, text: str) -> str:
-        """Return *text* with the secrets in the place of their marks.
+        """Return *text* with each mark replaced by its secret.
 
         Raises:
-            RunError: If there is a mark that stands for no secret of the part.
+            RunError: If a mark belongs to no secret of the part.
         """
         for secret, mark in self._marks.items():
             text = text.replace(mark, secret)

@@ -1,4 +1,4 @@
-"""The file editor as a model and a form see it: what goes in, what comes out, how it is made."""
+"""The definition of the file editor: its action, observation and description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,7 +52,7 @@ class FileEditorAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command and its path; for `str_replace`, what would change."""
+        """The command and its path, and the change that it asks for."""
         view = Text.assemble((self.command, "bold"), " ", (self.path, "cyan"))
         if self.view_range:
             view.append(f" lines {self.view_range[0]} to {self.view_range[1]}")
@@ -65,7 +65,7 @@ class FileEditorAction(Action):
 
 
 class FileEditorObservation(Observation):
-    """What a command showed or changed."""
+    """The result of a command: the text shown, or the change made."""
 
     command: Command = Field(description="The command that ran.")
     path: str | None = Field(default=None, description="The file it ran on.")
@@ -79,7 +79,7 @@ class FileEditorObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """What changed, line by line; for other results, the text."""
+        """The change, line by line; for other results, the text."""
         changed = self.old_content != self.new_content
         if self.is_error or not changed:
             return super().visualize
@@ -121,7 +121,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """The file: calls of one file run in order, whichever editors they are of.
+        """Return the file: calls on one file run in order, also calls of different editors.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """
@@ -137,11 +137,11 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Whose working directory relative paths are explained by.
-            workspace_root: The only directory the tool may touch, links followed; the whole
-                file system if left out.
+            conv_state: Its working directory is named in hints on relative paths.
+            workspace_root: The only directory that the tool may use, also through links; the
+                whole file system if left out.
         """
-        from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             FileEditorExecutor,
         )
 
@@ -165,6 +165,6 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         ]
 
 
-StrReplaceEditorAction = FileEditorAction  # the names of the seeds
+StrReplaceEditorAction = FileEditorAction  # the names in OpenHands
 StrReplaceEditorObservation = FileEditorObservation
 StrReplaceEditorTool = FileEditorTool

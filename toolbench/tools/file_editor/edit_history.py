@@ -1,4 +1,4 @@
-"""What files held before they were edited, so that edits can be taken back."""
+"""Keep the content of files before edits, so that edits can be undone."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,25 +7,25 @@ from threading import Lock
 from toolbench.tools.files.disk import Stamp
 
 DEPTH = 10
-"""How many edits of one file can be taken back."""
+"""The number of edits of one file that can be undone."""
 MAX_BYTES = 64 * 1024 * 1024
-"""How much is kept of all files together; the oldest edits are forgotten first."""
+"""Bytes kept of all files together; the oldest edits are forgotten first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: its bytes and stamp before (`None`: it was not there), its stamp after."""
+    """One edit of a file: its bytes and stamp before (`None`: no file), and its stamp after."""
 
     path: Path
     before: bytes | None
     stamp_before: Stamp | None
     left: Stamp | None
     action: object = None
-    """What asked for it."""
+    """The action that asked for the edit."""
 
 
 class History:
-    """The edits made by one editor, oldest first. They live as long as it does."""
+    """The edits of one editor, oldest first, kept as long as the editor."""
 
     def __init__(self) -> None:
         """Begin without edits."""
@@ -33,7 +33,7 @@ class History:
         self._lock = Lock()
 
     def add(self, edit: Edit) -> None:
-        """Remember *edit*, and forget the oldest ones that are too many or too much."""
+        """Add *edit*, and forget the oldest edits above DEPTH or MAX_BYTES."""
         with self._lock:
             self._edits.append(edit)
             of_file = [e for e in self._edits if e.path == edit.path]
@@ -43,12 +43,12 @@ class History:
                 del self._edits[0]
 
     def last(self, path: Path) -> Edit | None:
-        """Return the last edit of *path*, if one is remembered."""
+        """Return the last edit of *path*, or None."""
         with self._lock:
             return self._last(path)
 
     def has(self, action: object) -> bool:
-        """Tell whether an edit is remembered that *action* asked for."""
+        """Tell whether the history has an edit that *action* asked for."""
         with self._lock:
             return any(edit.action == action for edit in self._edits)
 
@@ -56,14 +56,12 @@ class History:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
-        """Drop *edit*, which was taken back and left the file with *stamp*.
+        """Remove *edit*, which was undone; the file has *stamp* now.
 
-        The edit before it can be taken back next, if no other program wrote between the two.
+        The edit before it can be undone next, if no other program wrote between the two.
         """
         with self._lock:
-            if (
-                edit in self._edits
-            ):  # unless edits of other files were too much meanwhile
+            if edit in self._edits:  # later edits of other files may have removed it
                 self._edits.remove(edit)
             previous = self._last(edit.path)
             if previous is not None and previous.left == edit.stamp_before:

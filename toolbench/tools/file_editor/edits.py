@@ -1,4 +1,4 @@
-"""Change a text: replace what occurs once, insert lines."""
+"""Change a text: replace a part that occurs once, or insert lines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _MAX_NAMED = 100  # line numbers named when a text occurs too often
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed text, where the new part lies in it, and what to say about it."""
+    """A changed text, with the position of the new part and a note about it."""
 
     text: str
     start: int
@@ -24,7 +24,7 @@ class Change:
 
     @property
     def surroundings(self) -> str:
-        """The new lines and some around them, numbered."""
+        """The new lines and some lines around them, with line numbers."""
         if not self.text:
             return "(the file is empty now)"
         end = max(self.end - self.text.endswith("\n", self.start, self.end), self.start)
@@ -34,7 +34,7 @@ class Change:
 def replacement(file: TextFile, old: str, new: str) -> Change:
     """Replace *old*, which occurs once, by *new*; line ends become those of the file.
 
-    If *old* occurs only without the white space around it, that is replaced, and said.
+    If *old* occurs only without the white space around it, that part is replaced, with a note.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -66,7 +66,7 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
 
 
 def insertion(file: TextFile, line: int, new: str) -> Change:
-    """Put *new* on lines of its own after *line*; 0 is the top.
+    """Insert *new* as own lines after *line*; 0 is the top.
 
     Raises:
         RunError: If the file has no such line.
@@ -85,7 +85,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield what *old* may mean, the likeliest first, and what to say if it does."""
+    """Yield the texts that *old* may mean, the likeliest first, each with a note."""
     bare = old.strip()
     for text, note in (
         (old, ""),

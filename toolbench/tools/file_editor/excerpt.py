@@ -1,21 +1,21 @@
-"""Show lines of a text with their numbers, as `cat -n` does, in a bounded number of characters."""
+"""Show lines of a text with line numbers, like `cat -n`, in a limited number of characters."""
 
 MAX_CHARACTERS = 16_000
-"""About the longest text a model is shown of a file."""
+"""About the highest number of characters of a file that a model gets at once."""
 _HALF = MAX_CHARACTERS // 2
-_NUMBER = 8  # what a number and a line end add to a line
-_STEP = 64 * 1024
+_NUMBER = 8  # characters that a number and a line end add to a line
+_STEP = 64 * 1024  # characters searched at once
 
 
 def line_count(text: str) -> int:
-    """Return how many lines *text* has; an unfinished last line is one."""
+    """Return the number of lines in *text*; a last line without a line end counts too."""
     return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
 def offset_of(text: str, line: int, start: int = 0) -> int:
-    """Return where *line* begins, counted from 1 at *start*; past the last, the end of *text*.
+    """Return the offset of *line*, counted from 1 at *start*, or the end of *text*.
 
-    Whole stretches are counted, not split: a search through 10 MB takes a few milliseconds.
+    It counts line ends without splitting: a search through 10 MB takes a few milliseconds.
     """
     lines_left = line - 1
     while lines_left and start < len(text):
@@ -27,7 +27,7 @@ def offset_of(text: str, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return what lies from *start*, in line *first*, to *end*, and some *lines* around it."""
+    """Return the text from *start*, in line *first*, to *end*, with *lines* lines around it."""
     begin = text.rfind("\n", 0, start) + 1
     for _ in range(min(lines, first - 1)):
         begin = text.rfind("\n", 0, begin - 1) + 1
@@ -40,8 +40,8 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
     """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
 
-    If they are too long, the middle is left out, and a note in its place says which lines
-    are missing and how to see them.
+    If they are too long, a note replaces the middle; it names the missing lines and says how to
+    see them.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:
@@ -61,7 +61,7 @@ def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
 
 
 def _forward(text: str, start: int, lines: int) -> int:
-    """Return where the line begins that is *lines* below the one of *start*."""
+    """Return the offset of the line that is *lines* lines below the line of *start*."""
     for _ in range(lines):
         start = text.find("\n", start) + 1
         if not start:
@@ -75,7 +75,7 @@ def _numbered(lines: list[str], first: int) -> str:
 
 
 def _fitting(lines: list[str]) -> list[str]:
-    """Return the first of *lines* that fit in half the space; at least one, or a piece."""
+    """Return the first of *lines* that fit in half of the space, at least one."""
     used = 0
     for index, line in enumerate(lines):
         used += len(line) + _NUMBER

@@ -1,4 +1,4 @@
-"""List a directory two levels deep, as a model sees it."""
+"""List a directory two levels deep, for a model."""
 
 import os
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from toolbench.tools.failure_sentence import readable, run_error
 from toolbench.tools.files.entry import Entry
 
 MAX_ENTRIES = 1_000
-"""The most entries that are listed."""
+"""The highest number of listed entries."""
 
 
 def listing(directory: Entry) -> str:
-    """Return the visible entries of *directory* and of its directories, a line each.
+    """Return the visible entries of *directory* and of its directories, one per line.
 
-    Directories end in `/`. Links are shown with where they lead, and not followed.
+    Directories end in `/`. Links are shown with their target, and not followed.
 
     Raises:
         RunError: If the directory itself cannot be read.
@@ -44,7 +44,7 @@ def _head(directory: str, hidden: int, total: int) -> str:
 
 
 def _lines(above: int, path: str, entry: os.DirEntry[str]) -> list[str]:
-    """The lines of *entry*, which is in the open directory *above* at *path*."""
+    """Return the lines for *entry*, which is in the open directory *above* at *path*."""
     if entry.name.startswith("."):
         return []
     if not entry.is_dir(follow_symlinks=False):

@@ -1,4 +1,4 @@
-"""The file editor at work: find the file, change its text, write it back."""
+"""The executor of the file editor: view, create and edit files, and undo edits."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
-    """Runs the commands of the file editor, one edit of a file at a time, and remembers edits."""
+    """The executor of the file editor; it makes one edit of a file at a time and keeps a history."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Work for *conv_state*, in the whole file system or only inside *workspace_root*.
+        """Work in the whole file system, or only inside *workspace_root* if it is given.
 
-        A path in the place of *conv_state* is the *workspace_root*.
+        If *conv_state* is a path, it is the *workspace_root*.
         """
         if isinstance(conv_state, str | Path):
             conv_state, workspace_root = None, workspace_root or conv_state
@@ -66,9 +66,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def _told(
         self, action: FileEditorAction, work: Callable[[], FileEditorObservation]
     ) -> FileEditorObservation:
-        """Return what *work* for *action* gives, or the sentence that says why it cannot be done."""
+        """Return the result of *work* for *action*, or an observation with its error."""
         try:
-            # An edit that was begun is ended, and a file that cannot be read holds nothing up.
+            # A cancelled edit still runs to its end, and a file that cannot be read blocks nothing.
             return undisturbed(work, lambda: None)
         except RunError as failure:
             sentence = str(failure)
@@ -79,24 +79,24 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
     def undoes(self, action: FileEditorAction) -> bool:
-        """Tell whether *action* is an edit, which can be taken back."""
+        """Tell whether *action* is an edit, which can be undone."""
         return action.command in ("create", "str_replace", "insert")
 
     def undo(self, action: FileEditorAction) -> FileEditorObservation:
-        """Take back what *action* itself did, if nothing edited its file since."""
+        """Undo the edit of *action*, if its file was not edited since."""
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Take back the edit of the file at *path* that *asked_by* asked for, if it was the last."""
+        """Undo the last edit of the file at *path*, if *asked_by* asked for it."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._told(undo, partial(self._undo, undo, asked_by))
 
     def remembers(self, asked_by: object) -> bool:
-        """Tell whether this editor made the edit that *asked_by* asked for, and can take it back."""
+        """Tell whether this editor has the edit of *asked_by* in its history and can undo it."""
         return self._history.has(asked_by)
 
     def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
-        """Take back what another editor did for *action*, as its *observation* says."""
+        """Undo the edit that another editor made for *action*, by its *observation*."""
         undo = FileEditorAction(command="undo_edit", path=action.path)
         return self._told(undo, partial(self._undo_recorded, undo, observation))
 
@@ -119,7 +119,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return _shown(action, _numbered(action, _text(path, snapshot.data)))
 
     def exists(self, action: FileEditorAction) -> bool:
-        """Tell whether there is something at the path of *action*."""
+        """Tell whether the path of *action* exists."""
         try:
             with self.places.entry(self.places.absolute(action.path)) as entry:
                 return entry.stat() is not None
@@ -127,10 +127,10 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             return False
 
     def read(self, action: FileEditorAction) -> TextFile:
-        """Return the text of the file of *action*, whose command is one that edits.
+        """Return the text of the file of *action*, an edit.
 
         Raises:
-            RunError: If there is no such file, or it is no text.
+            RunError: If there is no such file, or it is not text.
         """
         with self._existing(action) as entry:
             return _text(entry.raw_path, disk.read(entry).data)
@@ -155,7 +155,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def create(
         self, action: FileEditorAction, asked_by: object
     ) -> FileEditorObservation:
-        """Create the file of *action*; *asked_by* takes it back by `take_back`."""
+        """Create the file of *action*; `take_back` with *asked_by* undoes it."""
         return self._told(action, partial(self._create, action, asked_by))
 
     def _create(
@@ -214,15 +214,15 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         change: Callable[[TextFile], Change],
         asked_by: object = None,
     ) -> FileEditorObservation:
-        """Write what *change* makes of the file of *action*, and remember the edit.
+        """Change the file of *action* by *change*, and add the edit to the history.
 
         Args:
-            action: Says which file.
+            action: Names the file.
             change: Makes the new text.
-            asked_by: Who takes it back by `take_back`; *action* if left out.
+            asked_by: The key with which `take_back` undoes it; *action* if left out.
 
         Raises:
-            RunError: If there is no such file, or *change* raises it; nothing is changed then.
+            RunError: If there is no such file, or *change* raises it; then nothing is changed.
         """
         with self._existing(action) as entry, held(entry.path):
             disk_file = disk.read(entry)
@@ -306,7 +306,7 @@ def _text(path: Path, data: bytes) -> TextFile:
 
 
 def _image(data: bytes) -> ImageContent | None:
-    """Return *data* as an image; `None` if only its name says it is one."""
+    """Return *data* as an image; `None` if it is not one."""
     block = contents_of(data)[0]
     return block if isinstance(block, ImageContent) else None
 
@@ -340,4 +340,4 @@ def _shown(action: FileEditorAction, text: str) -> FileEditorObservation:
     )
 
 
-StrReplaceEditorExecutor = FileEditorExecutor  # the name of the seeds
+StrReplaceEditorExecutor = FileEditorExecutor  # the name in OpenHands

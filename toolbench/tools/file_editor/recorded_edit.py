@@ -1,4 +1,4 @@
-"""What is written down of an edit, for who takes it back without having made it."""
+"""Undo an edit from its recorded observation, without the editor that made it."""
 
 import re
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.textfile import TextFile
 
 _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
-"""What `readable` writes for a byte that is no text."""
+"""The escape that `readable` writes for a byte that is not text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedEdit:
-    """The text of a file before an edit (`None`: it was not there), and after it."""
+    """The text of a file before an edit (`None`: no file), and after it."""
 
     before: str | None
     after: str
 
     @classmethod
     def of(cls, observation: Any) -> Self:
-        """Return the edit that *observation* tells of.
+        """Return the edit that *observation* describes.
 
         Raises:
-            RunError: If it does not have both texts.
+            RunError: If it does not have the text.
         """
         after = getattr(observation, "new_content", None)
         if after is None:
@@ -33,10 +33,10 @@ class RecordedEdit:
         return cls(observation.old_content, after)
 
     def data_before(self, now: TextFile) -> bytes | None:
-        """Return what the file held before, whose text is *now*; `None` if it was not there.
+        """Return the old bytes of the file, whose text is *now*; `None` if it did not exist.
 
         Raises:
-            RunError: If something else changed it since, or if it cannot be known to the byte.
+            RunError: If the file was changed since, or its old bytes are not known exactly.
         """
         if MARK in f"{self.before}{self.after}":
             msg = "There was a secret in the text, which was not kept; nothing was undone."

@@ -1,1 +1,1 @@
-"""Files on disk, as the tools that edit them need them: found, read as text, written safely."""
+"""Find, read and safely write files, for the tools that edit them."""

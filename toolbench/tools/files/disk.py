@@ -1,4 +1,4 @@
-"""Read a file whole, and write it so that a full disk or a sudden end never costs a byte of it."""
+"""Read a whole file, and write it without data loss on a full disk or a sudden end."""
 
 import errno
 import os
@@ -13,12 +13,12 @@ from toolbench.tools.files.regular_file import read_up_to
 from toolbench.wording import counted
 
 MAX_BYTES = 10 * 1024 * 1024
-"""The largest file that is read or written."""
+"""The largest size, in bytes, of a file that is read or written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What changes whenever a file is written or replaced."""
+    """The data about a file that change when it is written or replaced."""
 
     device: int
     inode: int
@@ -33,7 +33,7 @@ class Stamp:
 
     @classmethod
     def from_stat(cls, info: os.stat_result) -> "Stamp":
-        """Return the stamp in what `stat` found."""
+        """Return the stamp in *info*, a result of `stat`."""
         return cls(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
 
 
@@ -46,14 +46,14 @@ class Snapshot:
 
 
 def read(entry: Entry) -> Snapshot:
-    """Return what the file at *entry* holds. Never waits for a device or a pipe.
+    """Return the content of the file at *entry*. Never wait for a device or a pipe.
 
     Raises:
         RunError: If it cannot be read, is no regular file, or is larger than MAX_BYTES.
     """
     path = readable(str(entry.raw_path))
     try:
-        _check_regular(entry.stat(), path)  # opening a device may do something
+        _check_regular(entry.stat(), path)  # opening a device may have an effect
         with entry.opened(os.O_RDONLY) as file:
             info = os.fstat(file)
             _check_regular(info, path)
@@ -90,17 +90,17 @@ def _all_of(file: int, path: str) -> bytes:
 
 
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
-    """Make the file at *entry* hold *data*, all or nothing; return its new stamp.
+    """Write *data* to the file at *entry*, all or nothing; return its new stamp.
 
-    The bytes go to a new file beside it with the same owner, group, mode and attributes,
-    which then takes its name. A reader sees the old file or the new one. A file that
-    has other names too, or whose likeness this user cannot give, is written where it is: it
-    stays what it is, but a reader may see half of it meanwhile. If this process is
-    killed in the middle of that, the old text is in a file `.toolbench-...` beside it.
+    The bytes go to a new file beside it, with the same owner, group, mode and attributes, which
+    then gets its name: a reader sees the old or the new file. The file is written in place if it
+    has other names too, or if this user cannot copy its owner or attributes. Then a reader may
+    see half of it, and if this process is killed during the write, a file `.toolbench-...`
+    beside it has the old text.
 
     Args:
         entry: The file.
-        data: What it will hold.
+        data: Its new content.
         expected: Its stamp when it was read; `None` if it must not exist yet.
 
     Raises:
@@ -115,14 +115,14 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
                 is_alike = fill(beside, data, like=entry)
                 check_unchanged(entry, expected)
                 if is_alike:
-                    # before others can have it, and change it
+                    # before others can change it
                     stamp = Stamp.of(beside)
                     put_in_place(beside, entry, is_new=expected is None)
                 else:
                     write_in_place(entry, data, beside)
                     stamp = Stamp.of(entry)
             finally:  # no half file is left behind
-                with suppress(OSError):  # the file itself is written, or is as it was
+                with suppress(OSError):  # the file itself is complete, old or new
                     beside.unlink(missing_ok=True)
         return stamp
     except OSError as error:
@@ -130,10 +130,10 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
 
 
 def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp | None:
-    """Make the file at *entry* hold *data* as `write` does, or be gone if that is `None`.
+    """Write *data* to the file at *entry* as `write` does, or remove it if *data* is `None`.
 
     Raises:
-        RunError: As `write`.
+        RunError: If it cannot be written, or was changed since it was read.
     """
     if data is not None:
         return write(entry, data, expected)
@@ -143,16 +143,16 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to the new file *beside*, like that at *like* if there is one.
+    """Write *data* to the new file *beside*, with the attributes of *like* if that exists.
 
     Returns:
-        Whether it can take the place of that: it has the same owner, group, mode and
-        attributes, and that has no other name.
+        Whether it can replace *like*: it has the same owner, group, mode and attributes, and
+        *like* has no other name.
     """
     info = like.stat()
     mode = (
         0o666 if info is None else 0o600
-    )  # never open to more people than the old one
+    )  # never readable by more people than the old file
     with beside.opened(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) as file:
         _write_all(file, data)
         if info is None:
@@ -166,10 +166,10 @@ def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
 
 
 def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
-    """Give the file *beside* the name *entry*; if *is_new*, over nothing that is there.
+    """Rename the file *beside* to *entry*; if *is_new*, do not replace an existing file.
 
     Raises:
-        OSError: If it cannot have the name.
+        OSError: If it cannot be renamed.
     """
     if is_new:
         try:
@@ -184,11 +184,11 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
 
 
 def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
-    """Make the file at *entry* hold *data* without replacing it; *beside* keeps the old text.
+    """Write *data* to the file at *entry* in place; *beside* keeps the old text meanwhile.
 
     Raises:
-        OSError: If it cannot; the file holds what it held.
-        RunError: The same, and that could not be put back: *beside* has it then.
+        OSError: If writing fails; the file has its old content.
+        RunError: If restoring the old content fails too; a file beside it has that content.
     """
     with entry.opened(os.O_RDWR) as file:
         old = _all_of(file, readable(str(entry.raw_path)))
@@ -196,7 +196,7 @@ def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
             _write_all(target, old)
         try:
             _overwrite(file, data)
-        except BaseException:  # also an interrupt: the file is not left half written
+        except BaseException:  # also an interrupt: do not leave the file half written
             _restore(file, old, entry, beside)
             raise
 
@@ -218,7 +218,7 @@ def _overwrite(file: int, data: bytes) -> None:
     size = os.fstat(file).st_size
     if len(data) > size and hasattr(os, "posix_fallocate"):
         try:
-            os.posix_fallocate(file, size, len(data) - size)  # is there room?
+            os.posix_fallocate(file, size, len(data) - size)  # check for free space
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise
@@ -234,10 +234,10 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def check_size(data: bytes) -> None:
-    """Check that *data* is not more than a file may hold.
+    """Check that *data* is not larger than MAX_BYTES.
 
     Raises:
-        RunError: If it is.
+        RunError: If it is larger.
     """
     if len(data) > MAX_BYTES:
         msg = f"Nothing was written: {counted(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
@@ -245,10 +245,10 @@ def check_size(data: bytes) -> None:
 
 
 def check_writable(entry: Entry) -> None:
-    """Check that *entry* may be written if it exists: a rename would not ask for that.
+    """Check the right to write *entry*, if it exists: a rename does not check that.
 
     Raises:
-        PermissionError: If it may not.
+        PermissionError: If this user may not write it.
     """
     if entry.stat() is not None and not os.access(
         entry.name, os.W_OK, dir_fd=entry.directory
@@ -257,10 +257,10 @@ def check_writable(entry: Entry) -> None:
 
 
 def check_unchanged(entry: Entry, expected: Stamp | None) -> None:
-    """Check that the file at *entry* still has the stamp *expected*; `None`: is not there.
+    """Check that the file at *entry* has the stamp *expected* (`None`: does not exist).
 
     Raises:
-        RunError: If it does not.
+        RunError: If the stamp differs.
     """
     if Stamp.of(entry) != expected:
         msg = (

@@ -1,4 +1,4 @@
-"""A place for a file that stays the same place even if links are moved meanwhile."""
+"""A name in an open directory: it stays the same place even if links change."""
 
 import errno
 import os
@@ -12,32 +12,32 @@ from typing import NamedTuple, Self
 
 from toolbench.tools.files.regular_file import WAITS_FOR_NOTHING
 
-_LINKS = 40  # followed at most, as the kernel does
+_LINKS = 40  # links followed at most, like the kernel
 _LONGEST = os.pathconf("/", "PC_PATH_MAX")  # bytes; no program opens a longer path
-# Linux: enough to look things up below a directory, without the right to list it.
+# Linux: enough to open files below a directory without the right to list it.
 _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 _SAFE = os.O_NOFOLLOW | WAITS_FOR_NOTHING
 
 Identity = tuple[int, int]
-"""The device and the number of a directory on it."""
+"""The device and the inode number of a directory."""
 
 
 class OutsideError(Exception):
-    """The path leads out of the directory it has to stay in."""
+    """The path leads out of the allowed directory."""
 
 
 class Entry:
-    """A name in an open directory, which need not exist. To be closed.
+    """A name in an open directory; a file of this name need not exist. Close it after use.
 
-    Everything is done by that directory's descriptor and that name. So a program that replaces a
-    directory of the path by a link, at whatever moment, does not lead us elsewhere.
+    All operations use the directory's descriptor and the name. So a program that replaces a
+    directory of the path by a link cannot lead us to another place.
     """
 
     def __init__(self, directory: int, path: Path, raw_path: Path) -> None:
-        """Take over *directory*, a descriptor.
+        """Take *directory*, a descriptor, and close it later.
 
         Args:
-            directory: Where the name is.
+            directory: The directory of the name.
             path: The directory's path and the name, without links.
             raw_path: The path that led here, for messages.
         """
@@ -46,7 +46,7 @@ class Entry:
         self.raw_path = raw_path
         self.name = path.name or "."
         self.new_folders: list[Entry] = []
-        """The directories that were made on the way."""
+        """The directories that were made for the path."""
 
     @classmethod
     def find(
@@ -57,23 +57,23 @@ class Entry:
         follow: bool = True,
         make: bool = False,
     ) -> Self:
-        """Return the entry that *path*, an absolute one, leads to.
+        """Return the entry of the absolute path *path*.
 
         Args:
             path: The path; links in it are followed one by one.
-            root: The directory in or below which the entry has to be, if any.
+            root: The directory that must contain the entry, if any.
             follow: Whether to follow the last name too, if it is a link.
-            make: Whether to make directories that are missing.
+            make: Whether to make missing directories.
 
         Raises:
-            OutsideError: If it is not in *root*; nothing was made then.
+            OutsideError: If it is not in *root*; then no directory was made.
             OSError: If a directory on the way is missing or cannot be searched.
         """
         walk = _Walk(root)
         try:
             walk.go(path, follow=follow, make=make)
             entry = cls(os.dup(walk.directory), walk.path, path)
-        except BaseException:  # also an interrupt: no new folder is left behind
+        except BaseException:  # also an interrupt: leave no new folder
             walk.unmake()
             raise
         finally:
@@ -103,13 +103,13 @@ class Entry:
         self.new_folders = []
 
     def unmake(self) -> None:
-        """Remove the directories that were made on the way, those that are empty."""
+        """Remove the directories that were made for the path, if they are empty."""
         for folder in reversed(self.new_folders):
             with suppress(OSError):
                 os.rmdir(folder.name, dir_fd=folder.directory)
 
     def stat(self) -> os.stat_result | None:
-        """Return what is there, a link not followed; `None` if nothing is."""
+        """Return the `stat` of the file, without following a link; `None` if there is none."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -117,21 +117,21 @@ class Entry:
 
     @property
     def identity(self) -> Identity | None:
-        """The identity of what is there."""
+        """The identity of the file; `None` if there is none."""
         return None if (info := self.stat()) is None else identity_of(info)
 
     def is_directory(self) -> bool:
-        """Tell whether it is a directory."""
+        """Tell whether the entry is a directory."""
         info = self.stat()
         return info is not None and stat.S_ISDIR(info.st_mode)
 
     def open(self, flags: int, mode: int = 0o600) -> int:
-        """Return a descriptor of the file; links are not followed, and nothing waits."""
+        """Open the file and return its descriptor, without following a link or waiting."""
         return os.open(self.name, flags | _SAFE, mode, dir_fd=self.directory)
 
     @contextmanager
     def opened(self, flags: int, mode: int = 0o600) -> Iterator[int]:
-        """Open the file, and close it."""
+        """Open the file for a `with` block."""
         file = self.open(flags, mode)
         try:
             yield file
@@ -139,11 +139,11 @@ class Entry:
             os.close(file)
 
     def opened_directory(self) -> AbstractContextManager[int]:
-        """Open the directory to list it, and close it."""
+        """Open the entry, a directory, for a `with` block that lists it."""
         return self.opened(os.O_RDONLY | os.O_DIRECTORY)
 
     def beside(self) -> "Entry":
-        """Return a free, hidden, short name in the same directory."""
+        """Return an entry with a free, hidden, short name in the same directory."""
         path = self.path.with_name(f".toolbench-{secrets.token_hex(8)}")
         return Entry(os.dup(self.directory), path, path)
 
@@ -156,15 +156,15 @@ class Entry:
                 raise
 
     def replace(self, target: "Entry") -> None:
-        """Move the file to *target*, over what is there."""
+        """Move the file to *target*, and replace an existing file."""
         here, there = self.directory, target.directory
         os.replace(self.name, target.name, src_dir_fd=here, dst_dir_fd=there)
 
     def link(self, target: "Entry") -> None:
-        """Make *target* another name of the file, where nothing is yet.
+        """Make *target* another name of the file.
 
         Raises:
-            OSError: If something is there, or the file system has no hard links.
+            OSError: If *target* exists, or the file system has no hard links.
         """
         here, there = self.directory, target.directory
         os.link(
@@ -182,7 +182,7 @@ class _Directory(NamedTuple):
 
 
 class _Walk:
-    """A way from the top of the file system downwards, one name at a time."""
+    """A walk from the root of the file system downwards, one name at a time."""
 
     def __init__(self, root: Identity | None) -> None:
         self.directory = os.open("/", _SEARCH)
@@ -194,7 +194,7 @@ class _Walk:
 
     @property
     def trail(self) -> list[Identity]:
-        """All the directories from the top to here."""
+        """All directories from the root of the file system to here."""
         return [self._top, *(directory.identity for directory in self._names)]
 
     @property
@@ -232,11 +232,11 @@ class _Walk:
             folder.close()
 
     def _link(self, name: str) -> Path | None:
-        """Return where *name* leads to if it is a link."""
+        """Return the target of *name* if it is a link, else None."""
         try:
             return Path(os.readlink(name, dir_fd=self.directory))
         except OSError as error:
-            if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or nothing
+            if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or no file
                 return None
             raise self._shown(error) from None
 
@@ -256,7 +256,7 @@ class _Walk:
         self._names.append(_Directory(name, identity_of(os.fstat(below))))
 
     def _make(self, name: str) -> None:
-        with suppress(FileExistsError):  # another program just did
+        with suppress(FileExistsError):  # another program just made it
             os.mkdir(name, dir_fd=self.directory)
             path = self.path / name
             self.new_folders.append(Entry(os.dup(self.directory), path, path))
@@ -275,10 +275,10 @@ class _Walk:
         return self._root is None or self._root in self.trail
 
     def _shown(self, error: OSError) -> Exception:
-        """Return the error to raise for *error*: it reveals nothing of what is outside the root."""
+        """Return the error to raise for *error*; it tells nothing about files outside the root."""
         return error if self._is_inside() else OutsideError()
 
 
 def identity_of(info: os.stat_result) -> Identity:
-    """Return what tells a file or directory from all others."""
+    """Return the identity of the file or directory with *info*."""
     return info.st_dev, info.st_ino

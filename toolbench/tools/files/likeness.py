@@ -1,4 +1,4 @@
-"""Give a new file what belongs to an old one beside its bytes: owner, group, mode, attributes."""
+"""Copy owner, group, mode and attributes of an old file to a new one."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ _NONE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 class UnlikeError(Exception):
-    """The new file cannot have what the old one has."""
+    """This user cannot give the new file the owner or attributes of the old one."""
 
 
 def make_alike(new: int, old: int) -> None:
@@ -17,7 +17,7 @@ def make_alike(new: int, old: int) -> None:
     Access control lists are among the attributes.
 
     Raises:
-        UnlikeError: If it cannot have one of them: this user may not give it.
+        UnlikeError: If this user may not set one of them.
     """
     old_info = os.fstat(old)
     new_info = os.fstat(new)
@@ -45,6 +45,6 @@ def _attributes(file: int) -> dict[str, bytes]:
     try:
         return {name: os.getxattr(file, name) for name in os.listxattr(file)}
     except OSError as error:
-        if error.errno in _NONE:  # the file system has none
+        if error.errno in _NONE:  # the file system has no attributes
             return {}
         raise

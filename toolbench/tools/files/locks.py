@@ -1,4 +1,4 @@
-"""One edit of a file at a time: in this process, and among all that lock files as it does."""
+"""Allow only one edit of a file at a time, in this process and among all that use `flock`."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ if sys.platform != "win32":
 
 PATIENCE = 10.0
 """Seconds to wait for another process that has locked a file."""
-_PAUSE = 0.005  # seconds between two looks at a locked file
+_PAUSE = 0.005  # seconds between two tries to lock a file
 
 _locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()  # while they are held
 _looking_up = Lock()
@@ -25,16 +25,16 @@ _looking_up = Lock()
 
 @contextmanager
 def held(*paths: Path) -> Iterator[None]:
-    """Have the files at *paths*, without links, for oneself: what is read stays until written.
+    """Lock the files at *paths*, which have no links, so that they stay the same until written.
 
-    Those wait for each other who ask here, in any process and by any name of a file: it is
-    locked by `flock`. See `disk.check_unchanged` for all others. Where a file cannot be locked
-    (it does not exist yet, its file system or this platform has no locks), only this process waits.
+    `flock` locks them for all processes that use this function, under any name of a file; for
+    other programs see `disk.check_unchanged`. If a file cannot be locked (it does not exist yet,
+    or there are no locks on its file system or platform), only this process waits.
 
     Raises:
-        RunError: If another process has one of them locked for longer than PATIENCE.
+        RunError: If another process locks one of them for longer than PATIENCE.
     """
-    # in one order, so that no two wait for each other
+    # always in the same order, so that there is no deadlock
     ordered = sorted(set(paths))
     with ExitStack() as stack:
         for path in ordered:
@@ -53,7 +53,7 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
     due = monotonic() + PATIENCE
     with ExitStack() as stack:
         while (locked := _locked_elsewhere(paths, stack)) is not None:
-            stack.close()  # who waits holds nothing, so that no two wait for each other
+            stack.close()  # hold no lock while waiting: no deadlock
             if monotonic() > due:
                 msg = (
                     f"{readable(str(locked))} is locked by another program; nothing was "
@@ -65,21 +65,17 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
 
 
 def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
-    """Lock the files at *paths* until *stack* ends; return the first that is not to be had."""
+    """Lock the files at *paths* until *stack* ends; return the first that cannot be locked."""
     ours: set[tuple[int, int]] = set()
     for path in paths:
-        with suppress(
-            OSError
-        ):  # nothing is there, or not for us: the edit itself says so
+        with suppress(OSError):  # no file, or no permission: the edit reports it
             file = open_regular(str(path))
             stack.callback(os.close, file)
             inode = _inode(os.fstat(file))
             if inode in ours:
                 continue  # another name of the same file
             if not _lock(file, stack) or _inode(path.stat()) != inode:
-                return (
-                    path  # or somebody put another file in its place before we had it
-                )
+                return path  # or another file replaced it before the lock
             ours.add(inode)
     return None
 
@@ -89,7 +85,7 @@ def _inode(info: os.stat_result) -> tuple[int, int]:
 
 
 def _lock(file: int, stack: ExitStack) -> bool:
-    """Lock the open *file* until *stack* ends, if it can be locked; return False if another has it."""
+    """Lock the open *file* until *stack* ends; return False if another process locks it."""
     if sys.platform == "win32":
         return True
     try:
@@ -98,6 +94,6 @@ def _lock(file: int, stack: ExitStack) -> bool:
         return False
     except OSError:  # a file system without locks
         return True
-    # said, since closing does not unlock what a forked child has open too
+    # explicit, because closing does not unlock a file that a forked child has open too
     stack.callback(fcntl.flock, file, fcntl.LOCK_UN)
     return True

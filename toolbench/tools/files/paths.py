@@ -1,4 +1,4 @@
-"""Which file a model means by a path, and whether it may have it."""
+"""Resolve the paths that a model gives, and refuse paths outside the workspace."""
 
 import os
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return the directory tools work in: *folder*, else the state's, else the current one.
+    """Return the working directory of tools: *folder*, else the state's, else the current one.
 
-    A path may stand in the place of a state, as the OpenHands SDK's executors take it.
+    *conv_state* may also be a path, as in the OpenHands SDK's executors.
 
     Raises:
-        ValueError: If it can be no path.
+        ValueError: If the directory cannot be a path.
     """
     if folder is None and isinstance(conv_state, str | Path):
         folder = conv_state
@@ -27,10 +27,10 @@ def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
 
 
 def check_directory(directory: str | Path) -> None:
-    """Check that *directory*, an option of a tool, can be a path at all.
+    """Check that *directory*, an option of a tool, can be a path.
 
     Raises:
-        ValueError: If it has characters no path can have.
+        ValueError: If it has characters that no path can have.
     """
     if not _can_be_path(directory):
         msg = (
@@ -41,10 +41,10 @@ def check_directory(directory: str | Path) -> None:
 
 
 def check_path(path: str) -> None:
-    """Check that *path* can be one at all.
+    """Check that *path* can be a path.
 
     Raises:
-        RunError: If it is empty, or has characters no path can have.
+        RunError: If it is empty, or has characters that no path can have.
     """
     if not path or not _can_be_path(path):
         msg = f"{path!r} is no path. Give the path of a file."
@@ -59,18 +59,18 @@ def _can_be_path(path: str | Path) -> bool:
 
 
 def resource_of(path: str | Path) -> str:
-    """Return the name of the file at *path* among `DeclaredResources`, its links followed."""
+    """Return the resource name of the file at *path* for `DeclaredResources`, without links."""
     try:
         return f"file:{os.path.realpath(path)}"
-    except (OSError, ValueError):  # no path: the call will say so
+    except (OSError, ValueError):  # not a path: the call reports it
         return f"file:{path}"
 
 
 class Places:
-    """Paths as seen from a working directory, and confined to a root if there is one."""
+    """A resolver of paths for a working directory, limited to a root if there is one."""
 
     def __init__(self, working_dir: Path, root: Path | None = None) -> None:
-        """Resolve paths for *working_dir*; refuse what is outside *root*, links followed."""
+        """Resolve paths for *working_dir*; follow links, and refuse paths outside *root*."""
         self.working_dir = working_dir
         self.root = None if root is None else Path(os.path.realpath(root))
 
@@ -78,7 +78,7 @@ class Places:
         """Return *path*, which must be absolute.
 
         Raises:
-            RunError: If it is relative, or no path at all.
+            RunError: If it is relative, or not a path.
         """
         check_path(path)
         absolute = Path(path)
@@ -88,10 +88,10 @@ class Places:
         return absolute
 
     def entry(self, path: Path, *, follow: bool = True, make: bool = False) -> Entry:
-        """Return the place that *path* leads to; see `Entry.find`. It is to be closed.
+        """Return the entry of *path*; see `Entry.find`. Close it after use.
 
         Raises:
-            RunError: If it is outside the root; nothing outside it was made or opened.
+            RunError: If it is outside the root, where no file was made or opened.
             OSError: If a directory on the way is missing or cannot be searched.
         """
         try:
@@ -112,7 +112,7 @@ class Places:
             raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
-        """Return what to say of *path*, which does not exist: with what may have been meant."""
+        """Return the error for *path*, which does not exist, with similar paths that exist."""
         near = [
             readable(str(candidate))
             for candidate in (
@@ -132,7 +132,7 @@ class Places:
         return f" Paths begin with /: the working directory is {readable(str(self.working_dir))!r}."
 
     def _may_be_meant(self, path: Path) -> bool:
-        """Tell whether *path* exists; what is outside the root is never told."""
+        """Tell whether *path* exists; False for all paths outside the root."""
         try:
             with self.entry(path) as entry:
                 return entry.stat() is not None

@@ -1,36 +1,36 @@
-"""Open a file only if it is a regular one, and never wait for what it holds."""
+"""Open and read regular files only, without ever waiting for a pipe or a device."""
 
 import errno
 import os
 import stat
 
 WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Flags: no writer of a pipe is waited for, no terminal becomes that of this process."""
+"""Flags to open a file without waiting for a pipe or becoming attached to a terminal."""
 _PART = 256 * 1024
-"""Bytes that are read at once: as much memory is taken, however short the file."""
+"""Bytes of one read; each read takes this much memory, even for a short file."""
 
 
 def open_regular(path: str) -> int:
     """Return a descriptor to read the file at *path*; links are followed.
 
     Raises:
-        OSError: If it cannot be opened, or is no regular file: a pipe or a device may never end.
+        OSError: If it cannot be opened, or is not a regular file: a pipe may never end.
     """
     file = os.open(path, os.O_RDONLY | WAITS_FOR_NOTHING)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", path)
-    except BaseException:  # also an interrupt: the descriptor is not lost
+    except BaseException:  # also an interrupt: close the descriptor
         os.close(file)
         raise
     return file
 
 
 def read_regular(path: str, most: int) -> bytes:
-    """Return what the file at *path* holds, *most* bytes at the most.
+    """Return the content of the file at *path*, which may have up to *most* bytes.
 
     Raises:
-        OSError: As `open_regular`; if nothing is there to read yet; if it holds more.
+        OSError: If it cannot be opened or read, is not a regular file, or is larger.
     """
     file = open_regular(path)
     try:
@@ -45,8 +45,8 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, or the first *most* bytes of it.
 
-    The files of /proc do not say how long they are, and some have no end. So it is read in
-    parts: a short file takes no more memory than it needs.
+    Files of /proc report no size, and some have no end. So the file is read in parts, and a
+    short file does not take much memory.
 
     Raises:
         OSError: If it cannot be read.

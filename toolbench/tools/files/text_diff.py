@@ -1,4 +1,4 @@
-"""Show how a text changed, line by line, for a person."""
+"""Show the changes of a text line by line, for a person."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -6,17 +6,17 @@ from difflib import SequenceMatcher
 from rich.text import Text
 
 CONTEXT = 2
-"""How many unchanged lines are shown around a change."""
+"""The number of unchanged lines shown around a change."""
 MAX_LINES = 200
-"""The most lines a diff shows."""
-_MAX_COMPARED = 2_000  # matching is quadratic: longer changes show as all old, all new
+"""The highest number of lines in a diff."""
+_MAX_COMPARED = 2_000  # lines; matching is quadratic, so a longer change is shown as all old, all new
 _STYLES = {"-": "red", "+": "green", " ": "dim"}
 
 _Change = tuple[str, int, int, int, int]
 
 
 def diff(old: str, new: str) -> Text:
-    """Return what changed from *old* to *new*: line numbers, `-` and `+`, context around."""
+    """Return the diff from *old* to *new*, with line numbers, `-`, `+` and context."""
     view = Text()
     for index, (sign, number, line) in enumerate(_lines(_split(old), _split(new))):
         if index == MAX_LINES:

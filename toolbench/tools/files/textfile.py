@@ -1,4 +1,4 @@
-"""Text as it lies in a file: decoded for editing, and encoded back without losing a byte."""
+"""Decode the text of a file for editing, and encode it without changing other bytes."""
 
 import codecs
 import re
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from toolbench.tools.failure_sentence import RunError
 
-_BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
+_BOMS = (  # UTF-32 first: its mark begins with the mark of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -14,20 +14,20 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ASCII = "".join(map(chr, range(128)))
-_SAMPLE = 64 * 1024
-_FEW = 30  # words with accents that say little of the language
+_SAMPLE = 64 * 1024  # bytes used to guess an encoding
+_FEW = 30  # words with accents: fewer are not enough to guess the language
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _FOREIGN = re.compile("[^\0-\x7f\udc80-\udcff]")
 
 
 class BinaryError(ValueError):
-    """The bytes are no text."""
+    """The bytes are not text."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The text of a file, and how to write it: encoding, byte order mark, line ends."""
+    """The text of a file, with its encoding and byte order mark for writing."""
 
     text: str = ""
     encoding: str = "utf-8"
@@ -36,15 +36,15 @@ class TextFile:
 
     @property
     def newline(self) -> str:
-        r"""The line end the whole file uses: `\r\n` if it uses nothing else."""
-        if "\r" not in self.text:  # found out much faster than counted
+        r"""The line end of the file: `\r\n` if it has no other one, else `\n`."""
+        if "\r" not in self.text:  # much faster than counting
             return "\n"
         crlf = self.text.count("\r\n")
         return "\r\n" if crlf and crlf == self.text.count("\n") else "\n"
 
     @property
     def traits(self) -> str:
-        """What is unusual about the file, for a reader: `, cp1252, CRLF line ends`."""
+        """The unusual properties of the file, as text: `, cp1252, CRLF line ends`."""
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
         unusual += ["some bytes are no UTF-8"] * (self.errors != "strict")
@@ -52,10 +52,10 @@ class TextFile:
         return "".join(f", {trait}" for trait in unusual)
 
     def encode(self, text: str) -> bytes:
-        """Return the bytes of *text*, written as this file is.
+        """Return the bytes of *text* in the encoding of this file.
 
         Raises:
-            RunError: If the encoding has no place for a character.
+            RunError: If the encoding does not have a character.
         """
         try:
             return self.bom + text.encode(self.encoding, self.errors)
@@ -69,10 +69,10 @@ class TextFile:
 
 
 def decode(data: bytes) -> TextFile:
-    """Return the text that *data* is: by its mark, as UTF-8, or by a guess that loses nothing.
+    """Decode *data* by its mark, as UTF-8, or by a guess that loses no byte.
 
     Raises:
-        BinaryError: If it is none.
+        BinaryError: If it is not text.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -107,7 +107,7 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Name the likeliest encoding that contains ASCII; latin-1 fits everything."""
+    """Return the likeliest encoding that contains ASCII, or latin-1, which fits all bytes."""
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )
@@ -118,12 +118,12 @@ def _guess(data: bytes) -> str:
     best = from_bytes(data[:_SAMPLE]).best()
     likely = "latin-1" if best is None else best.encoding
     if not is_multi_byte_encoding(likely) and _is_sprinkled(data[:_SAMPLE]):
-        return "cp1252"  # too few accents to tell by: the commonest
+        return "cp1252"  # too few accents for a guess: take the most common
     contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()
     return likely if contains_ascii else "latin-1"  # few bytes may look like UTF-16
 
 
 def _is_sprinkled(data: bytes) -> bool:
-    """Whether *data* is ASCII but for some letters that stand almost alone."""
+    """Tell whether *data* is ASCII with only a few other letters, which stand almost alone."""
     runs = _HIGH.findall(data)
     return len(runs) < _FEW and max(map(len, runs), default=0) <= 2

@@ -11,13 +11,13 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a file will hold, `None`: it will be gone; and its stamp, `None`: it is not there."""
+    """A change of a file: its new `data` (`None` removes it), and its stamp before (`None`: no file)."""
 
     entry: Entry
     data: bytes | None
     expected: disk.Stamp | None
     like: Entry
-    """The file whose owner, group, mode and attributes it gets."""
+    """The file that gives it owner, group, mode and attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class _Staged:
 
     beside: Entry
     is_alike: bool
-    """Whether it can take that place; else the file is written where it is."""
+    """Whether it can replace the file; if not, the file is written in place."""
 
 
 def change_together(changes: Sequence[FileChange]) -> None:
-    """Make all *changes*. First every new file is written beside its place, then all are moved.
+    """Make all *changes*: write each new file beside its place, then move all of them.
 
-    If one of these steps fails, those before it are taken back.
+    If a step fails, the steps before it are undone.
 
     Raises:
         RunError: If a file cannot be written, or was changed since it was read.
@@ -51,14 +51,16 @@ def change_together(changes: Sequence[FileChange]) -> None:
                 spare = closing.enter_context(change.entry.beside())
                 _swap(change, new, spare, undo, done)
             undo.pop_all()
-            with suppress(OSError):  # all is changed; only something old is left
+            with suppress(
+                OSError
+            ):  # all changes are done; only an old copy may be left
                 done.close()
     except OSError as error:
         raise run_error(error, f"write {path}") from None
 
 
 def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
-    """Write the new text beside its place, and return where."""
+    """Write the new text beside its place; return it, or None for a removal."""
     if change.data is None:
         return None
     beside = closing.enter_context(change.entry.beside())
@@ -76,7 +78,7 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Put the new file in its place; the old one is at *spare* until all are done."""
+    """Move the new file to its place; keep the old file at *spare* until all are done."""
     entry = change.entry
     if new is not None and not new.is_alike and change.data is not None:
         old = disk.read(entry).data

@@ -1,4 +1,4 @@
-"""The terminal: commands in a shell that stays."""
+"""The terminal: run commands in a persistent shell."""
 
 from typing import TYPE_CHECKING
 

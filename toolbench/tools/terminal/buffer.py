@@ -1,4 +1,4 @@
-"""Keep the first and the last part of a stream of any length, and all of it in a file."""
+"""Keep the first and last part of a long output in memory, and all of it in a file."""
 
 from collections import deque
 from contextlib import suppress
@@ -8,11 +8,11 @@ from typing import BinaryIO, NamedTuple
 from toolbench.redaction.matching.noise import Noise, NoisyStream
 from toolbench.tools.failure_sentence import run_error
 
-HALF = 15_000  # bytes kept of either end of an output: a model reads no more
+HALF = 15_000  # bytes kept of each end of an output: a model gets no more
 
 
 class Excerpt(NamedTuple):
-    """What there is of a stream: its first part, how much was dropped, its last part."""
+    """The first part of an output, the number of dropped bytes, and the last part."""
 
     head: bytes
     dropped: int
@@ -20,7 +20,7 @@ class Excerpt(NamedTuple):
 
 
 class HeadAndTail:
-    """Takes bytes in and keeps the first and the last of them in memory."""
+    """A buffer that keeps the first and the last bytes in memory."""
 
     def __init__(
         self,
@@ -30,29 +30,28 @@ class HeadAndTail:
         noise: Noise | None = None,
         secrets: NoisyStream | None = None,
     ) -> None:
-        """Hold nothing yet.
+        """Start empty.
 
         Args:
-            file: Gets everything; made when it is needed, because something was dropped or
-                taken before the end.
-            half: How many bytes to keep of either end.
-            noise: What is left out.
-            secrets: Replaces those that must neither be shown nor kept.
+            file: Gets the whole output; made only if bytes are dropped or taken before the end.
+            half: The number of bytes to keep of each end.
+            noise: The bytes to leave out.
+            secrets: Replaces secrets, which must not be shown or kept.
         """
         self._half = half
         self._noise = noise
-        self._begun = b""  # what may be the beginning of noise
+        self._begun = b""  # bytes that may be the beginning of noise
         self._secrets = secrets
         self._file = file
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
-        """The file that has everything, if it was needed."""
+        """The file with the whole output, if it was needed."""
         self.loss = ""
-        """Why there is no such file though it was needed, in a sentence."""
+        """A sentence on why the needed file could not be written; else empty."""
         self.total = 0
-        """How many bytes ever came."""
+        """The number of all bytes so far."""
         self.last = b""
-        """The newest of them, one at least if any came."""
+        """The bytes of the last write."""
         self._clear()
 
     def _clear(self) -> None:
@@ -61,7 +60,7 @@ class HeadAndTail:
         self._tail_size = self._dropped = 0
 
     def write(self, data: bytes) -> None:
-        """Take *data*, at least one byte."""
+        """Add *data*, at least one byte."""
         self.last = data
         self.total += len(data)
         if self._noise is not None:
@@ -107,23 +106,23 @@ class HeadAndTail:
         if self._out is None:
             return
         try:
-            while data:  # a disk takes what fits; the next write says that it is full
+            while data:  # a write may be partial; the next one fails on a full disk
                 data = data[self._out.write(data) :]
         except OSError as error:
             self._out.close()
             self._out = None
             if self.saved is not None:
                 with suppress(OSError):
-                    self.saved.unlink()  # a file with holes is worse than none
+                    self.saved.unlink()  # a file with gaps is worse than no file
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Go on without the file: what is shown does not depend on it."""
+        """Continue without the file, and keep the reason in `loss`."""
         self.loss = str(run_error(error, f"keep all of it in {self._file}"))
         self._file = self.saved = None
 
     def take(self) -> Excerpt:
-        """Return what came since the last time, and go on with empty hands."""
+        """Return the output since the last call, and empty the buffer."""
         tail = b"".join(self._tail)
         surplus = max(0, len(tail) - self._half)
         if surplus:
@@ -133,18 +132,18 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Note that more will come after what is taken next: it all goes to the file."""
+        """Note that more output follows after the next `take`: save all of it to the file."""
         self._open()
 
     def flush(self) -> None:
-        """Note that the output has ended: nothing goes on that may have begun."""
+        """Note the end of the output: add the bytes that waited for their continuation."""
         data, self._begun = self._begun, b""
         if self._secrets is not None:
             data = self._secrets.feed_data(data) + self._secrets.flush_data()
         self._add(data)
 
     def close(self) -> None:
-        """Note that nothing more comes, and close the file."""
+        """Note the end of the output, and close the file."""
         self.flush()
         if self._out is not None:
             self._out.close()

@@ -25,7 +25,7 @@ RUNNING = -1  # exit code of a command that has not ended
 
 
 class TerminalAction(Action):
-    """A command, or something typed at the one that runs."""
+    """A command to run, or input for the running command."""
 
     command: str = Field(
         description=(
@@ -69,27 +69,27 @@ class TerminalAction(Action):
 
 
 class CmdOutputMetadata(BaseModel):
-    """Where a command left the shell."""
+    """The state of the shell after a command."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     exit_code: int = RUNNING
     """The exit code of the command; -1 while it runs."""
     pid: int = -1
-    """The process group that runs, or the newest background job; -1 if there is neither."""
+    """The running process group, or the newest background job; -1 if there is neither."""
     username: str | None = None
     hostname: str | None = None
     working_dir: str | None = None
     py_interpreter_path: str | None = None
     """The `python` that the shell would start."""
     prefix: str = ""
-    """A sentence to be read before the output."""
+    """A sentence to show before the output."""
     suffix: str = ""
-    """A sentence to be read after it."""
+    """A sentence to show after the output."""
 
 
 class TerminalObservation(Observation):
-    """What a command printed and how it ended."""
+    """The output of a command, and how it ended."""
 
     command: str | None = Field(
         default=None, description="The command; None where the call had none."
@@ -109,7 +109,7 @@ class TerminalObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The output between what is to be said before and after it."""
+        """The output, with the prefix before it and the suffix after it."""
         prefix = [TextContent(text=self.metadata.prefix + "\n")] * bool(
             self.metadata.prefix
         )
@@ -121,7 +121,7 @@ class TerminalObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The output, and in grey how it ended; never read as markup."""
+        """The output, and in grey how the command ended; no part of it is markup."""
         view = Text()
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
@@ -170,7 +170,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether there is a bash and a system with pseudo-terminals."""
+        """Tell whether the system has bash and pseudo-terminals."""
         if os.name != "posix":
             return Unusable(
                 "The terminal needs the pseudo-terminals of Linux or macOS: use WSL."
@@ -180,7 +180,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         return True
 
     def declared_resources(self, action: TerminalAction) -> DeclaredResources:
-        """The shell: calls take turns. Source: OpenHands SDK, `TerminalTool`."""
+        """Return the shell: calls run one by one. Source: OpenHands SDK, `TerminalTool`."""
         return DeclaredResources(("terminal:session",))
 
     @classmethod
@@ -194,15 +194,15 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return the tool; its shell starts with the first command.
 
         Args:
-            conv_state: Whose working directory the shell starts in, whose secrets commands
-                can name, and under whose persistence directory long outputs are kept whole.
-            working_dir: Where to start instead.
-            **params: What `TerminalExecutor` takes beside it.
+            conv_state: The shell starts in its working directory, commands can name its
+                secrets, and long outputs are saved in its persistence directory.
+            working_dir: The directory to start in instead.
+            **params: Other parameters of `TerminalExecutor`.
 
         Raises:
-            ValueError: If a parameter is none that this terminal can have.
+            ValueError: If this terminal cannot have a parameter.
         """
-        from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - the seeds' layout: a definition never pays for its implementation
+        from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TerminalExecutor,
         )
 
@@ -231,6 +231,6 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         ]
 
 
-BashTool = TerminalTool  # the names of the seeds
+BashTool = TerminalTool  # the names in OpenHands
 ExecuteBashAction = TerminalAction
 ExecuteBashObservation = TerminalObservation

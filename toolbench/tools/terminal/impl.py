@@ -1,4 +1,4 @@
-"""The terminal at work: which shell, and what is done to it."""
+"""The executor of the terminal: run commands, type input, wait, stop and reset."""
 
 import os
 import signal
@@ -36,8 +36,10 @@ from toolbench.tools.terminal.screen_text import MARK, UNSEEN
 from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed import in_background, undisturbed
 
-_START = 0.05  # seconds a program has to start, or a key pressed next would miss it
-_GRACE = 0.5  # seconds for each way of stopping a command
+_START = (
+    0.05  # seconds for a program to start: a key pressed earlier would not reach it
+)
+_GRACE = 0.5  # seconds for each way to stop a command
 _ENDED = "The shell was reset: all it ran has ended."
 _WAS_RESET = f"[{_ENDED} This is a new one.]"
 
@@ -49,13 +51,13 @@ class _Call:
         self.action = action
         self.conversation = conversation
         self.stopped = False
-        """Whether what it waits for shall stop."""
+        """Whether its command must stop."""
         self.abandoned = False
         """Whether no caller waits for its observation any more."""
 
 
 class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
-    """Runs commands in a shell of its own, one call at a time."""
+    """The executor of the terminal, with one shell; it runs one call at a time."""
 
     def __init__(
         self,
@@ -73,21 +75,21 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """Prepare a shell; it starts with the first command.
 
         Args:
-            working_dir: Where it starts; the current directory if left out.
-            env: Variables beside those of this process.
+            working_dir: The directory where it starts; the current one if left out.
+            env: Variables, in addition to those of this process.
             no_change_timeout_seconds: Seconds without output after which a call without a
                 `timeout` returns; 30 if left out.
-            max_processes: How many processes the user may have, as `ulimit -u`; stops a
-                fork bomb, but not for root.
-            full_output_save_dir: Where to keep whole what is too long to show.
-            shell_path: The bash to run, instead of the first on the PATH.
-            username: The user that runs the shell: only the user of this process is possible.
-            terminal_type: `subprocess`; there is no other.
-            secrets: Secrets by name, beside those of the conversation of a call. A command
-                that names one has it as a variable; it is masked in all output.
+            max_processes: The number of processes that the user may have, as `ulimit -u`; it
+                stops a fork bomb, but not for root.
+            full_output_save_dir: The folder for files with outputs that are too long to show.
+            shell_path: The bash to run, instead of the first one on the PATH.
+            username: The user of the shell: only the user of this process is possible.
+            terminal_type: `subprocess`, the only type.
+            secrets: Secrets by name, in addition to those of the conversation of a call. A
+                command that names a secret gets it as a variable; all output hides it.
 
         Raises:
-            ValueError: If one of them asks for what there cannot be.
+            ValueError: If a parameter has a value that is not possible.
         """
         check_reference_parameters(username, terminal_type)
         check_limits(no_change_timeout_seconds, max_processes)
@@ -107,17 +109,17 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._numbers = count(1)
         self._shell: PtyShell | None = None
         self._command: str | None = None
-        self._untold = False  # whether it may have ended unnoticed
+        self._untold = False  # whether its end was not reported yet
         self._busy = Lock()
         self._call: _Call | None = None
 
     def __call__(
         self, action: TerminalAction, conversation: Any = None
     ) -> TerminalObservation:
-        """Do what *action* says and wait until there is something to tell.
+        """Run *action*, and wait for its end or another reason to return.
 
-        An exception that ends the wait, as Kernel > Interrupt does, stops the command too; the
-        next call, with an empty command, tells how it ended.
+        An exception that ends the wait, such as Kernel > Interrupt, stops the command too. The
+        next call, with an empty command, reports how it ended.
         """
         call = _Call(action, conversation)
         try:
@@ -138,14 +140,14 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             in_background(self._look_up)
 
     def close(self) -> None:
-        """End the shell and everything it started."""
+        """End the shell and all processes it started."""
         self.interrupt()
         undisturbed(self._drop_when_free, lambda: None)
 
     # --- from call to call ------------------------------------------------------------
 
     def _carry_out(self, call: _Call) -> TerminalObservation:
-        """Do what *call* asks for, after the calls before it."""
+        """Run *call* when the calls before it have ended."""
         with self._busy:
             _check_wanted(call)
             self._call = call
@@ -160,7 +162,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Have the call that waits look whether to stop."""
+        """Make the waiting call check at once whether to stop."""
         if (shell := self._shell) is not None:
             shell.look_up()
 
@@ -194,7 +196,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._run(call) if action.command.strip() else self._between(shell)
 
     def _start_over(self, call: _Call) -> TerminalObservation:
-        """End the shell, once nothing is wrong with the command, and have a new one run it."""
+        """Check the command, end the shell, and run the command in a new one."""
         command = call.action.command
         if is_control(command):
             msg = (
@@ -231,14 +233,14 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def _sent(
         self, shell: PtyShell, call: _Call, variables: Mapping[str, str], prefix: str
     ) -> TerminalObservation:
-        """Have *shell* run the command, and wait for it."""
+        """Run the command in *shell*, and wait for it."""
         self._command, self._untold = call.action.command, True
         command = self._command.replace("\r\n", "\n")
         shell.send(command, self._new_output(), variables)
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """What there is to tell of the time before a new command."""
+        """Return a note on output from the time before a new command."""
         if self._shell is None:
             return ""
         look = self._shell.look()
@@ -249,7 +251,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return f"[From background jobs, before this command:]\n{text}" if text else ""
 
     def _go_on(self, shell: PtyShell, call: _Call) -> TerminalObservation:
-        """Wait for the command that runs, or type at it."""
+        """Wait for the running command, or type input for it."""
         action = call.action
         pressed = key(action.command)
         if action.command and not action.is_input and pressed is None:
@@ -353,12 +355,12 @@ def _program(shell_path: str | Path | None) -> str:
 
 def _check_wanted(call: _Call) -> None:
     if call.abandoned:
-        msg = "No caller waits for this call any more."  # so it is not read either
+        msg = "No caller waits for this call any more."  # so no caller reads this error
         raise RunError(msg)
 
 
 def _encoded(text: str) -> bytes:
-    """Return the bytes to type; a byte of a file name is itself."""
+    """Return *text* as bytes; escaped bytes of file names become the original bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -368,7 +370,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _stop(shell: PtyShell) -> Pause:
-    """Stop what runs: C-c, then the program by force, then the shell."""
+    """Stop the command: by C-c, then by killing the program, then the shell."""
     ways = (
         lambda: shell.press(INTERRUPT),
         shell.ask_again,
@@ -391,4 +393,4 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-BashExecutor = TerminalExecutor  # the name of the seeds
+BashExecutor = TerminalExecutor  # the name in OpenHands

@@ -1,4 +1,4 @@
-"""Names of keys, as a model writes them, and the bytes a terminal sends for them."""
+"""Turn the names of keys that a model writes into the bytes a terminal sends."""
 
 import re
 
@@ -23,10 +23,10 @@ INTERRUPT = b"\x03"
 
 
 def key(name: str) -> bytes | None:
-    """Return the bytes of the key called *name*, or None if it names no key.
+    """Return the bytes of the key *name*, or None if there is no such key.
 
-    `C-c`, `C-d`, `C-z` and any other `C-` letter; arrows, TAB, ESC, ENTER, BS, DEL, HOME,
-    END, PGUP, PGDN. Letters count in either case only after `C-`.
+    Names: `C-c`, `C-d`, `C-z` and any other `C-` letter; UP, DOWN, LEFT, RIGHT, TAB, ESC,
+    ENTER, BS, DEL, HOME, END, PGUP, PGDN. Only letters after `C-` may be upper or lower case.
     """
     control = _CONTROL.fullmatch(name)
     if control is not None:
@@ -35,5 +35,5 @@ def key(name: str) -> bytes | None:
 
 
 def is_control(name: str) -> bool:
-    """Tell whether *name* can only mean a key: `C-c` is no command."""
+    """Tell whether *name* is a control key such as `C-c`, which cannot be a command."""
     return _CONTROL.fullmatch(name) is not None

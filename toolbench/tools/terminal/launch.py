@@ -1,4 +1,4 @@
-"""Start bash on a pseudo-terminal, and end it with everything it started."""
+"""Start bash on a pseudo-terminal, and end it with all processes it started."""
 
 import errno
 import fcntl
@@ -20,13 +20,13 @@ from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
 from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
 
-RECORDS = 198  # in the shell: where it reports how commands ended
-SCREEN = 199  # in the shell: the terminal, wherever its standard output goes
-_CLEAR_OF_THOSE = 200
+RECORDS = 198  # descriptor in the shell: it writes records of ended commands there
+SCREEN = 199  # descriptor in the shell: the terminal, even if its stdout is redirected
+_CLEAR_OF_THOSE = 200  # the first descriptor above these two
 _ROWS, _COLUMNS = 50, 160
-_PATIENCE = 0.3  # seconds between asking processes to end and killing them
+_PATIENCE = 0.3  # seconds between a request to end and a kill
 
-# A session leader that opens a terminal owns it: no code runs between fork and exec.
+# A session leader gets the terminal that it opens: no code between fork and exec is needed.
 _LAUNCH = f"""
 exec {SCREEN}<>"$1"
 eval "exec {RECORDS}>&$2 $2>&-"
@@ -55,17 +55,17 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Launched:
-    """A running shell and our ends of what connects to it."""
+    """A running shell, and our ends of its pipes and terminal."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
-    """Write: lines for the shell to run."""
+    """Write: commands for the shell."""
     records: int
-    """Read: how they ended."""
+    """Read: records of ended commands."""
     screen: int
-    """Read: what programs print. Write: what is typed."""
+    """Read: output of programs. Write: typed input."""
     keyboard: int
-    """The programs' end of the terminal, to set it up and to empty it."""
+    """The programs' end of the terminal, for its modes and to discard input."""
 
 
 def launch(
@@ -73,11 +73,11 @@ def launch(
 ) -> Launched:
     """Start a shell in *working_dir*.
 
-    Its death is bound to that of the calling *thread* where the system can do so.
+    It ends with the calling *thread*, if the system supports this.
 
     Raises:
-        OSError: If there is no bash, no such directory, or no pseudo-terminal or descriptor
-            left.
+        OSError: If there is no bash or no such directory, or no free pseudo-terminal or
+            descriptor.
     """
     with ExitStack() as ours, ExitStack() as theirs:
         screen, keyboard = _kept(ours, *os.openpty())
@@ -94,7 +94,7 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
-        # a hang-up for the shell if we are killed and something holds our terminal open
+        # a hang-up for the shell if we are killed while another process keeps the terminal open
         prefix = [*death_signal("HUP"), *default_hang_up()]
         command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
         process = subprocess.Popen(  # noqa: S603 - running commands is what it is for
@@ -154,17 +154,17 @@ def no_memory() -> OSError:
 
 
 def _moved(descriptor: int) -> int:
-    """Return a copy of *descriptor* that is none of those the shell uses."""
+    """Return a copy of *descriptor* above the numbers that the shell uses."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:
-        if error.errno == errno.EINVAL:  # the limit is lower than the number asked for
+        if error.errno == errno.EINVAL:  # the limit of descriptors is below this number
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from None
         raise
 
 
 def _kept(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
-    """Have *stack* close *descriptors*, and return them."""
+    """Let *stack* close *descriptors*, and return them."""
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
     return descriptors
@@ -174,7 +174,7 @@ def check_environment(env: Any) -> None:
     """Check that *env* can be variables of a process.
 
     Raises:
-        ValueError: If a name or a text cannot; no text is shown, it may be secret.
+        ValueError: If a name or value cannot; values are not shown, as they may be secret.
     """
     if not isinstance(env, Mapping):
         kind = type(env).__name__
@@ -194,10 +194,10 @@ def check_environment(env: Any) -> None:
 
 
 def check_limits(silence: Any, max_processes: Any) -> None:
-    """Check the seconds of silence and the number of processes; None is no limit of one's own.
+    """Check the seconds of silence and the number of processes; None means the default.
 
     Raises:
-        ValueError: If one of them is no such number.
+        ValueError: If one of them is not a valid number.
     """
     if silence is not None and not _is_number(silence, int | float, 0):
         msg = f"no_change_timeout_seconds: {silence!r} is no number of seconds: give 0 or more."
@@ -216,7 +216,7 @@ def _is_number(value: Any, kind: Any, least: int) -> bool:
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
-    """Check what the OpenHands SDK's terminal takes and this one has no choice in."""
+    """Check parameters of the OpenHands SDK's terminal that have only one value here."""
     if username is not None and username != (name := current_username()):
         msg = (
             f"username: the shell runs as {name!r}, who runs this process, and not as "
@@ -232,7 +232,7 @@ def check_reference_parameters(username: str | None, terminal_type: str | None) 
 
 
 def current_username() -> str | None:
-    """Return the name of who runs this process; None if the user has none, as in a container."""
+    """Return the name of this process's user; None without a name, as in a container."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -252,7 +252,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def tidy(keyboard: int) -> None:
-    """Set the terminal as a new command finds it: no echo, bytes unchanged, nothing typed."""
+    """Prepare the terminal for a new command: no echo, bytes unchanged, no typed input left."""
     modes = termios.tcgetattr(keyboard)
     modes[0] = termios.ICRNL | termios.BRKINT
     modes[1] &= ~termios.OPOST
@@ -262,11 +262,11 @@ def tidy(keyboard: int) -> None:
 
 
 def end_session(leader: int) -> None:
-    """End every process of the session that *leader* began, by request and then by force."""
+    """End all processes of the session of *leader*, by a request and then by force."""
     victims = _members(leader)
     for victim in victims:
         _signal(victim, signal.SIGHUP)
-        _signal(victim, signal.SIGCONT)  # a stopped process cannot listen
+        _signal(victim, signal.SIGCONT)  # a stopped process cannot react
     others = [victim for victim in victims if victim.pid != leader]
     psutil.wait_procs(others, timeout=_PATIENCE)
     for victim in [*victims, *_members(leader)]:

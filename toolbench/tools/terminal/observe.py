@@ -1,4 +1,4 @@
-"""What a shell has to show -> the observation, with the sentences a model goes on by."""
+"""Make the observation of a command, with sentences that tell a model what to do next."""
 
 import socket
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Setting:
-    """What does not change from command to command."""
+    """The settings of a terminal, the same for all commands."""
 
     working_dir: str
-    """Where a new shell starts."""
+    """The directory where a new shell starts."""
     silence: float
     """Seconds without output after which a call returns."""
     save_dir: str | None
-    """Where long outputs are kept whole."""
+    """The folder for files with long outputs."""
 
 
 def observe(
@@ -40,15 +40,15 @@ def observe(
     setting: Setting,
     prefix: str = "",
 ) -> TerminalObservation:
-    """Return what there is to tell after a wait.
+    """Return the observation after a wait.
 
     Args:
-        shell: The shell; its output is taken.
+        shell: The shell; this takes its output.
         pause: Why the wait ended.
-        command: What ran.
-        waited: The most seconds the call was to wait.
-        setting: Where the shell lives.
-        prefix: What to say before the output.
+        command: The command.
+        waited: The time limit of the call, in seconds.
+        setting: The settings of the terminal.
+        prefix: A sentence to show before the output.
     """
     look = shell.look()
     code, place, where = _outcome(look, shell, setting)
@@ -74,13 +74,13 @@ def observe(
 
 
 def text_of(look: Look) -> str:
-    """Return what was printed, as a model reads it."""
+    """Return the output as text for a model."""
     where = f"All of it is in {look.file}." if look.file else look.loss
     return shown(look.output, where and f" {where}")
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
-    """The exit code, how the last command ended, and where the next one runs."""
+    """Return the exit code, the end of the last command, and the directory of the next one."""
     if look.exit_code is not None:
         return look.exit_code, shell.place, setting.working_dir
     if look.ended is not None:

@@ -1,4 +1,4 @@
-"""One bash that stays: commands go in, what they print and how they end comes out."""
+"""One persistent bash: send commands to it, read their output and exit codes."""
 
 import os
 import re
@@ -23,11 +23,11 @@ from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
 
 _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))
-_PATIENCE = 20.0  # seconds a shell has to start on a machine under load
-_PROMPT = 1.5  # seconds of silence after a line without an end
-_LAST_WORDS = 0.05  # seconds they may take to arrive from a shell that died
-_BEGINNING = 5.0  # seconds a shell under load may take to read a command
-_SETTLING = 1.0  # seconds it may take to answer once an interrupt is over
+_PATIENCE = 20.0  # seconds for a shell to start on a busy machine
+_PROMPT = 1.5  # seconds without output after an unfinished line
+_LAST_WORDS = 0.05  # seconds to wait for the last output of a shell that died
+_BEGINNING = 5.0  # seconds for a busy shell to read a command
+_SETTLING = 1.0  # seconds for a shell to answer after an interrupt
 _TRIES = 5
 _COMPLAINT = re.compile(r"\s*(bash: syntax error near unexpected token .*)?\s*")
 
@@ -35,20 +35,20 @@ Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped", "unre
 
 
 class Look(NamedTuple):
-    """How things stood at one moment."""
+    """The state of a shell at one moment."""
 
     output: Excerpt
-    """What was printed since the last look."""
+    """The output since the last look."""
     file: Path | None
-    """What has all the output of the command, if it was needed."""
+    """The file with the whole output of the command, if it was needed."""
     loss: str
-    """Why there is no such file though it was needed."""
+    """Why the needed file could not be written; else empty."""
     ended: shell_protocol.Ended | None
     exit_code: int | None
 
 
 class PtyShell:
-    """A shell; its output is read as it comes, also while no command runs."""
+    """A shell whose output is read at once, also while no command runs."""
 
     def __init__(
         self,
@@ -58,23 +58,23 @@ class PtyShell:
         bash: str = "bash",
         max_processes: int | None = None,
     ) -> None:
-        """Start it.
+        """Start the shell.
 
         Args:
-            working_dir: Where it starts.
-            env: Variables beside those of this process.
+            working_dir: The directory where it starts.
+            env: Variables, in addition to those of this process.
             bash: The program: a name on the PATH, or a path.
-            max_processes: How many processes the user may have, as `ulimit -u`.
+            max_processes: The number of processes that the user may have, as `ulimit -u`.
 
         Raises:
-            OSError: If it cannot be started.
+            OSError: If the shell cannot be started.
         """
         self.ended: shell_protocol.Ended | None = None
-        """How the newest command ended; None while it runs."""
+        """The end of the newest command; None while it runs."""
         self.exit_code: int | None = None
-        """How the shell itself ended; None while it lives."""
+        """The exit code of the shell itself; None while it runs."""
         self.place = shell_protocol.Ended(0, working_dir, "", -1)
-        """How the last command that ended did, and where that left the shell."""
+        """The end of the last finished command, and the state of the shell after it."""
         self.output = HeadAndTail()
         self._news = Condition()
         self._records = shell_protocol.Records()
@@ -105,10 +105,10 @@ class PtyShell:
                 text = clean(self.look().output.head).strip()
                 msg = f"{bash} did not start: {text or 'it says nothing'}"
                 raise OSError(msg)
-        except BaseException:  # also an interrupt: no shell is left behind
+        except BaseException:  # also an interrupt: leave no shell
             self.close()
             raise
-        self.look()  # the first prompt
+        self.look()  # drops the first prompt
 
     @property
     def pid(self) -> int:
@@ -117,7 +117,7 @@ class PtyShell:
 
     @property
     def foreground(self) -> int:
-        """The process group that typed keys go to; the shell's own if no program runs."""
+        """The process group that gets typed keys; the shell's own if no program runs."""
         try:
             return os.tcgetpgrp(self._launched.screen)
         except OSError:  # the shell is gone
@@ -142,12 +142,12 @@ class PtyShell:
         output: HeadAndTail,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Have *command* run, and wait until it begins. The one before has ended.
+        """Run *command*, and wait until it begins. The command before it must have ended.
 
         Args:
-            command: What to run.
-            output: Where what it prints goes to.
-            variables: What to set and export before.
+            command: The command.
+            output: Takes its output.
+            variables: The variables to set and export before.
         """
         tidy(self._launched.keyboard)
         if self._interrupted:
@@ -161,7 +161,7 @@ class PtyShell:
                 self._news.wait(LOOK_AGAIN)
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Have a new token, under which the shell will report; what it prints goes to *output*."""
+        """Make a new token for the next report, and send the output to *output*."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun = False
@@ -170,10 +170,10 @@ class PtyShell:
             self.output, self._total_at_input = output, output.total
 
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
-        """Have the shell report something that may be lost, until it does.
+        """Ask the shell for reports until one arrives, so that a late C-c hits only them.
 
-        A C-c may have been late for the command it was meant for. It hits this, not half of
-        the next command. What bash says of that is dropped; all else goes to *output*.
+        A C-c may be too late for its command. It must not hit a part of the next command.
+        Messages of bash about it are dropped; other output goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -188,12 +188,12 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Have a shell that is idle report once more: a C-c may have cost it the request."""
+        """Ask an idle shell for its report again: a C-c may have removed the request."""
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 
     def start_afresh(self) -> None:
-        """Have a shell that is idle forget half a line: a C-c may have cost it the other half."""
+        """Make an idle shell drop half a line: a C-c may have removed the other half."""
         if self._is_idle:
             self._interrupted = True
             with suppress(ProcessLookupError):
@@ -201,7 +201,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether a command has not ended, and yet no program runs; builtins look the same."""
+        """Whether the command has not ended but no program runs, as with a builtin."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
@@ -209,11 +209,11 @@ class PtyShell:
         try:
             while data:
                 data = data[os.write(self._launched.commands, data) :]
-        except BrokenPipeError:  # it died: who waits for it is told
+        except BrokenPipeError:  # it died: `wait` returns that
             return
 
     def press(self, data: bytes, *, patience: float = 2.0) -> bool:
-        """Type *data*; return whether the program took it all within *patience* seconds."""
+        """Type *data*; return whether all of it was accepted within *patience* seconds."""
         screen = self._launched.screen
         end = monotonic() + patience
         self._interrupted |= INTERRUPT in data
@@ -230,7 +230,7 @@ class PtyShell:
         return True
 
     def look(self) -> Look:
-        """Return what was printed since the last time, and how things stand."""
+        """Return the output since the last look, and the state of the shell."""
         with self._news:
             if not self.settled:
                 self.output.keep_on()
@@ -238,7 +238,7 @@ class PtyShell:
             return Look(excerpt, output.saved, output.loss, self.ended, self.exit_code)
 
     def look_up(self) -> None:
-        """Have who waits look whether to stop, from any thread."""
+        """Make `wait` check at once whether to stop; any thread may call this."""
         with self._news:
             self._news.notify_all()
 
@@ -252,13 +252,13 @@ class PtyShell:
         prompts: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Pause:
-        """Wait until the command ends, or there is a reason to wait no longer.
+        """Wait until the command ends, or there is a reason to stop waiting.
 
         Args:
-            silence: Seconds without output after which to give up.
-            timeout: Seconds to wait at most.
-            prompts: Give up sooner if a line without an end is left standing.
-            stop: Give up once it says so; tell by `look_up`.
+            silence: Seconds without output after which to stop waiting.
+            timeout: The time limit in seconds.
+            prompts: Whether to stop earlier after an unfinished line, which may be a prompt.
+            stop: Returns True to stop waiting; call `look_up` after a change.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
@@ -284,7 +284,7 @@ class PtyShell:
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
-        """Whether something came since the last input, no line end last, as after a prompt."""
+        """Tell whether there is output since the last input, and it ends like a prompt."""
         news = self.output.total > self._total_at_input
         return news and not self.output.last.endswith(b"\n")
 
@@ -318,7 +318,7 @@ class PtyShell:
 
     def _hear(self) -> bool:
         data = bytearray()
-        with suppress(OSError):  # nothing more for now, or for ever
+        with suppress(OSError):  # no more output for now, or the end
             while len(data) < _CHUNK and (
                 more := os.read(self._launched.screen, _CHUNK)
             ):
@@ -339,7 +339,7 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """See whether the command begins; or whether both its mark and its record have come."""
+        """Check whether the command has begun, or has ended: its mark and its record are here."""
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()
@@ -351,7 +351,7 @@ class PtyShell:
                 self._news.notify_all()
 
     def _bury(self) -> None:
-        """Hear the last words of a shell that died, and tell."""
+        """Read the last output of a shell that died, and set its exit code."""
         if not self._closing:
             end_session(self.pid)
         while ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
@@ -364,7 +364,7 @@ class PtyShell:
             self._news.notify_all()
 
     def close(self) -> None:
-        """End the shell and everything it started. Once is enough."""
+        """End the shell and all processes it started. Call this once."""
         self._closing = True
         try:
             if self.exit_code is None:

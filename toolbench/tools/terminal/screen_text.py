@@ -1,4 +1,4 @@
-"""Raw terminal output -> the text a person would have seen."""
+"""Turn raw terminal output into the text that a person would see."""
 
 import re
 
@@ -8,7 +8,7 @@ from toolbench.tools.terminal.buffer import Excerpt
 MARK = Noise(
     re.compile(rb"(\x1e[0-9a-f]{16}\x1e)"), re.compile(rb"\x1e[0-9a-f]{0,16}\Z")
 )
-"""What the shell shows after all the output of a command."""
+"""The mark that the shell prints after all output of a command."""
 
 _CLEAR_LINE = re.compile(r"\x1b\[2K")
 _CLEAR_REST = re.compile(r"\x1b\[0?K")
@@ -30,15 +30,15 @@ UNSEEN = Noise(
     ),
 )
 """Escape sequences, and all control characters but line ends and tabs."""
-_ERASE = "\x18"  # stands for: clear from here to the end of the line
+_ERASE = "\x18"  # our sign for: clear from here to the end of the line
 _INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")
 _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text: no escape sequences, overwritten lines as they ended up.
+    """Return *raw* as text without escape sequences, with overwritten lines in their last state.
 
-    Bytes that are no UTF-8 become U+FFFD; control characters vanish, NUL among them.
+    Bytes that are not UTF-8 become U+FFFD; control characters, also NUL, are removed.
     """
     text = MARK.whole.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
     text = text.replace(_ERASE, "")
@@ -51,7 +51,7 @@ def clean(raw: bytes) -> str:
 
 
 def _overwritten(line: str) -> str:
-    """Return what is left to see of *line* after all moves back and erasures in it."""
+    """Return the visible text of *line* after all its cursor movements and erasures."""
     if _MOVE.search(line) is None:
         return line
     screen_line, at = "", 0
@@ -72,11 +72,11 @@ def _overwritten(line: str) -> str:
 
 
 def shown(output: Excerpt, where: str) -> str:
-    """Return what a reader gets of an output, cut at line ends if something was dropped.
+    """Return an output as text, cut at line ends if a part was dropped.
 
     Args:
         output: The output.
-        where: What to say of where the rest is.
+        where: A sentence on where the rest is.
     """
     if not output.dropped:
         return clean(output.head + output.tail).rstrip("\n")

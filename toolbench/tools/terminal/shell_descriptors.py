@@ -1,4 +1,4 @@
-"""Descriptors of a shell: wait until there is something to read or write, close them."""
+"""Wait until a descriptor can be read or written, and close descriptors."""
 
 import os
 import selectors
@@ -12,14 +12,14 @@ def close_all(*descriptors: int) -> None:
 
 
 def selector() -> selectors.BaseSelector:
-    """A selector; on Linux one without a descriptor of its own: perhaps none is left."""
+    """Return a selector; on Linux it needs no descriptor, because perhaps none is free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
-    return selectors.DefaultSelector()  # poll() of macOS knows no terminals
+    return selectors.DefaultSelector()  # poll() of macOS does not work with terminals
 
 
 def ready(descriptor: int, event: int, seconds: float) -> bool:
-    """Tell whether *event* comes for *descriptor* within *seconds*."""
+    """Tell whether *event* happens for *descriptor* within *seconds*."""
     with selector() as one:
         one.register(descriptor, event)
         return bool(one.select(max(0.0, seconds)))

@@ -1,7 +1,7 @@
-"""What is said to the shell to have a command run, and how it answers.
+"""The protocol with the shell: run a command, and read the record of its end.
 
-Commands travel through a pipe, so that what is typed can never run as a command. A record of
-how each ended comes back through another, and a random mark on the screen tells that all the
+Commands are sent through a pipe, so that typed input can never run as a command. A record of the
+end of each command comes back through another pipe. A random mark on the screen shows that all
 output before it has arrived.
 """
 
@@ -14,27 +14,27 @@ from toolbench.tools.terminal.launch import RECORDS, SCREEN
 
 SETUP = "set +o history; unset HISTFILE; PROMPT_COMMAND='{ PS1= PS2=; } 2>/dev/null'"
 
-# One line to bash's parser, so it has read all of the command when it says that it begins.
+# One line for bash's parser: when it reports the beginning, it has read the whole command.
 _RUN = (
     "{{ {exports}\\builtin printf '%s\\0' {begun} >&{records}; }} 2>/dev/null; "
     "eval '{command}' <&{screen} {records}>&- {screen}>&-\n"
 )
-# The empty line: a broken quote leaves bash's parser in the middle of a word.
+# It begins with an empty line, as a broken quote may leave bash's parser inside a word.
 _REPORT = (
     '\n{{ \\builtin printf \'%s\\0\' {token} "$?" "$PWD" "${{!-}}" >&{records}; '
     "type -P python >&{records} || type -P python3 >&{records} || :; "
     "\\builtin printf '\\0' >&{records}; "
     "\\builtin printf '\\036%s\\036' {token} >&{screen}; }} 2>/dev/null\n"
 )
-_BEGUN = "+"  # before the token of a command that begins
+_BEGUN = "+"  # stands before the token of a command that begins
 _QUOTE = "'\\''"  # a quote inside quotes
-# Of a record after its token: exit code, directory, newest background job, python.
+# A record after its token: exit code, directory, newest background job, python.
 _REST = rb"\0(\d+)\0([^\0]*)\0(\d*)\0([^\0]*)\0"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and where that leaves the shell."""
+    """The end of a command, and the state of the shell after it."""
 
     exit_code: int
     working_dir: str
@@ -44,12 +44,12 @@ class Ended:
 
 
 def run(command: str, token: str, variables: Mapping[str, str]) -> str:
-    """Return what has the shell run *command*, of any length and any number of lines.
+    """Return the text that makes the shell run *command*, which may have many lines.
 
     Args:
-        command: What to run.
-        token: Under which it reports that the command begins; see `Records.begun`.
-        variables: What to set and export before.
+        command: The command.
+        token: The token with which the shell reports the beginning; see `Records.begun`.
+        variables: The variables to set and export before.
     """
     words = " ".join(f"{name}={_quoted(text)}" for name, text in variables.items())
     return _RUN.format(
@@ -66,34 +66,34 @@ def _quoted(text: str) -> str:
 
 
 def report(token: str) -> str:
-    """Return what has the shell report, under *token*, how the last command ended."""
+    """Return the text that makes the shell report the end of the last command, with *token*."""
     return _REPORT.format(token=token, records=RECORDS, screen=SCREEN)
 
 
 def mark(token: str) -> bytes:
-    """Return what the screen shows after all the output of the command of *token*."""
+    """Return the mark that the screen shows after all output of the command of *token*."""
     return b"\x1e" + token.encode() + b"\x1e"
 
 
 class Records:
-    """The records of a shell, as their bytes come in."""
+    """The records of a shell, read from the bytes that it sends."""
 
     def __init__(self) -> None:
-        """Nothing has come yet."""
+        """Start without records."""
         self._data = b""
 
     def write(self, data: bytes) -> None:
-        """Take in what came."""
+        """Add *data* from the shell."""
         self._data += data
 
     def begun(self, token: str) -> bool:
-        """Tell whether the command of *token* has begun: an interrupt hits it from then on."""
+        """Tell whether the command of *token* has begun, so that an interrupt reaches it."""
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest record of *token* if one is complete; then forget all there was.
+        """Return the newest complete record of *token*, or None; after a record, forget all data.
 
-        A C-c cuts records short, so one is found by its token and not by counting parts.
+        C-c may cut a record, so a record is found by its token and not by counting parts.
         """
         of_token = rb"(?<!\%s)(?=%s%s)" % (_BEGUN.encode(), token.encode(), _REST)
         if not (records := list(re.finditer(of_token, self._data))):

@@ -1,4 +1,4 @@
-"""The secrets of a conversation as variables of the shell, for the commands that name them."""
+"""Give commands the secrets they name as shell variables, and hide them in the output."""
 
 import re
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ShellSecrets:
-    """What commands may name of secrets, and has to be hidden in all the terminal says."""
+    """The secrets that commands may name, and that the output must not show."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Have *secrets* at hand, beside those of a conversation."""
+        """Offer *secrets*, beside the secrets of a conversation."""
         self._own = secrets
         self.redactor = secrets.redactor
-        """Replaces these, and those of every conversation so far: the shell keeps its variables."""
+        """Hides them and the secrets of all conversations so far: the shell keeps its variables."""
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
-        """Return the variables for *command*: every secret whose name is a word in it.
+        """Return the variables for *command*: each secret whose name is a word in it.
 
         Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
 
         Raises:
-            RunError: If a secret holds a NUL, which no variable can.
+            RunError: If a secret has a NUL, which no variable can have.
         """
         words = set(_NAME.findall(command))
         secrets = self._known(conversation).items()
@@ -46,7 +46,7 @@ class ShellSecrets:
         """Hide the secrets of *conversation* from now on."""
         values = {s.get_secret_value() for s in self._known(conversation).values()}
         if not values <= self.redactor.secrets | {""}:
-            # a declared secret is one, however short
+            # a declared secret is hidden even if it is short
             self.redactor = Redactor(values | self.redactor.secrets, shortest=1)
 
     def _known(self, conversation: Any) -> Mapping[str, SecretStr]:
