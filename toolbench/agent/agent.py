@@ -71,12 +71,12 @@ class Agent:
         """
         if max_steps < 1 or max_parallel < 1 or retry < 0:
             msg = (
-                "An agent takes at least one step and runs at least one call at once; it tries "
-                f"again 0 times or more: not {max_steps=}, {max_parallel=}, {retry=}."
+                "max_steps and max_parallel must be at least 1, and retry at least 0, not "
+                f"{max_steps=}, {max_parallel=}, {retry=}."
             )
             raise ValueError(msg)
         if max_cost is not None and not max_cost > 0:  # NaN is not
-            msg = f"max_cost is more than 0 dollars, not {max_cost!r}."
+            msg = f"max_cost must be more than 0 dollars, not {max_cost!r}."
             raise ValueError(msg)
         self.llm: Model = as_model(llm)
         self.tools = (tools,) if is_one_tool(tools) else tuple(tools)

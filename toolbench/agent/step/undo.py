@@ -16,7 +16,7 @@ from toolbench.plain import sentence
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, Consent, Question, presets
 
-_DECLINED = "Nobody agreed to put it back as it is written down; `with answering(True):` agrees before."
+_DECLINED = "Nobody agreed to restore the saved version; `with answering(True):` agrees in advance."
 
 
 @runtime_checkable

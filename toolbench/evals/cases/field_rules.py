@@ -54,7 +54,9 @@ class FieldRule:
         if self.kind == "approx":
             _tolerances(self.value)
         if self.kind not in TAKE_VALUE and self.value is not None:
-            msg = f"The rule {self.kind!r} takes no value, not {clip(self.value)}."
+            msg = (
+                f"The rule {self.kind!r} takes no value, but it got {clip(self.value)}."
+            )
             raise CaseError(msg)
 
     @property

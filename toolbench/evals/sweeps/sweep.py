@@ -105,9 +105,7 @@ def sweep(
         ToolNotFoundError: If there is no tool of that name.
     """
     if repeats < 1 or workers < 1:
-        msg = (
-            f"There is at least one repeat and one worker, not {repeats=}, {workers=}."
-        )
+        msg = f"repeats and workers must be at least 1, not {repeats=}, {workers=}."
         raise CaseError(msg)
     if isinstance(tool, str):
         tool = find_tool(tool)

@@ -98,9 +98,7 @@ def evaluate(
         RegistrationError: If one of *tools* is not a tool.
     """
     if repeats < 1 or workers < 1:
-        msg = (
-            f"There is at least one repeat and one worker, not {repeats=}, {workers=}."
-        )
+        msg = f"repeats and workers must be at least 1, not {repeats=}, {workers=}."
         raise CaseError(msg)
     with ExitStack() as undo:
         evaluation = _Evaluation(
