@@ -39,7 +39,7 @@ def modules_for(
         ),
         "__init__.py": _init(parts, imports.of_making(), package, openhands=openhands),
     }
-    if openhands and second.uses & RESULTS:
+    if openhands and any(f"from {package}.results " in text for text in files.values()):
         files["results.py"] = _RESULTS.replace(
             "TextObservation", _result_class(package)
         )
@@ -92,7 +92,25 @@ class _Imports:
 
     def _lines(self, names: Iterable[str]) -> list[str]:
         imports = self._division.imports
-        return import_lines(names, imports, self._homes, openhands=self._openhands)
+        lines = import_lines(names, imports, self._homes, openhands=self._openhands)
+        if not (self._openhands and self._makes_observations()):
+            return lines
+        own = f"from {self._package}.results import {_result_class(self._package)} as Observation"
+        return [
+            own if line == "from openhands.sdk import Observation" else line
+            for line in lines
+        ]
+
+    def _makes_observations(self) -> bool:
+        """Whether a person's code makes plain observations: the SDK takes those of a class alone."""
+        halves = self._division.definition, self._division.implementation
+        statements = [s for half in halves for s in half.statements]
+        return any(
+            isinstance(part, ast.Call)
+            and ast.unparse(part.func) in ("Observation", "Observation.from_text")
+            for statement in statements
+            for part in ast.walk(statement.node)
+        )
 
     def _grouped(self, lines: Iterable[str]) -> str:
         return grouped(lines, self._package)

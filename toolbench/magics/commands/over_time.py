@@ -45,6 +45,14 @@ def add_parsers(commands: Any) -> None:
     diff.add_argument(
         "--html", metavar="FILE", help="write a page with old and new side by side"
     )
+    stubs = commands.add_parser(
+        "stubs", help="write a typed Python module with a function for each tool"
+    )
+    stubs.add_argument("name")
+    stubs.add_argument("file", help="the module, as in my_server.py")
+    stubs.add_argument(
+        "--yes", action="store_true", help="overwrite a file that holds something else"
+    )
     approve = commands.add_parser(
         "approve",
         help="accept the changed tools of a server, so that they can be called",
@@ -62,6 +70,15 @@ def _snapshot(options: Namespace, server: Server) -> None:
     path = session.snapshot().write(options.file or f"{options.name}.snapshot.json")
     tools = counted(len(session.tools), "tool")
     print(f"{path}: {tools}. %mcp diff {options.name} {path} compares.")  # noqa: T201 - in the cell that asked
+
+
+def _stubs(options: Namespace, server: Server) -> None:
+    from toolbench.export import export_stubs  # noqa: PLC0415 - only for this line
+
+    session = server(options.name)
+    path = export_stubs(session, options.file, overwrite=options.yes)
+    functions = counted(len(session.tools), "function")
+    print(f"{path}: {functions}, which call {options.name!r} while it is connected.")  # noqa: T201 - as above
 
 
 def _diff(options: Namespace, server: Server) -> Listing:
@@ -244,6 +261,7 @@ def trust_notes(session: "MCPServerSession", others: list[str]) -> list[str]:
 
 COMMANDS: Mapping[str, Callable[[Namespace, Server], Any]] = {
     "snapshot": _snapshot,
+    "stubs": _stubs,
     "diff": _diff,
     "record": _record,
     "approve": _approve,

@@ -1,0 +1,1 @@
+"""A server's tools as a typed Python module."""

@@ -1,0 +1,141 @@
+"""`export_stubs`: a module with a function for each tool of a server."""
+
+from collections.abc import Iterable, Mapping
+from keyword import kwlist
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ExportError, SchemaError
+from toolbench.export.stubs.model_classes import (
+    ModelClasses,
+    class_name,
+    docstring,
+    function_name,
+)
+from toolbench.redaction.remembered import remembered
+from toolbench.whole_file import write_whole
+
+_IMPORTED = {
+    "Annotated",
+    "Any",
+    "BaseModel",
+    "ConfigDict",
+    "Field",
+    "Literal",
+    "MCPToolObservation",
+}
+_ANYTHING: Mapping[str, Any] = {"type": "object"}
+
+
+class ToolServer(Protocol):
+    """A server as `client.servers["name"]` is one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called here."""
+
+    @property
+    def tools(self) -> Iterable[ToolDefinition[Any, Any]]:
+        """Its tools."""
+
+
+def export_stubs(
+    session: ToolServer, file: str | Path, *, overwrite: bool = False
+) -> Path:
+    """Write a typed module for the tools of a server: pydantic models, and a function for each.
+
+    A function takes the model of its arguments and calls the tool of the server that is
+    connected under the same name. The types are for editors and type checkers: what they have
+    no words for (patterns, formats, conditions) is checked by the call, against the schema of
+    the server.
+
+    Args:
+        session: A connected server: `client.servers["name"]`.
+        file: The module to write.
+        overwrite: Replace a file that holds something else.
+
+    Returns:
+        The file.
+
+    Raises:
+        ExportError: If the file is there and holds something else, or cannot be written.
+    """
+    path = Path(file).expanduser()
+    text = remembered.redactor.text(stubs_for(session.name, session.tools))
+    try:
+        if (
+            path.exists()
+            and not overwrite
+            and path.read_text("utf-8", "replace") != text
+        ):
+            msg = (
+                f"{str(path)!r} is there and holds something else: nothing was written. Name "
+                "another file, or overwrite it (--yes in a line)."
+            )
+            raise ExportError(msg)
+        write_whole(path, text, errors="replace")
+    except OSError as error:
+        msg = f"{str(path)!r} cannot be written: {error.strerror}."
+        raise ExportError(msg) from error
+    return path
+
+
+def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
+    """Return the text of the module for *tools* of the server called *server*."""
+    names_in_use = {*_IMPORTED, *kwlist, "SERVER", "connected", *dir(__builtins__)}
+    classes, functions = ModelClasses(names_in_use), list[str]()
+    for tool in tools:
+        name = str(getattr(tool, "remote_name", tool.name))
+        function = function_name(name, names_in_use)
+        about = f"The arguments of {name!r}."
+        arguments = _added(
+            classes, f"{class_name(name)}Arguments", tool.input_schema, about
+        )
+        result = getattr(tool, "output_schema", None)
+        if isinstance(result, Mapping):
+            about = f"What {name!r} returns in `structured`."
+            _added(classes, f"{class_name(name)}Result", result, about)
+        functions.append(
+            f"def {function}(arguments: {arguments}) -> MCPToolObservation:\n"
+            f"    {docstring(tool.description)}\n"
+            f"    return _call({name!r}, arguments)\n"
+        )
+    head = _HEAD.replace("{server}", docstring(server)).replace(
+        "{about}",
+        docstring(f"The tools of the MCP server {server!r}, written by toolbench."),
+    )
+    return "\n\n".join(filter(None, [head, classes.text, *functions]))
+
+
+def _added(
+    classes: ModelClasses, name: str, schema: Mapping[str, Any], about: str
+) -> str:
+    try:
+        return classes.add(name, schema, about)
+    except SchemaError:  # the call says what is wrong with it
+        return classes.add(name, _ANYTHING, about)
+
+
+_HEAD = '''\
+{about}
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from toolbench.mcp import MCPToolObservation
+from toolbench.mcp.connected_servers import connected
+
+SERVER = {server}
+
+
+def _call(name: str, arguments: BaseModel) -> MCPToolObservation:
+    """Call the tool *name* of the connected server with what was set of *arguments*."""
+    sent = arguments.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    result: MCPToolObservation = connected.tool(SERVER, name)(sent)
+    return result
+
+'''
