@@ -189,6 +189,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         conv_state: Any = None,
         *,
         working_dir: str | Path | None = None,
+        executor: Any = None,
         **params: Any,
     ) -> Sequence[Self]:
         """Return the tool; its shell starts with the first command.
@@ -197,6 +198,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
             conv_state: The shell starts in its working directory, commands can name its
                 secrets, and long outputs are saved in its persistence directory.
             working_dir: The directory to start in instead.
+            executor: A `TerminalExecutor` to share with other tools, instead of a new one.
             **params: Other parameters of `TerminalExecutor`.
 
         Raises:
@@ -210,7 +212,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         if folder := getattr(conv_state, "persistence_dir", None):
             params.setdefault("full_output_save_dir", Path(folder) / "terminal")
         params.setdefault("secrets", secrets_of(conv_state))
-        executor = TerminalExecutor(
+        executor = executor or TerminalExecutor(
             working_dir or getattr(workspace, "working_dir", None), **params
         )
         return [

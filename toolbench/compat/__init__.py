@@ -1,7 +1,7 @@
-"""The names of earlier versions of the SDK, for tools that were written with them.
+"""Tools written for the OpenHands SDK: for today's by `openhands()`, for earlier ones by name.
 
-A thin layer over `toolbench.core`, which already accepts executors with one argument. New tools
-do not need it.
+The names of earlier versions are a thin layer over `toolbench.core`, which already accepts
+executors with one argument. New tools do not need it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from toolbench.compat.openhands_modules import openhands as openhands
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.classes.model_schema import argument_schema
 from toolbench.core.content import Content, TextContent
@@ -34,6 +35,7 @@ __all__ = [
     "Tool",
     "ToolExecutor",
     "ToolSpec",
+    "openhands",
 ]
 
 

@@ -1,0 +1,211 @@
+"""Files of tools that were written for the OpenHands SDK load and run here as they are."""
+
+import importlib
+import sys
+
+import pytest
+
+from toolbench import ConversationState, ToolDefinition, resolve_tool, run_tool
+from toolbench.compat import openhands
+from toolbench.core.registry import default_registry
+from toolbench.errors import ToolbenchError
+from toolbench.tools.terminal import TerminalTool
+
+# In the style of the custom tools of the SDK's examples: a tool that logs, registered on import.
+NOTES = '''
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import Field
+
+from openhands.sdk import Action, ImageContent, Observation, TextContent, ToolDefinition
+from openhands.sdk.tool import ToolExecutor, register_tool
+
+
+class Kind(StrEnum):
+    PLAN = "plan"
+    FACT = "fact"
+
+
+class NoteAction(Action):
+    text: str = Field(description="What to note.")
+    kind: Kind = Field(default=Kind.FACT, description="What sort of note.")
+
+
+class NoteObservation(Observation):
+    notes: int = Field(description="How many there are.")
+
+    @property
+    def to_llm_content(self) -> Sequence[TextContent | ImageContent]:
+        return [TextContent(text=f"{self.notes} notes.")]
+
+
+class NoteExecutor(ToolExecutor[NoteAction, NoteObservation]):
+    def __init__(self, file: str):
+        self.file = Path(file)
+
+    def __call__(self, action: NoteAction, conversation=None) -> NoteObservation:
+        with self.file.open("a") as file:
+            file.write(f"{action.kind.value}: {action.text}\\n")
+        return NoteObservation(notes=len(self.file.read_text().splitlines()))
+
+
+class NoteTool(ToolDefinition[NoteAction, NoteObservation]):
+    """Notes what is said."""
+
+    @classmethod
+    def create(cls, conv_state, **params) -> Sequence[ToolDefinition]:
+        file = params.get("file", f"{conv_state.workspace.working_dir}/notes.txt")
+        return [
+            cls(
+                description="Notes something.",
+                action_type=NoteAction,
+                observation_type=NoteObservation,
+                executor=NoteExecutor(file),
+            )
+        ]
+
+
+register_tool("NoteTool", NoteTool)
+'''
+# A set of tools around a shared terminal, with the imports of a file that also runs an agent.
+COUNTS = """
+from collections.abc import Sequence
+
+from openhands.sdk import LLM, Action, Agent, Conversation, Event, Observation, TextContent
+from openhands.sdk import ToolDefinition, get_logger
+from openhands.sdk.tool import Tool, ToolExecutor
+from openhands.tools.terminal import TerminalAction, TerminalExecutor, TerminalTool
+from openhands.tools.terminal.definition import TerminalObservation
+
+logger = get_logger(__name__)
+
+
+class CountAction(Action):
+    path: str
+
+
+class CountObservation(Observation):
+    lines: int = 0
+
+
+class CountExecutor(ToolExecutor[CountAction, CountObservation]):
+    def __init__(self, terminal: TerminalExecutor):
+        self.terminal: TerminalExecutor = terminal
+
+    def __call__(self, action: CountAction, conversation=None) -> CountObservation:
+        result: TerminalObservation = self.terminal(TerminalAction(command=f"wc -l < {action.path}"))
+        return CountObservation.from_text(result.text, lines=int(result.text))
+
+    def close(self):
+        self.terminal.close()
+
+
+class CountToolSet(ToolDefinition[Action, Observation]):
+    @classmethod
+    def create(cls, conv_state, **params) -> Sequence[ToolDefinition]:
+        executor = TerminalExecutor(working_dir=conv_state.workspace.working_dir)
+        terminal = TerminalTool.create(conv_state, executor=executor, **params)[0]
+        return [terminal, *CountTool.create(conv_state, executor)]
+
+
+class CountTool(ToolDefinition[CountAction, CountObservation]):
+    @classmethod
+    def create(cls, conv_state, terminal) -> Sequence[ToolDefinition]:
+        return [
+            cls(
+                description="Counts lines.",
+                action_type=CountAction,
+                observation_type=CountObservation,
+                executor=CountExecutor(terminal),
+            )
+        ]
+"""
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Loads a text as a module, inside of `openhands()`."""
+    monkeypatch.syspath_prepend(tmp_path)
+    names = []
+
+    def load(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        names.append(name)
+        with openhands():
+            return importlib.import_module(name)
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+    for name in [name for name in default_registry if name == "NoteTool"]:
+        default_registry.unregister(name)
+
+
+def test_a_registered_tool_runs(load, tmp_path):
+    """It is one of ours: created from its registration, checked, run and described to a model."""
+    load("notes_for_openhands", NOTES)
+    [tool] = resolve_tool("NoteTool", ConversationState(tmp_path))
+    assert isinstance(tool, ToolDefinition)
+    assert tool.name == "note"
+    observation = run_tool(tool, text="tea", kind="plan")
+    assert [block.text for block in observation.to_llm_content] == ["1 notes."]
+    assert (tmp_path / "notes.txt").read_text() == "plan: tea\n"
+    assert run_tool(tool, text="tea", kind="wish").is_error
+    assert tool.parameters()["properties"]["kind"]["enum"] == ["plan", "fact"]
+
+
+def test_tools_that_share_a_terminal_run(load, tmp_path):
+    """The runtime tools of the SDK are ours of the same names."""
+    module = load("counts_for_openhands", COUNTS)
+    (tmp_path / "x.txt").write_text("1\n2\n")
+    terminal, count = module.CountToolSet.create(ConversationState(tmp_path))
+    try:
+        assert isinstance(terminal, TerminalTool)
+        assert run_tool(count, path="x.txt").lines == 2
+    finally:
+        count.executor.close()
+        terminal.executor.close()
+
+
+def test_what_we_do_not_have_says_so_when_it_is_used(load):
+    """A file may import it; the sentence names it."""
+    module = load("counts_for_openhands", COUNTS)
+    with pytest.raises(ToolbenchError, match=r"in the place of openhands\.sdk\.LLM"):
+        module.LLM(model="x")
+    with pytest.raises(ToolbenchError, match=r"openhands\.sdk\.Event"):
+        load("event_of_ours", "from openhands.sdk import Event\nclass E(Event): pass")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("import openhands.sdk.nowhere", "does not stand in for openhands.sdk.nowhere"),
+        ("from openhands.sdk import no_such_function", "cannot import name"),
+        ("from openhands.tools.terminal import NoTool", "cannot import name"),
+        ("import openhands.tools.delegate.x", "does not stand in for"),
+    ],
+)
+def test_what_is_unknown_is_an_import_error(load, line, words):
+    """As Python says it."""
+    with pytest.raises(ImportError, match=words):
+        load("unknown_names", line)
+
+
+def test_nothing_is_changed_outside(load, tmp_path, monkeypatch):
+    """An SDK that is installed is found before and after, never ours; also after an error."""
+    package = tmp_path / "openhands" / "sdk"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("WHOSE = 'theirs'")
+    monkeypatch.syspath_prepend(tmp_path)
+    import openhands.sdk as before
+
+    finders = list(sys.meta_path)
+    with pytest.raises(ZeroDivisionError):
+        load("broken_tools", "from openhands.sdk import Action\n1 / 0")
+    assert sys.meta_path == finders
+    assert sys.modules["openhands.sdk"] is before
+    assert importlib.import_module("openhands.sdk").WHOSE == "theirs"
+    for name in [n for n in sys.modules if n.partition(".")[0] == "openhands"]:
+        monkeypatch.delitem(sys.modules, name)
