@@ -1,4 +1,4 @@
-"""Hide secrets in the logs of libraries: addresses of servers, messages to them."""
+"""Hide secrets in what is logged: by a tool, or by a library that talks to a server."""
 
 import logging
 from collections.abc import Iterable
@@ -7,17 +7,25 @@ from contextlib import suppress
 from toolbench.redaction.remembered import remembered
 
 
+def hide_in_record(record: logging.LogRecord) -> None:
+    """Hide what is remembered in the message of *record*, and in the traceback that goes with it."""
+    redactor = remembered.redactor
+    if not redactor:
+        return
+    with suppress(Exception):  # a bad log call is told by the handlers
+        message = record.getMessage()
+        if redactor.occurs_in(message):
+            record.msg, record.args = redactor.text(message), None
+        if record.exc_info and not record.exc_text:
+            text = logging.Formatter().formatException(record.exc_info)
+            record.exc_text = redactor.text(text)
+
+
 class _Hiding(logging.Filter):
     """A filter that hides all remembered secrets in every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        redactor = remembered.redactor
-        if redactor:
-            with suppress(Exception):  # a bad log call is told by the handlers
-                record.msg, record.args = redactor.text(record.getMessage()), None
-                if record.exc_info and not record.exc_text:
-                    text = logging.Formatter().formatException(record.exc_info)
-                    record.exc_text = redactor.text(text)
+        hide_in_record(record)
         return True
 
 

@@ -1,6 +1,7 @@
 """Make the calls of a sweep in an executor's worker, without the notebook's session."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from threading import Event
@@ -17,8 +18,10 @@ from toolbench.display.tables import Frame, as_frame, returned_frame, shape_text
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain, str_of
-from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.known import KnownSecrets
 from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.run import Run
 
 _TEXT = 10_000  # characters of a result that are kept
 _IMAGES = 4  # of one call
@@ -53,18 +56,21 @@ def make_calls(
 
 def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Result:
     began = perf_counter()
-    try:
-        observation = tool.execute(dict(arguments))
-        result = _read(observation)
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything: it is a row
-        kind = "invalid" if isinstance(error, ToolbenchError) else "error"
-        result = {"state": kind, "error": sentence_of(error)}
+    secrets = KnownSecrets(arguments, tool.secrecy)
+    with ExitStack() as undo:
+        try:
+            action = tool.action_from_arguments(dict(arguments))
+            secrets.learn(action)  # it also has the defaults
+            if secrets.own.secrets:  # what it prints then is shown nowhere
+                run = Run(tool, action, source="python")
+                undo.enter_context(redirect_to(run))
+            result = _read(tool.execute(action))
+        except Exception as error:  # noqa: BLE001 - a tool may raise anything: it is a row
+            kind = "invalid" if isinstance(error, ToolbenchError) else "error"
+            result = {"state": kind, "error": sentence_of(error)}
     result["seconds"] = perf_counter() - began
-    if not tool.secrecy.is_harmless(arguments) and (
-        secrets := tool.secrecy.secrets_in(arguments)
-    ):
-        result = Redactor(secrets).value(result)
-    return result
+    hidden: Result = secrets.redactor.value(result)
+    return hidden
 
 
 def _read(observation: Observation) -> Result:

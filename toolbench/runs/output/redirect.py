@@ -17,6 +17,7 @@ from functools import cache, partial, wraps
 from typing import Any
 from weakref import ReferenceType, ref
 
+from toolbench.redaction.library_logs import hide_in_record
 from toolbench.redaction.remembered import remembered
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.output import sinks
@@ -105,7 +106,7 @@ class _Installed:
                 self._patches.take_away()
 
     def _stays(self, owner: Any) -> bool:
-        of_process = threading.Thread, sys.__stdout__, sys.__stderr__
+        of_process = threading.Thread, logging.Logger, sys.__stdout__, sys.__stderr__
         is_of_process = any(owner is one for one in of_process) or is_of_kernel(owner)
         return self.lasts and is_of_process
 
@@ -237,6 +238,7 @@ def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
     def call_handlers_of_the_run(
         logger: logging.Logger, record: logging.LogRecord
     ) -> None:
+        hide_in_record(record)
         path = list(_path_to_root(logger))
         if _run_here() is None or path[-1].parent is not None:
             call_handlers(logger, record)
