@@ -12,6 +12,7 @@ from toolbench.errors import MissingExtraError, ToolbenchError
 from toolbench.runs.questions import Question
 from toolbench.serving.access.client_config import Client, ClientConfig
 from toolbench.serving.access.connection_file import ConnectionFile, check_name
+from toolbench.serving.access.proxy_hint import proxy_hint
 from toolbench.serving.access.token import Token
 from toolbench.serving.call import ServedCall
 from toolbench.serving.offer import Offer
@@ -80,6 +81,8 @@ class Served:
         )
         self.url: str = self._server.url
         """Where the tools are served, with streamable HTTP."""
+        self.proxy_hint = proxy_hint(self.url, allowed_hosts)
+        """How a client on another machine gets there, if JupyterHub or Binder is in between."""
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()

@@ -40,6 +40,7 @@ def served_bundle(served: "Served") -> dict[str, str]:
             'To paste: print(served.client_config("claude")), or "cursor", "vscode", "codex", '
             '"mcp"',
         ]
+        lines += [served.proxy_hint] if served.proxy_hint else []
     lines += [_left_out(left_out)] if left_out else []
     lines += map(call_line, calls)
     note = notice(_left_out(left_out), "neutral") if left_out else Html("")
@@ -83,7 +84,9 @@ def clients_html(served: "Served") -> Html:
         config = ClientConfig(client, served.name)
         text = Html(f'<pre style="{style}">{escape(str(config))}</pre>')
         cards.append(Card(client, text, config.place))
-    return fold(f"Connect an agent: toolbench connect {served.name}", cards_html(cards))
+    hint = notice(served.proxy_hint, "info") if served.proxy_hint else Html("")
+    title = f"Connect an agent: toolbench connect {served.name}"
+    return Html(hint + fold(title, cards_html(cards)))
 
 
 # --- calls --------------------------------------------------------------------------

@@ -1,0 +1,46 @@
+"""What to allow where the kernel is behind JupyterHub or Binder: their proxy has another name."""
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+_PREFIX = "JUPYTERHUB_SERVICE_PREFIX"
+_PUBLIC = "JUPYTERHUB_PUBLIC_URL"
+_BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
+
+
+def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
+    """Return how a client on another machine gets to *url* through the hub; empty without a hub.
+
+    Args:
+        url: Where the tools are served, on this machine.
+        allowed_hosts: By which other names they may be addressed.
+    """
+    prefix = os.environ.get(_PREFIX)
+    if not prefix:
+        return ""
+    hub = "Binder" if any(os.environ.get(name) for name in _BINDER) else "JupyterHub"
+    parts = urlsplit(url)
+    known = urlsplit(os.environ.get(_PUBLIC, "")).hostname
+    host = next(iter(allowed_hosts), known or "HOST")
+    lines = [
+        f"This kernel is behind {hub}: its 127.0.0.1 is not that of your machine. Agents beside "
+        "the kernel, as in a terminal of JupyterLab, need nothing more."
+    ]
+    if find_spec("jupyter_server_proxy") is None:
+        lines.append("For one on your machine, install jupyter-server-proxy here.")
+    if not allowed_hosts:
+        name = (
+            ""
+            if known
+            else ", where HOST is the name in the address bar of your browser"
+        )
+        lines.append(
+            f'For one on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
+        )
+    lines.append(
+        f"It reaches https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
+        "?token=TOKEN-OF-JUPYTER with the header Authorization: Bearer and served.token."
+    )
+    return " ".join(lines)
