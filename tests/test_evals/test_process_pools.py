@@ -1,15 +1,17 @@
 """Sweeps in pools of processes: tools of cells get there, and a worker that dies costs a retry."""
 
 import os
+import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from threading import Lock
 
 import pytest
 
+from tests.test_evals.sample_tools import PlantedModel, split_bill
 from toolbench import tool
 from toolbench.errors import CaseError
-from toolbench.evals import sweep
+from toolbench.evals import Case, evaluate, sweep
 
 
 @tool(read_only=True)
@@ -100,7 +102,7 @@ def test_calls_that_end_every_worker_are_lost_alone(pool, tmp_path):
 
 def fail():
     """What each process of a pool does first."""
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_pool_that_never_works_ends_the_sweep_with_one_sentence():
@@ -149,3 +151,23 @@ def test_a_call_that_loses_every_worker_is_a_row(tmp_path):
     again = sweep(half, {"a": range(100)}, save=path, retry_errors=True)
     assert not again.errors and len(again) == 100
     assert path.read_text().count("\n") == 101
+
+
+class EndsItsProcess(PlantedModel):
+    """A model whose client takes the whole process with it, for one prompt."""
+
+    def complete(self, messages, tools=(), **options):
+        """Answer, or end the process."""
+        if "end" in messages[-1]["content"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().complete(messages, tools, **options)
+
+
+def test_requests_of_a_process_that_dies_are_errors_and_the_others_are_made(pool):
+    """They are in no rate; what comes after them is asked in a new pool."""
+    call = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
+    cases = [Case("end" if n == 5 else f"Split, {n}", call) for n in range(200)]
+    report = evaluate(EndsItsProcess(), [split_bill], cases, executor=pool)
+    assert len(report) == 200 and report.stopped is None
+    assert report[5] in report.errors and len(report.errors) <= 8
+    assert report.summary.passed == 1.0

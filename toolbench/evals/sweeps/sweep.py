@@ -20,14 +20,14 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.lanes import Lane, cancel, completed, ended
-from toolbench.evals.progress_line import ProgressLine
-from toolbench.evals.saved_lines import SavedLines, key_of
-from toolbench.evals.sweeps.argument_grid import Calls
-from toolbench.evals.sweeps.process_pool import (
+from toolbench.evals.process_pool import (
     Renewal,
     for_processes,
     is_process_pool,
 )
+from toolbench.evals.progress_line import ProgressLine
+from toolbench.evals.saved_lines import SavedLines, key_of
+from toolbench.evals.sweeps.argument_grid import Calls
 from toolbench.evals.sweeps.sweep_call import Result, make_calls
 from toolbench.evals.sweeps.sweep_report import Row, SweepReport
 from toolbench.evals.sweeps.tool_source import source_of

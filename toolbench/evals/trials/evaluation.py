@@ -18,6 +18,7 @@ from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.lanes import InThisThread, Lane, cancel, completed, ended
+from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines, key_of, numbered_keys
@@ -302,7 +303,8 @@ class _Evaluation:
             else:
                 together.append(name)
         if together and executor is not None:
-            lanes.append(self._lane(together, executor, 64, is_elsewhere=True))
+            width, executor = room(executor), lasting(executor, undo.callback)
+            lanes.append(self._lane(together, executor, width, is_elsewhere=True))
         elif together:
             lanes.append(self._lane(together, _threads(workers, undo), 2 * workers))
         return lanes

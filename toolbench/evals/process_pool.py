@@ -1,8 +1,8 @@
-"""Sweeps in a pool of processes: how a tool gets there, and a new pool for one that broke."""
+"""Work in a pool of processes: how a tool gets there, and a new pool for one that broke."""
 
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +14,8 @@ from toolbench.runs.output.exception_text import sentence_of
 
 _IN_A_ROW = 20
 """How often a pool may break while no call of it comes back: then it is not the fault of a call."""
+
+_WIDTH = 64  # requests given to a cluster at once
 
 
 @dataclass(frozen=True)
@@ -89,3 +91,44 @@ class Renewal:
         )
         self._shut_down_later(new_pool.shutdown, wait=False, cancel_futures=True)
         return new_pool
+
+
+def lasting(executor: Executor, shut_down_later: Callable[..., object]) -> Executor:
+    """Return *executor* in a form that does not raise where work is submitted after it broke."""
+    if isinstance(executor, ThreadPoolExecutor):
+        return executor
+    return _LastingExecutor(executor, Renewal(shut_down_later))
+
+
+def room(executor: Executor) -> int:
+    """Return how many requests to give *executor* at once: when a pool breaks, all of them fail."""
+    workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
+    return 2 * workers
+
+
+class _LastingExecutor(Executor):
+    """What was in a pool that broke has failed; what is submitted then goes to a new one."""
+
+    def __init__(self, executor: Executor, renewal: Renewal) -> None:
+        self._executor, self._renewal = executor, renewal
+
+    def submit(
+        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> "Future[Any]":
+        """Submit the work; if there is no executor for it any more, the future says so."""
+        try:
+            future = self._executor.submit(function, *args, **kwargs)
+        except BrokenExecutor as error:
+            new_executor = self._renewal.of(self._executor)
+            if new_executor is None:
+                failed: Future[Any] = Future()
+                failed.set_exception(error)
+                return failed
+            self._executor = new_executor
+            future = new_executor.submit(function, *args, **kwargs)
+        future.add_done_callback(self._note)
+        return future
+
+    def _note(self, future: "Future[Any]") -> None:
+        if not future.cancelled() and future.exception() is None:
+            self._renewal.note_success()
