@@ -99,7 +99,7 @@ class Agent:
         conversation: Conversation,
         callbacks: Sequence[Callable[[Event], object]] = (),
     ) -> Loop:
-        """Make the loop of *conversation*, with its tools.
+        """Make the agent loop and the tools of *conversation*.
 
         Raises:
             RegistrationError: If a tool is not valid, or two have the same name.

@@ -61,7 +61,7 @@ class Loop:
         conversation: Conversation,
         listeners: Sequence[Callable[[Event], object]] = (),
     ) -> None:
-        """Make the loop of *conversation*; call *listeners* with each event."""
+        """Make the agent loop of *conversation*; call *listeners* with each event."""
         self.agent = agent
         self.conversation = conversation
         self.redactor = conversation.state.secrets.redactor

@@ -126,7 +126,7 @@ def export(
     """Write tools of a file or module as a package that can be installed.
 
     Args:
-        tools: Where they are: `tools.py`, `package.module`, either with `:name,name`.
+        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
         folder: Where the project goes.
         openhands: Write it for the OpenHands SDK instead of toolbench.
         overwrite: Replace files that are there and hold something else.

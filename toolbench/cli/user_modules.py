@@ -1,4 +1,4 @@
-"""What a command line names of a user's code: `file.py`, `package.module`, either with `:name,name`."""
+"""Import a user's code that a command line names: `file.py` or `module`, and perhaps `:name,name`."""
 
 import sys
 from importlib import import_module
@@ -16,7 +16,7 @@ class UserModuleError(ToolbenchError):
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that `file.py`, `module`, or either with `:name,name`, defines.
+    """Return the tools that `file.py` or `module` defines: all, or those in `:name,name`.
 
     Raises:
         UserModuleError: If it cannot be imported, or defines no such tool.

@@ -32,7 +32,7 @@ def bundle(
 
     Args:
         renderable: Anything Rich can print.
-        width: Columns of the text, and of tables and panels in the HTML.
+        width: Characters per line, in the text and in HTML tables and panels.
         limit: Show the head and the tail of a text with more characters than this.
     """
     return {

@@ -318,8 +318,7 @@ class _Sweep:
     ) -> None:
         """Repeat the calls of a failed worker, each alone; if that fails too, they are errors.
 
-        If several calls ran on the worker, nobody knows which of them ended it: then no try is
-        counted.
+        If several calls ran on the worker, any of them may have ended it: then no try counts.
         """
         is_alone = is_alone and len(batch.calls) == 1
         if batch.tries < _TRIES or not is_alone:

@@ -59,7 +59,7 @@ class ItemList(Sequence[T]):
 class RemoteList(ItemList[T]):
     """A list that is requested at its first use, and again after a change.
 
-    Reading it may wait for the server; if the server does not list, it raises `ServerError`.
+    Reading it may wait for the server. If the request fails, reading raises `ServerError`.
     """
 
     method: ClassVar[str]

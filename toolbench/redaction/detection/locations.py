@@ -104,7 +104,7 @@ class Location:
         return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether the value here is a secret, if it is called *name*."""
+        """Tell whether a value called *name* at this place is secret."""
         if self._says_so or (self._may_be_text and is_secret_argument(name)):
             return True
         return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)

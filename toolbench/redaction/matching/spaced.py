@@ -115,7 +115,7 @@ class Letters:
         return [0, *accumulate(self._sizes[:-1])]
 
     def place(self, start: int, end: int) -> Span:
-        """Return the span in the data of the letters from *start* to *end*."""
+        """Return the span of the data that holds the letters *start* to *end*."""
         return self.position(start), self.position(end - 1) + 1
 
     def position(self, index: int) -> int:
@@ -126,7 +126,7 @@ class Letters:
         return self._places[block][index - self._starts[block]]
 
     def places_in(self, block: int) -> list[int]:
-        """Return the positions in the data of the letters of *block*."""
+        """Return where in the data the letters of *block* are."""
         start = block * _BLOCK
         part = enumerate(self._data[start : start + _BLOCK], start)
         return [place for place, byte in part if byte not in self._blanks]

@@ -109,7 +109,7 @@ class Frame:
             box.focus()
 
     def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
-        """Put the cursor into the first input of *goal* after this edit is drawn."""
+        """After the next redraw, focus the first input that *goal* returns."""
         self._goal = goal
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ _LINKS = 5  # fields named beside Run
 
 
 class RunControls:
-    """The buttons Run, Cancel and Send anyway; a double click counts once."""
+    """The buttons Run, Cancel and "Send anyway"; a double click counts once."""
 
     def __init__(
         self,

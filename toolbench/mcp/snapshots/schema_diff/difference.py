@@ -66,7 +66,7 @@ class Difference:
         before: Callable[[Any], Any],
         after: Callable[[Any], Any],
     ) -> Self:
-        """Return the difference of a part as a difference of the whole around it.
+        """Return the difference of a sub-schema as one of its parent schema.
 
         Args:
             step: The path from the whole to the part in the schema.

@@ -36,7 +36,7 @@ class ObjectEditor(Container):
 
     @property
     def wants_more(self) -> bool:
-        """Whether there are required properties; else an empty object is complete."""
+        """Whether the object has required properties, so that {} is not enough."""
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
