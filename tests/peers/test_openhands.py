@@ -1,0 +1,110 @@
+"""The OpenHands SDK, in an environment of its own: its agent runs what we export and what we serve."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from environments import uv
+from test_export.notebook import new_notebook
+from test_export.notebook_tools import TOOLS
+
+from toolbench import run_tool, tool
+from toolbench.export import export_package
+from toolbench.serving import serve
+
+AGENT = Path(__file__).with_name("openhands_agent.py")
+
+
+@pytest.fixture(scope="module")
+def sdk(script):
+    """The Python that has the SDK."""
+    if script.stamp(script.SDK_PLACE) != "\n".join(script.SDK):
+        pytest.skip(
+            "THE OPENHANDS SDK IS NOT TESTED: run `make peers` with Python 3.12 or newer"
+        )
+    return script.SDK_PLACE / "bin" / "python"
+
+
+def run(python, *arguments, **options):
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return subprocess.run(
+        [python, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        **options,
+    )
+
+
+def answers(python, folder, **spec):
+    """What the tools answered to a scripted model's calls."""
+    done = run(
+        python, AGENT, cwd=folder, input=json.dumps({**spec, "workspace": str(folder)})
+    )
+    [line] = [s for s in done.stdout.splitlines() if s.startswith("RESULTS ")] or [
+        done.stderr
+    ]
+    return json.loads(line.removeprefix("RESULTS "))
+
+
+def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
+    """Every package passes its tests with the SDK alone; a scripted agent calls four of them."""
+    folders = []
+    with new_notebook() as notebook:
+        for one in TOOLS:
+            notebook.run(*one.cells)
+            for arguments in one.calls:
+                run_tool(notebook[one.variable], arguments)
+            folder = tmp_path / one.variable
+            folders.append(
+                export_package(notebook[one.variable], folder, openhands=True)
+            )
+    others = ("pyyaml", "regex")  # what one of the tools needs
+    into = ("--python", str(sdk))
+    uv("pip", "install", *into, *others, untested="EXPORTED PACKAGES FOR OPENHANDS ARE")
+    options = ("--no-deps", "--no-build-isolation", "--reinstall", "--no-cache")
+    uv(
+        "pip",
+        "install",
+        *into,
+        *options,
+        *map(str, folders),
+        untested="EXPORTED PACKAGES ARE",
+    )
+    tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore")
+    done = run(sdk, *tests, *folders, cwd=tmp_path)
+    assert " passed" in done.stdout, done.stdout[-3000:]
+    assert "failed" not in done.stdout, done.stdout[-3000:]
+    names = ["split_bill", "double", "search", "fetch_later"]
+    calls = [
+        {"name": "split_bill", "arguments": {"total": 84, "people": 4}},
+        {"name": "double", "arguments": {"n": 3}},
+        {"name": "search", "arguments": {"pattern": "t.."}},
+        {"name": "fetch_later", "arguments": {"x": 4}},
+    ]
+    results = answers(sdk, tmp_path, packages=names, tools=names, calls=calls)
+    assert [one["text"] for one in results] == ["21.0", "6", "tea, two", "8"]
+
+
+def test_its_agent_calls_what_we_serve(sdk, tmp_path):
+    """By the address and the token, as an entry of its `mcp_config`."""
+
+    @tool(read_only=True)
+    def twice(n: int) -> int:
+        """Double it."""
+        return 2 * n
+
+    with serve([twice], name="sdk") as served:
+        headers = {"Authorization": f"Bearer {served.token}"}
+        config = {"sdk": {"url": served.url, "transport": "http", "headers": headers}}
+        results = answers(
+            sdk,
+            tmp_path,
+            mcp_config=config,
+            calls=[{"name": "twice", "arguments": {"n": 21}}],
+        )
+        assert "42" in results[0]["text"]
+        assert [call.state for call in served.calls] == ["ok"]
