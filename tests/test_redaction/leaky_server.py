@@ -49,7 +49,13 @@ ERAS = {
 MORE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 HINTS = {"readOnlyHint": True}  # nobody is asked before
 TOOLS = [
-    {"name": name, "inputSchema": SCHEMA, "annotations": HINTS}
+    {
+        "name": name,
+        "description": f"Tell what the server knows: {os.environ.get('API_TOKEN')}.",
+        "inputSchema": SCHEMA,
+        "annotations": HINTS,
+        "_meta": {"note": os.environ.get("API_TOKEN")},
+    }
     for name in ("tell", "fail")
 ]
 
@@ -69,12 +75,17 @@ def texts(value):
 def called(params):
     told = [*texts(params["arguments"]), os.environ.get("API_TOKEN", "")]
     text = "\n".join(writings(secret) for secret in filter(None, told))
-    print(text, END, sep="\n", file=sys.stderr, flush=True)
+    print(text, file=sys.stderr, flush=True)
     print(f"noise {text[:9]}", flush=True)
     say(method="notifications/message", params={"level": "info", "data": text})
+    for secret in filter(None, told if os.environ.get("HALVES") else []):
+        for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :]):
+            print(half, file=sys.stderr, flush=True)
+            say(method="notifications/message", params={"level": "info", "data": half})
     token = params.get("_meta", {}).get("progressToken")
     progress = {"progressToken": token, "progress": 1, "message": text}
     say(method="notifications/progress", params=progress)
+    print(END, file=sys.stderr, flush=True)
     failed = params["name"] == "fail"
     return {"content": [{"type": "text", "text": text}], "isError": failed, **more}
 

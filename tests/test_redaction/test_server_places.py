@@ -1,0 +1,92 @@
+"""No secret of a server shows where people look at one: `%mcp`, the explorer, files, its tools."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from IPython.utils.capture import capture_output
+from shells import new_shell
+from test_mcp.peers import eventually
+from test_widgets.conftest import wire as wire
+from test_widgets.tooling import shown
+
+from test_redaction.leaky_server import END
+from test_redaction.writings import leaks
+from toolbench.core.registry import find_tool
+from toolbench.widgets.explorer import Explorer
+from toolbench.widgets.kit.ticker import ticker
+
+SECRET = "hunter2-tHe_sEcret"
+OWN = f"{SECRET}-of-the-server"
+HALVES = (SECRET[: len(SECRET) // 2], SECRET[len(SECRET) // 2 :])
+LOOKS = ("list", "tools leaky", "log leaky", "stderr leaky", "traffic leaky", "snapshot leaky {0}/snapshot", "stubs leaky {0}/stubs.py")  # fmt: skip
+
+
+@pytest.fixture
+def shell():
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+        yield shell
+        shell.run_line_magic("unload_ext", "toolbench")
+
+
+def seen_in(shell, code) -> str:
+    """Everything that a cell shows and saves."""
+    with capture_output() as captured:
+        result = shell.run_cell(code).result
+    outputs = [output.data for output in captured.outputs]
+    bundle = getattr(result, "_repr_mimebundle_", dict)()
+    return f"{captured.stdout} {captured.stderr} {outputs!r} {result!r} {bundle}"
+
+
+def configuration(tmp_path, era) -> Path:
+    root = Path(__file__).parents[1]
+    entry = {
+        "command": sys.executable,
+        "args": ["-m", "test_redaction.leaky_server", era],
+        "env": {"PYTHONPATH": f"{root}:{root.parent}", "API_TOKEN": OWN, "HALVES": "1"},
+    }
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": {"leaky": entry}}))
+    return path
+
+
+def has_ended(session, calls) -> bool:
+    return session.stderr.text.splitlines().count(END) == calls
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
+    """Not one of a call nor its own: said whole, in halves, or in the words of its tools."""
+    servers, recording = configuration(tmp_path, era), tmp_path / "recording"
+    seen = {
+        "connect": seen_in(shell, f"%mcp connect --config {servers} --record {recording}"),
+        "call": seen_in(shell, f"%tool tell --yes password={SECRET}"),
+        "failure": seen_in(shell, f"%tool fail --yes password={SECRET}"),
+    }  # fmt: skip
+    tool = find_tool("tell")
+    session = tool.executor.caller
+    eventually(partial(has_ended, session, 2))
+    seen |= {look: seen_in(shell, f"%mcp {look.format(tmp_path)}") for look in LOOKS}
+    seen |= {line: seen_in(shell, line) for line in ("%tools", "%tool_history --json")}
+    exported = [tool.to_dict(), tool.to_mcp_tool(), tool.to_openai_tool()]
+    seen["tool"] = f"{tool!r} {tool._repr_mimebundle_()} {exported}"
+    seen["session"] = f"{session!r} {session.tools!r}"
+    explorer = Explorer({"leaky": session})
+    try:
+        assert ticker.wait_idle(20)
+        seen["explorer"] = f"{shown(explorer)} {wire.text()}"
+    finally:
+        explorer.close()
+    shell.run_cell("%mcp disconnect --all")
+    for path in (recording, tmp_path / "snapshot", tmp_path / "stubs.py"):
+        seen[path.name] = path.read_text() if path.exists() else ""
+    pieces = {
+        place: leaks(text, OWN) | {half for half in HALVES if half in text}
+        for place, text in seen.items()
+    }
+    assert {place: piece for place, piece in pieces.items() if piece} == {}
+    for place in ("call", "log leaky", "stderr leaky", "recording"):
+        assert "secret-hidden" in seen[place]
