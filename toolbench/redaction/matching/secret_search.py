@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from toolbench.redaction import MARK
+from toolbench.redaction.matching.dumps import DumpMatcher
 from toolbench.redaction.matching.encodings import (
     LINE,
     as_bytes,
@@ -24,7 +25,7 @@ _FEWEST_DIGITS = 12  # of hex: fewer may stand in a table of numbers
 
 
 class SecretSearch:
-    """A search for secrets as they are, in escapes, and in base64 and hex with any line breaks."""
+    """A search for secrets as they are, in escapes, base64 and hex with any line breaks, and dumps."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         """Search for *secrets*, at least one."""
@@ -41,19 +42,25 @@ class SecretSearch:
             for patterns, spacing in ((letters, LETTERS), (digits, DIGITS))
             if patterns
         ]
-        self.longest = max([self._plain.longest, *(m.longest for m in self._spaced)])
+        self._dumps = [DumpMatcher(digits)] if digits else []
+        known: list[Matcher | SpacedMatcher | DumpMatcher] = [
+            self._plain,
+            *self._spaced,
+            *self._dumps,
+        ]
+        self.longest = max(one.longest for one in known)
         """The most bytes of a secret in any encoding."""
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether *data* has a secret."""
-        return self._plain.occurs_in(data) or any(
-            one.occurs_in(data) for one in self._spaced
-        )
+        others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
+        return self._plain.occurs_in(data) or any(o.occurs_in(data) for o in others)
 
     def spans(self, data: bytes) -> list[Span]:
         """Return the spans of secrets in *data*; spans that overlap are merged."""
         spans = self._plain.spans(data)
-        spaced = [span for one in self._spaced for span in one.spans(data)]
+        others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
+        spaced = [span for one in others for span in one.spans(data)]
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
@@ -68,14 +75,16 @@ class SecretSearch:
 
         A few letters of base64 or hex at the end of a line do not count: see `barely_begun`.
         """
-        return max(
-            self._plain.begun(data), *(one.begun(data) for one in self._spaced), 0
-        )
+        sizes = [one.begun(data) for one in self._spaced]
+        return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
 
     def barely_begun(self, data: bytes) -> int:
         """Like `begun`, and count beginnings too short to hold back but worth remembering."""
-        sizes = (one.begun(data, fewest=1) for one in self._spaced)
-        return max(self._plain.begun(data), *sizes, 0)
+        sizes = [one.begun(data, fewest=1) for one in self._spaced]
+        return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
+
+    def _begun_in_dump(self, data: bytes) -> int:
+        return max((one.begun(data) for one in self._dumps), default=0)
 
 
 def _plain(secret: str) -> set[bytes]:

@@ -1,0 +1,104 @@
+"""Find secrets in dumps of bytes: hex in lines with an offset before it, and perhaps text behind."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from toolbench.redaction.matching.matcher import Matcher, Span
+
+_LINE = re.compile(
+    rb"""\n 0[0-9a-fA-F]{5,15} :? (?P<hex> (?:[ ]{1,8}(?:[0-9a-fA-F]{2}){1,8})+ )
+         (?P<text> [ \t]+ [^\n]* )? (?=\n|\r|\Z)""",
+    re.VERBOSE,
+)
+"""A line of `xxd`, `hexdump -C`, `od -tx1` or `od -x`: their offsets begin with a zero."""
+_BEGUN = re.compile(rb"0[0-9a-fA-F]{0,15}(?::?[ ][^\n]{0,200}|:)?")
+"""The beginning of such a line."""
+_GROUP = re.compile(rb"[0-9a-fA-F]+")
+_MORE = 1_000  # bytes: some lines
+
+
+class _Group(NamedTuple):
+    """Some digits of a dump, and where they stand."""
+
+    digits: bytes
+    start: int
+    end: int
+    """Where what is masked with them ends: with the line, if the bytes stand there as text too."""
+
+
+class DumpMatcher:
+    """Finds digits in dumps, also where the two bytes of a word are swapped (`od -x`)."""
+
+    def __init__(self, patterns: Iterable[bytes]) -> None:
+        """Look for *patterns*, digits; there must be one."""
+        self._matcher = Matcher(pattern.lower() for pattern in patterns)
+        self.longest = 16 * self._matcher.longest + _MORE
+        """Bytes in which a pattern is found whose text comes in pieces."""
+
+    def occurs_in(self, data: bytes) -> bool:
+        """Tell whether a pattern stands in a dump in *data*."""
+        return bool(self.spans(data))
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return where patterns stand in dumps in *data*, with the text beside them."""
+        groups = list(_groups(data))
+        if not groups:
+            return []
+        return [
+            span
+            for digits in (_as_it_is, _swapped)
+            for span in self._spans(groups, [digits(group.digits) for group in groups])
+        ]
+
+    def _spans(self, groups: list[_Group], digits: list[bytes]) -> Iterator[Span]:
+        starts = [0, *accumulate(map(len, digits))]
+        for start, end in self._matcher.spans(b"".join(digits)):
+            first = groups[bisect_right(starts, start) - 1]
+            last = groups[bisect_right(starts, end - 1) - 1]
+            yield first.start, last.end
+
+    def begun(self, data: bytes) -> int:
+        """Return how many bytes at the end of *data* may be the beginning of a pattern in a dump.
+
+        A line that is not over yet may be one of a dump.
+        """
+        end = data[-self.longest :]
+        at = end.rfind(b"\n") + 1
+        cut = len(end) - at
+        if cut and not _BEGUN.fullmatch(end[at:]):
+            return 0
+        groups = list(_groups(end[:at]))
+        if not groups or groups[-1].end < at - len(b"\r\n"):
+            return cut
+        sizes = [cut]
+        for digits in (_as_it_is, _swapped):
+            parts = [digits(group.digits) for group in groups]
+            starts = [0, *accumulate(map(len, parts))]
+            if begun := self._matcher.begun(b"".join(parts)):
+                first = groups[bisect_right(starts, starts[-1] - begun) - 1]
+                sizes.append(len(end) - end.rfind(b"\n", 0, first.start) - 1)
+        return max(sizes)
+
+
+def _groups(data: bytes) -> Iterator[_Group]:
+    """Yield the groups of digits of the lines of dumps in *data*."""
+    if b"\n0" not in data and not data.startswith(b"0"):
+        return
+    for line in _LINE.finditer(b"\n" + data):
+        shift = line.start("hex") - 1
+        matches = list(_GROUP.finditer(line["hex"]))
+        for match in matches:
+            end = line.end("text") - 1 if line["text"] else shift + match.end()
+            yield _Group(match[0].lower(), shift + match.start(), end)
+
+
+def _as_it_is(digits: bytes) -> bytes:
+    return digits
+
+
+def _swapped(digits: bytes) -> bytes:
+    """Return the *digits* of a word with its bytes the other way round."""
+    return b"".join(digits[i : i + 2] for i in range(len(digits) - 2, -1, -2))
