@@ -12,7 +12,7 @@ from test_serving.clients import call
 from test_widgets.front import click, named, page, receive, walk
 from toolbench import Action, Observation, current_run, history, policy, tool
 from toolbench.errors import ToolbenchError
-from toolbench.serving import serve
+from toolbench.serving import serve, served_view
 from toolbench.widgets.agent_calls import served_panel
 from toolbench.widgets.agent_calls.served_panel import ServedPanel
 from toolbench.widgets.kit.notebook_variables import Variables
@@ -267,6 +267,22 @@ class TestLines:
         assert len(list(walk(panel))) <= widgets + 2
         assert "earlier calls not shown" in page(panel)
         panel.close()
+
+    def test_large_calls_are_written_once(self, served, panel, monkeypatch):
+        """What is over is not read again when others come."""
+        written = []
+        brief = served_view.call_whole
+        monkeypatch.setattr(
+            served_view,
+            "call_whole",
+            lambda call, **options: written.append(call.id) or brief(call, **options),
+        )
+        for n in range(3):
+            call(served, "look", {"what": "x" * 1_000_000})
+            eventually(lambda n=n: served.calls[n].is_over)
+            text = served._repr_mimebundle_()["text/html"]
+        assert sorted(written) == sorted({one.id for one in served.calls})
+        assert len(text) < 100_000
 
     def test_only_some_calls_have_buttons(self, served, monkeypatch):
         """Of many that wait at once."""

@@ -1,6 +1,7 @@
 """What is served, and the calls of it, as text and as HTML that needs no kernel."""
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
@@ -44,7 +45,11 @@ def served_bundle(served: "Served") -> dict[str, str]:
     lines += [_left_out(left_out)] if left_out else []
     lines += map(call_line, calls)
     note = notice(_left_out(left_out), "neutral") if left_out else Html("")
-    rows = "".join(map(call_row, reversed(calls)))
+    rows = "".join(map(_row_once, reversed(calls)))
+    for reference in _rows.keyrefs():  # a copy: other threads may add some
+        call = reference()
+        if call is not None and call not in calls:
+            _rows.pop(call, None)
     clients = "" if served.is_closed else clients_html(served)
     html = (
         f'<div {NO_MATHS} style="{_BOX}">{head_html(served)}{clients}{note}{rows}</div>'
@@ -92,8 +97,18 @@ def clients_html(served: "Served") -> Html:
 # --- calls --------------------------------------------------------------------------
 
 
+_subjects: WeakKeyDictionary[ServedCall, str] = WeakKeyDictionary()
+_rows: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
+
+
 def subject(call: ServedCall) -> str:
-    """Return *call* on one line: who, what, with what."""
+    """Return *call* on one line: who, what, with what; it is written once, however long it is."""
+    if call not in _subjects:
+        _subjects[call] = _subject(call)
+    return _subjects[call]
+
+
+def _subject(call: ServedCall) -> str:
     arguments = ", ".join(
         f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items()
     )
@@ -135,6 +150,16 @@ def call_line(call: ServedCall) -> str:
     """Return *call* as a line of text."""
     when = f"{call.started.astimezone():%H:%M:%S}"
     return f"#{call.id} {when} {subject(call)}, {call.seconds:.2f} s, {outcome(call)}"
+
+
+def _row_once(call: ServedCall) -> Html:
+    """Return the row of *call*; that of a call that is over is not made again."""
+    row = _rows.get(call)
+    if row is None:
+        row = call_row(call)
+        if call.is_over:
+            _rows[call] = row
+    return row
 
 
 def call_row(call: ServedCall) -> Html:

@@ -1,5 +1,7 @@
 """The calls that arrived, a line each."""
 
+from weakref import WeakKeyDictionary
+
 from toolbench.display.escape import Html
 from toolbench.serving.call import ServedCall
 from toolbench.serving.served_view import outcome, subject
@@ -15,8 +17,21 @@ def call_lines(parts: Parts) -> MessageLines[ServedCall]:
     return MessageLines(parts, line_html, noun="call", nothing=_NOTHING, pieces=_PIECES)
 
 
+_lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
+
+
 def line_html(call: ServedCall) -> Html:
-    """Return *call* as a line: number, time, direction, call, outcome, duration."""
+    """Return *call* as a line; that of a call that is over is not made again."""
+    line = _lines.get(call)
+    if line is None:
+        line = _line_html(call)
+        if call.is_over:
+            _lines[call] = line
+    return line
+
+
+def _line_html(call: ServedCall) -> Html:
+    """Write *call* as a line: number, time, direction, call, outcome, duration."""
     texts = (
         f"#{call.id}",
         f"{call.started.astimezone():%H:%M:%S}",
