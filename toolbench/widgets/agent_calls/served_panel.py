@@ -48,7 +48,7 @@ class ServedPanel(w.VBox):
         self._parts = parts = Parts()
         self._saved_output = SavedOutput()
         self._is_saved, self._save_at = True, 0.0
-        self._is_watched = self._has_news = False
+        self._is_watched = self._has_news = self._is_closed = False
         self._news: dict[int, ServedCall] = {}
         self._unfinished: dict[int, ServedCall] = {}
         self._live: dict[int, LiveCall] = {}
@@ -133,6 +133,8 @@ class ServedPanel(w.VBox):
         with self._news_lock:
             news, self._news, self._has_news = self._news, {}, False
         with self._lock:
+            if self._is_closed:  # while the ticker was on its way here
+                return
             self._is_saved = self._is_saved and not news
             for call in news.values():
                 self._note(call)
@@ -222,6 +224,7 @@ class ServedPanel(w.VBox):
         """Close all widgets; what is served goes on."""
         self._forget()
         with self._lock:
+            self._is_closed = True
             for live in self._live.values():
                 live.close()
             self._live.clear()
