@@ -36,6 +36,13 @@ def look(what: str) -> str:
     return f"{what} is there"
 
 
+@tool(read_only=True)
+def chatty() -> str:
+    """Print, and return."""
+    print("<b>for the person</b>")
+    return "for the agent"
+
+
 @tool(destructive=True)
 def erase(what: str) -> str:
     """Erase it."""
@@ -71,7 +78,7 @@ def slow() -> str:
 def served(no_records):
     begun.clear()
     go_on.clear()
-    with serve([look, erase, bake, weigh, slow], name="panel") as served:
+    with serve([look, erase, bake, weigh, slow, chatty], name="panel") as served:
         yield served
     go_on.set()
 
@@ -251,6 +258,14 @@ class TestLines:
         press(panel, "Close panel")
         press(panel, "Close")
         assert "no confirmation needed" not in page(panel)
+
+    def test_open_into_what_was_printed(self, served, panel):
+        """It is for the person alone."""
+        result = call(served, "chatty")
+        assert "person" not in str(result.content)
+        type_text(panel, "Open call", str(served.calls[-1].id))
+        seen(panel, "What it printed")
+        assert "&lt;b&gt;for the person" in page(panel)
 
     def test_are_not_many(self, served, monkeypatch, wire):
         """However many calls: the oldest go, and what was sent is not sent again."""

@@ -5,13 +5,14 @@ from weakref import WeakKeyDictionary
 
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
+from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.caps import shorten
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CODE_FONT, LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.objects import call_html
 from toolbench.display.page import Tone, badge, fold, notice, short
-from toolbench.display.render import to_text
+from toolbench.display.render import to_html, to_text
 from toolbench.plain import clip
 from toolbench.runs.history.state_words import state_words
 from toolbench.serving.access.client_config import CLIENTS, ClientConfig
@@ -176,7 +177,7 @@ def call_row(call: ServedCall) -> Html:
 
 
 def call_whole(call: ServedCall, *, limit: int) -> Html:
-    """Return all of *call*: tool, arguments, result.
+    """Return all of *call*: tool, arguments, result, and what it printed.
 
     Args:
         call: The call.
@@ -188,10 +189,14 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
         f"from {call.client}" if call.client else "",
         call.run.decision,
     ]
-    return call_html(
+    whole = call_html(
         call.run.tool,
         call.arguments,
         call.observation,
         remark=", ".join(filter(None, facts)),
         limit=limit,
     )
+    text = call.run.output.text
+    if not text:
+        return whole
+    return Html(whole + fold("What it printed", to_html(from_ansi(text), limit=limit)))
