@@ -148,3 +148,12 @@ def test_closing_leaves_no_widget(wire):
     panel.close()
     assert wire.live == set()
     assert not panel.is_busy
+
+
+def test_all_answers_are_in_the_page_and_few_in_the_saved_notebook():
+    """The live page draws and filters them; what is saved has the first 50."""
+    panel = ReportPanel(report_of(*(message(bill(people=5)) for _ in range(400))))
+    live, saved = page(panel), panel._repr_mimebundle_()["text/html"]
+    assert "All answers: 400" in live and "All answers: 400" in saved
+    assert "data-toolbench-rows" in live and "data-toolbench-rows" not in saved
+    assert "350 rows left out" in saved

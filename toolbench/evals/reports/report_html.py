@@ -59,7 +59,11 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
 def overview_html(report: "EvalReport") -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers."""
     return _box(
-        [*_overview(report), _errors(report, IN_A_CELL), _answers(report, IN_A_CELL)]
+        [
+            *_overview(report),
+            _errors(report, IN_A_CELL),
+            _answers(report, IN_A_CELL, later=LATER),
+        ]
     )
 
 
@@ -84,12 +88,11 @@ def _overview(report: "EvalReport") -> list[str]:
     ]
 
 
-def _answers(report: "EvalReport", most: int | None) -> Html:
-    """A row for each answer, folded: the page sorts and filters them, and draws those in sight."""
+def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
+    """A row for each answer, folded; *later* ones are for a page that draws those in sight."""
     if not len(report):
         return Html("")
     frame = AnswerTable(report)
-    later = 0 if most is None else LATER
     table = table_html(frame, rows=LATER if most is None else most, later=later)
     html = Html(
         f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
