@@ -105,9 +105,10 @@ def fail():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # from Python 3.12 on
 def test_a_pool_that_never_works_ends_the_sweep_with_one_sentence():
     """No new pools are made for ever."""
-    with ProcessPoolExecutor(1, initializer=fail) as pool:
+    with ProcessPoolExecutor(1, get_context("fork"), initializer=fail) as pool:
         report = sweep(cell()["where"], {"n": range(500)}, executor=pool)
     assert "The executor broke" in report.stopped
     [notice] = report.notices
