@@ -163,6 +163,20 @@ class TestImagesThatAModelDoesNotTake:
         assert "iVBORw0KGgo" not in str(sent(c)) and LEFT_OUT in str(sent(c))
         check_answered(c)
 
+    def test_stay_left_out_once_saved_or_forked(self, tmp_path):
+        """Who goes on with it is not refused again."""
+        error = refusal("refused the request (400)", 400)
+        c = Conversation(agent=Agent(ScriptedModel([error, *["Nothing."] * 3])))
+        c.send_message([TextContent(text="What?"), ImageContent(image_urls=[PICTURE])])
+        c.run(), c.run()
+        c.save(tmp_path / "talk.jsonl")
+        for other in (c.fork(), Conversation.load(tmp_path / "talk.jsonl", c.agent)):
+            other.send_message("And now?")
+            assert other.run() == "answered"
+            assert PICTURE not in str(sent(c)) and LEFT_OUT in str(sent(c))
+            shown = [block for e in of(other, MessageEvent) for block in e.content]
+            assert ImageContent(image_urls=[PICTURE]) in shown
+
     def test_stay_where_the_model_took_them(self):
         """What it answered to once is no reason for a refusal."""
         error = refusal("refused the request (400)", 400)

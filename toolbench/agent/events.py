@@ -275,6 +275,8 @@ class NoticeEvent(Event):
     """A note on an act of the loop itself: a retry, a backup tool, a text that was cut."""
 
     text: str
+    left_out: tuple[int, ...] = field(default=(), kw_only=True)
+    """The numbers of the events whose images the model is not sent any more."""
 
     @property
     def visualize(self) -> RenderableType:

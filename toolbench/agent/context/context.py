@@ -116,11 +116,20 @@ class Context:
         self.turns = recent
         self._messages = [*self._head, *_messages(recent)]
 
-    def leave_out_new_images(self) -> int:
-        """Put words in the place of the images that came after the last answer; return how many."""
-        turns, total = list(self.turns), 0
-        for place in reversed(range(len(turns))):
-            turn = turns[place]
+    @property
+    def new_event_ids(self) -> tuple[int, ...]:
+        """The events that the model has not answered yet; and those of its last answer."""
+        turns = self.turns
+        places = (p for p in reversed(range(len(turns))) if not turns[p].is_users)
+        new = turns[next(places, 0) :]
+        return tuple(id_ for turn in new for id_ in turn.event_ids)
+
+    def leave_out_images(self, event_ids: Iterable[int]) -> int:
+        """Put words in the place of the images that came with *event_ids*; return how many."""
+        ids, turns, total = frozenset(event_ids), list(self.turns), 0
+        for place, turn in enumerate(turns):
+            if ids.isdisjoint(turn.event_ids):
+                continue
             own = 0 if turn.is_users else 1  # what the model itself said stays
             messages = [*turn.messages[:own]]
             for message in turn.messages[own:]:
@@ -128,8 +137,6 @@ class Context:
                 messages.append(changed)
                 total += count
             turns[place] = Turn(tuple(messages), turn.event_ids)
-            if not turn.is_users:
-                break
         if total:
             self.turns = turns
             self._messages = [*self._head, *_messages(turns)]

@@ -234,6 +234,7 @@ def event_of(data: Mapping[str, Any]) -> Event:
         "metadata": lambda metadata: CallMetadata(**metadata),
         "forgotten": tuple,
         "undone": lambda calls: tuple(map(int, calls)),
+        "left_out": lambda events: tuple(map(int, events)),
     }
     for name in values.keys() & readers.keys():
         values[name] = readers[name](values[name])

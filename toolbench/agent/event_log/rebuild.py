@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from toolbench.agent.context.dialects import assistant_message
 from toolbench.agent.events import (
@@ -12,6 +12,7 @@ from toolbench.agent.events import (
     Condensation,
     Event,
     MessageEvent,
+    NoticeEvent,
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.tools.tool_search import SearchToolsObservation
@@ -22,8 +23,6 @@ from toolbench.llm.models.message_images import IMAGE
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
-
-E = TypeVar("E", ActionEvent, CallEdit)
 
 
 class Rebuild:
@@ -51,12 +50,7 @@ class Rebuild:
 
     def take(self, event: Event) -> None:
         """Copy *event* with its number."""
-        if isinstance(event, ActionEvent):
-            event = self._read_again(event)
-            event = replace(event, action=event.tool_call.action)
-        elif isinstance(event, CallEdit):
-            event = self._read_again(event)
-        event = self._loop.log.restore(event, event.id)
+        event = self._loop.log.restore(self._read_again(event), event.id)
         match event:
             case ActionEvent():
                 if event.metadata is None or event.metadata.index == 0:
@@ -72,6 +66,9 @@ class Rebuild:
                 self.close()
                 text = event.text or IMAGE  # no other provider takes it back
                 self._loop.take_over(event, self._message_of(event, text, []))
+            case NoticeEvent() if event.left_out:
+                self.close()
+                self._loop.context.leave_out_images(event.left_out)
             case Condensation() if event.forgotten:
                 self.close()
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
@@ -109,11 +106,15 @@ class Rebuild:
             return dict(event.message)
         return assistant_message(text, calls, self._loop.context.provider)
 
-    def _read_again(self, event: E) -> E:
-        call = event.tool_call
-        if call.error is not None:
+    def _read_again(self, event: Event) -> Event:
+        if not isinstance(event, ActionEvent | CallEdit):
             return event
-        return replace(event, tool_call=understood(call, self._loop))
+        call = event.tool_call
+        if call.error is None:
+            call = understood(call, self._loop)
+        if isinstance(event, ActionEvent):
+            return replace(event, tool_call=call, action=call.action)
+        return replace(event, tool_call=call)
 
 
 def understood(call: ToolCall, loop: "Loop") -> ToolCall:

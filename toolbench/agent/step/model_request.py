@@ -149,14 +149,15 @@ class Requests:
         is_refused = getattr(error, "status", None) in REFUSALS
         if not (is_refused or IMAGE_WORDS.search(str(error))):
             return outcome
-        count = self._context.leave_out_new_images()
+        ids = self._context.new_event_ids
+        if not (count := self._context.leave_out_images(ids)):
+            return outcome
         text = (
             f"{counted(count, 'image')} that the model has not taken will be left out of what it "
             "is sent from now on. The conversation can go on without."
         )
-        return replace(
-            outcome, news=(*outcome.news, *self._notice(text if count else None))
-        )
+        notice = self._log.append(NoticeEvent(text, left_out=ids))
+        return replace(outcome, news=(*outcome.news, notice))
 
     def _pass_piece(self, chunk: Chunk) -> None:
         """Pass *chunk* on; that a request is tried again is an event too."""
