@@ -1,7 +1,6 @@
 """The panel of what is served: calls that wait, run and ended, and a person's hand in them."""
 
 import json
-from threading import Event
 
 import pytest
 from test_display.inert import problems
@@ -10,68 +9,22 @@ from test_serving.calling import Caller
 from test_serving.clients import call
 
 from test_widgets.front import click, named, page, receive, walk
-from toolbench import Action, Observation, current_run, history, policy, tool
+from test_widgets.served_tools import (
+    bake,
+    begun,
+    chatty,
+    erase,
+    go_on,
+    look,
+    slow,
+    weigh,
+)
+from toolbench import Action, history, policy, tool
 from toolbench.errors import ToolbenchError
 from toolbench.serving import serve, served_view
 from toolbench.widgets.agent_calls import served_panel
 from toolbench.widgets.agent_calls.served_panel import ServedPanel
 from toolbench.widgets.kit.notebook_variables import Variables
-
-SIZE = {
-    "type": "object",
-    "properties": {"size": {"type": "integer", "description": "How large."}},
-    "required": ["size"],
-}
-
-
-class Weight(Observation):
-    """What a scale says."""
-
-    grams: int
-
-
-@tool(read_only=True)
-def look(what: str) -> str:
-    """Look at it."""
-    return f"{what} is there"
-
-
-@tool(read_only=True)
-def chatty() -> str:
-    """Print, and return."""
-    print("<b>for the person</b>")
-    return "for the agent"
-
-
-@tool(destructive=True)
-def erase(what: str) -> str:
-    """Erase it."""
-    return f"{what} is gone"
-
-
-@tool(read_only=True)
-def bake() -> str:
-    """Bake a cake, of a size that is asked for."""
-    answer = current_run().ask("How large?", SIZE)
-    return f"{answer.action}: {answer['size']}" if answer else answer.action
-
-
-@tool(read_only=True)
-def weigh(what: str) -> Weight:
-    """Weigh it."""
-    return Weight(grams=len(what))
-
-
-begun, go_on = Event(), Event()
-
-
-@tool(read_only=True)
-def slow() -> str:
-    """Take long."""
-    current_run().on_cancel(go_on.set)
-    begun.set()
-    go_on.wait(30)
-    return "late"
 
 
 @pytest.fixture
