@@ -285,6 +285,15 @@ TOOLS = [
         ({}, {"name": "日本"}),
     ),
     NotebookTool(
+        "hostile_texts",
+        (
+            "from toolbench import tool\n\n"
+            '@tool(name=\'definition\', description=\'ends with \\\\ and """\\n"quotes"\')\n'
+            "def hostile_texts(x: str = '_this_package_') -> str:\n    return x",
+        ),
+        ({}, {"x": "{package} {imports}"}),
+    ),
+    NotebookTool(
         "nothing",
         ("from toolbench import tool\n\n@tool\ndef nothing():\n    '''Do nothing.'''",),
         ({},),

@@ -28,7 +28,7 @@ def modules_for(
             division.future,
             imports.of_definition(),
             [_with_import(s, parts, second.gives, package) for s in first.statements],
-            first.written.replace(PACKAGE, package),
+            first.written.replace(f"from {PACKAGE}.impl ", f"from {package}.impl "),
         ),
         "impl.py": _text(
             f"What {tools} does.",
