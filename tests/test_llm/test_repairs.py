@@ -2,6 +2,7 @@
 
 import json
 from typing import Literal
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -121,6 +122,15 @@ class TestText:
         """Cut off, or open to two readings: an error."""
         with pytest.raises(NotJsonError):
             read_json(text)
+
+    @pytest.mark.parametrize("text", ["{" * 9_000, '{"a": [1,, ' * 900, "[}" * 900])
+    def test_refused_before_the_library_guesses(self, text, monkeypatch):
+        """Brackets that are never closed: the library would take seconds to close them."""
+        loads = Mock(side_effect=AssertionError)
+        monkeypatch.setattr("json_repair.loads", loads)
+        with pytest.raises(NotJsonError):
+            read_json(text)
+        loads.assert_not_called()
 
     def test_where(self):
         """The error says where the text goes wrong."""

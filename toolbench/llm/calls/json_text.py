@@ -96,7 +96,7 @@ def _mended(text: str, error: Exception) -> Any:
     refused = NotJsonError(_where(text, error))
     pieces = _pieces(text) if len(text) <= _LONGEST else None
     tokens = None if pieces is None else _tokens(pieces)
-    if pieces is None or tokens is None:
+    if pieces is None or tokens is None or not _is_balanced(tokens):
         raise refused from error
     # The library guesses, and closes brackets that are missing. So it gets numbers in
     # place of the strings, and its result must have the same tokens as the text.
@@ -168,6 +168,7 @@ _FOREIGN = frozenset("uxUNav01234567\n")  # escapes of Python and JavaScript
 _ESCAPE = re.compile(r"""\\(?:(u[0-9a-fA-F]{4}|["\\/])|([bfnrt])|(.))""", re.DOTALL)
 _QUOTED = ("double", "single")
 _PLACE = re.compile(r"@(\d+)@")
+_CLOSING = {"{": "}", "[": "]"}
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -197,6 +198,21 @@ def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
             tokens[-1] = ("key", tokens[-1][1])  # a key without quotes
         tokens.append(token)
     return [("string" if kind == "key" else kind, text) for kind, text in tokens]
+
+
+def _is_balanced(tokens: list[Token]) -> bool:
+    """Tell whether each bracket is closed: a text that was cut off is never repaired."""
+    open_brackets: list[str] = []
+    for kind, text in tokens:
+        if kind == "mark" and text in _CLOSING:
+            open_brackets.append(_CLOSING[text])
+        elif (
+            kind == "mark"
+            and text != ":"
+            and (not open_brackets or open_brackets.pop() != text)
+        ):
+            return False
+    return not open_brackets
 
 
 def _token(match: re.Match[str]) -> Token | None:
