@@ -55,12 +55,19 @@ def variable(version: str) -> str:
 
 def found(version: str) -> str | None:
     """Return the interpreter of *version*; None if there is none."""
-    kept = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
-    candidates = [
-        os.environ.get(variable(version)),
-        which(f"python{version}"),
-        *map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True)),
+    on_path = which(f"python{version}")  # pyenv's shim of another version, perhaps
+    roots = [
+        Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser(),
+        *([Path(on_path).parents[1]] if on_path else []),
     ]
+    kept = [
+        str(python)
+        for root in roots
+        for python in sorted(
+            root.glob(f"versions/{version}.*/bin/python"), reverse=True
+        )
+    ]
+    candidates = [os.environ.get(variable(version)), on_path, *kept]
     return next((c for c in candidates if c and is_version(c, version)), None)
 
 
