@@ -1,4 +1,6 @@
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -36,6 +38,21 @@ def test_travels_between_processes(kind):
     assert type(again) is kind
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+def test_travels_with_dask():
+    """Dask's tblib pickles errors in another way; it does so in the whole process."""
+    code = (
+        "import pickle\n"
+        "from tblib import pickling_support\n"
+        "from toolbench.errors import ModelConnectionError\n"
+        "pickling_support.install()\n"
+        "print(pickle.loads(pickle.dumps(ModelConnectionError('what happened'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "what happened\n", done.stderr
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ Only a magic turns that into an error, so that its cell is marked as failed.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self
 
 Path = tuple[str | int, ...]
 
@@ -110,6 +110,10 @@ class ModelError(ToolbenchError, RuntimeError):
 
 class ModelConnectionError(ModelError, ConnectionError):
     """The host of a model could not be reached, or the connection broke."""
+
+    def __new__(cls, *args: Any) -> Self:
+        """Make one; tblib, which dask pickles errors with, calls this. RuntimeError's refuses."""
+        return ConnectionError.__new__(cls, *args)
 
 
 class ModelDriftError(ModelError, LookupError):
