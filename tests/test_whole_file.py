@@ -48,7 +48,7 @@ def test_what_is_appended_is_there_or_not(tmp_path):
     path = tmp_path / "lines.jsonl"
     full = [sys.executable, "-c", _FULL, str(path)]
     output = subprocess.run(full, capture_output=True, text=True, check=True).stdout
-    assert "No space left" in output
+    assert "File too large" in output
     assert path.read_text(encoding="utf-8") == "one\n"
     append_whole(path, "three\n")
     assert path.read_text(encoding="utf-8") == "one\nthree\n"

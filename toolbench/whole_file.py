@@ -2,7 +2,6 @@
 
 import os
 import stat
-from errno import ENOSPC
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -50,8 +49,12 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(place).st_size
-        if os.write(place, data) < len(data):  # in one piece: others append too
+        try:
+            rest = memoryview(data)
+            while rest:  # as a rule in one piece: others append too
+                rest = rest[os.write(place, rest) :]
+        except OSError:
             os.ftruncate(place, size)
-            raise OSError(ENOSPC, os.strerror(ENOSPC), str(path))
+            raise
     finally:
         os.close(place)

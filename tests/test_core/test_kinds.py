@@ -146,6 +146,6 @@ class TestFamilies:
         class OtherTool(ToolDefinition):
             pass
 
-        with pytest.raises(KindError, match=r"is no OneTool"):
+        with pytest.raises(KindError, match=r"is not a OneTool"):
             OneTool.resolve_kind("OtherTool")
         assert ToolDefinition.resolve_kind("OtherTool") is OtherTool

@@ -108,7 +108,7 @@ def test_what_is_no_tool_is_a_validation_error(written, words):
 
 def test_a_field_refuses_tools_of_another_class():
     """A field that declares a class takes that class and its subclasses."""
-    with pytest.raises(ValidationError, match="is no PostcardTool"):
+    with pytest.raises(ValidationError, match="is not a PostcardTool"):
         Kit(first=FINISH, named=FINISH.to_dict())
     with pytest.raises(ValidationError, match="should be a PostcardTool"):
         Kit(first=FINISH, named=FINISH)

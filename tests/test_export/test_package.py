@@ -109,7 +109,7 @@ class TestWhatIsWritten:
         """Nothing else of the notebook, of a name that was given twice what it means last."""
         notebook.run(
             IMPORT,
-            "UNUSED = open('/dev/null')\nSTEP = 1",
+            "UNUSED = object()\nSTEP = 1",
             "def step():\n    return undefined_then",
             "def step():\n    return STEP",
             ADD.format(what="step()"),

@@ -283,7 +283,7 @@ class TestUnions:
             "$defs": {"Move": {"type": "object", "properties": {"to": {}}}},
         }
         names = labels(named(SchemaForm(schema).widget, "x"))
-        assert names == ("not sent", "add", "Move", "list of text", "integer")
+        assert names == ["not sent", "add", "Move", "list of text", "integer"]
 
     def test_branches_are_built_when_chosen(self, wire):
         """What nobody looks at costs nothing."""

@@ -12,6 +12,7 @@ from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, badge, whole_page
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.change import SEVERITIES, Change, Severity, by_severity
+from toolbench.whole_file import write_whole
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
@@ -106,7 +107,7 @@ def write_page(page: Html, path: str | Path) -> Path:
         if path.is_file() and not _is_page(path.read_bytes()):
             msg = f"{str(path)!r} is not a page of changes and is not overwritten: choose another file."
             raise ServerError(msg)
-        path.write_text(page, encoding="utf-8", errors="replace")
+        write_whole(path, page, errors="replace", is_private=False)
     except ServerError:  # it is an OSError too
         raise
     except OSError as error:
