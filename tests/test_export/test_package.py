@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,15 @@ class TestWhatIsWritten:
         assert code.count("STEP = ") == 1
         assert "STEP = 2" in code
         assert "import tool\n" not in texts(folder)
+
+    def test_is_toml_whatever_the_description_says(self, notebook, tmp_path):
+        """Characters beyond 16 bits, quotes, and what TOML has escaped."""
+        text = 'Bill 🙂 "tip" \\ \x7f'
+        code = f"@tool(description={text!r})\ndef bill() -> int:\n    return 1"
+        notebook.run(IMPORT, code)
+        folder = export_package(notebook["bill"], tmp_path / "p")
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        assert project["project"]["description"] == text
 
     def test_are_the_calls_of_this_tool(self, notebook, tmp_path):
         """Not those of an earlier definition, nor what came out one way and then another."""

@@ -11,6 +11,7 @@ from test_jsonschema.corpus import lines_of, needs_corpus
 
 from toolbench.errors import ExportError
 from toolbench.export import export_stubs
+from toolbench.export.stubs.stubs import stubs_for
 from toolbench.mcp import MCPClient
 from toolbench.testing import FakeMCPServer
 
@@ -109,6 +110,24 @@ def test_text_of_the_server_stays_text(session, tmp_path):
     names = [name for name in vars(module) if name.startswith("x_import")]
     assert getattr(module, names[0]).__doc__.endswith('"""\\')
     assert mypy(tmp_path, file.name).returncode == 0
+
+
+def test_the_name_of_a_server_stays_text():
+    """Not even one that holds the places of our own text."""
+    name = " and eval('1/0') and $about and {about} and $server "
+    names = {}
+    exec(stubs_for(name, []), names)
+    assert names["SERVER"] == name
+
+
+def test_names_of_python_stay_pythons():
+    """A tool called `print` or `annotations` takes no name that the module needs."""
+    rows = [
+        {"name": name, "inputSchema": {}} for name in ("print", "annotations", "str")
+    ]
+    names = {}
+    exec(stubs_for("shop", map(tool_like, rows)), names)
+    assert not {"print", "str"} & names.keys()
 
 
 def test_what_is_there_stays(session, tmp_path):

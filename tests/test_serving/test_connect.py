@@ -99,6 +99,32 @@ class TestBridge:
         """Others on the machine can read those."""
         assert served.token not in json.dumps(entry_of(served))
 
+    @pytest.mark.parametrize("has_asked", [False, True])
+    def test_ends_with_its_client(self, served, has_asked):
+        """A client that is gone closes stdin: nothing waits for it any more."""
+        hello = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "x", "version": "1"},
+            },
+        }
+        with subprocess.Popen(
+            [str(PROGRAM), "connect", served.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as bridge:
+            if has_asked:
+                bridge.stdin.write(json.dumps(hello) + "\n")
+                bridge.stdin.flush()
+                assert "protocolVersion" in bridge.stdout.readline()
+            bridge.stdin.close()
+            assert bridge.wait(60) == 0
+
     def test_says_that_nothing_is_served(self):
         """And how to change that."""
         done = connect("nothing_here")

@@ -66,15 +66,23 @@ def export_package(
     folder = Path(folder).expanduser()
     files = files_of(chosen, folder.name, tests=tests, openhands=openhands)
     _check_places(folder, files, overwrite=overwrite)
+    contents = {folder / place: _encoded(place, text) for place, text in files.items()}
     try:
-        for place, text in files.items():
-            path = folder / place
+        for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
     except OSError as error:
         msg = f"{str(error.filename)!r} cannot be written: {error.strerror}."
         raise ExportError(msg) from error
     return folder
+
+
+def _encoded(place: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        msg = f"A text for {place} holds half of a character (a lone surrogate): nothing was written."
+        raise ExportError(msg) from None
 
 
 def files_of(

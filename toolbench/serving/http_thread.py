@@ -50,7 +50,10 @@ class HttpThread:
         Raises:
             ServerError: If *port* is taken, or cannot be used.
         """
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # with its protocol: asyncio sends small answers at once (TCP_NODELAY) for TCP by name only
+        self.socket = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        )
         try:
             self.socket.bind((HOST, port))
         except (OSError, OverflowError) as error:

@@ -154,8 +154,9 @@ def _notebook(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _toml(text: str) -> str:
-    """*text* as TOML: JSON's strings are TOML's too."""
-    return json.dumps(text, ensure_ascii=True)
+    """Return *text* as a string of TOML: those of JSON, but not two escapes for a character."""
+    text = text.encode(errors="replace").decode()  # half of a pair is no character
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _listed(items: Sequence[str]) -> str:

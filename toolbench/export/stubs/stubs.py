@@ -1,8 +1,10 @@
 """`export_stubs`: a module with a function for each tool of a server."""
 
+import builtins
 from collections.abc import Iterable, Mapping
 from keyword import kwlist
 from pathlib import Path
+from string import Template
 from typing import Any, Protocol
 
 from toolbench.core.tool import ToolDefinition
@@ -83,7 +85,14 @@ def export_stubs(
 
 def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
     """Return the text of the module for *tools* of the server called *server*."""
-    names_in_use = {*_IMPORTED, *kwlist, "SERVER", "connected", *dir(__builtins__)}
+    names_in_use = {
+        *_IMPORTED,
+        *kwlist,
+        "SERVER",
+        "connected",
+        "annotations",
+        *dir(builtins),
+    }
     classes, functions = ModelClasses(names_in_use), list[str]()
     for tool in tools:
         name = str(getattr(tool, "remote_name", tool.name))
@@ -101,10 +110,8 @@ def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
             f"    {docstring(tool.description)}\n"
             f"    return _call({name!r}, arguments)\n"
         )
-    head = _HEAD.replace("{server}", docstring(server)).replace(
-        "{about}",
-        docstring(f"The tools of the MCP server {server!r}, written by toolbench."),
-    )
+    about = docstring(f"The tools of the MCP server {server!r}, written by toolbench.")
+    head = _HEAD.substitute(about=about, server=repr(server))
     return "\n\n".join(filter(None, [head, classes.text, *functions]))
 
 
@@ -117,8 +124,8 @@ def _added(
         return classes.add(name, _ANYTHING, about)
 
 
-_HEAD = '''\
-{about}
+_HEAD = Template('''\
+$about
 
 from __future__ import annotations
 
@@ -129,7 +136,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from toolbench.mcp import MCPToolObservation
 from toolbench.mcp.connected_servers import connected
 
-SERVER = {server}
+SERVER = $server
 
 
 def _call(name: str, arguments: BaseModel) -> MCPToolObservation:
@@ -138,4 +145,4 @@ def _call(name: str, arguments: BaseModel) -> MCPToolObservation:
     result: MCPToolObservation = connected.tool(SERVER, name)(sent)
     return result
 
-'''
+''')

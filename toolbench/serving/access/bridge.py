@@ -82,6 +82,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
             if isinstance(message, SessionMessage):
                 await to_server.send(_with_headers(message))
         both.cancel_scope.cancel()
+        to_client.close()  # or the writer of stdio waits for more
 
 
 def _with_headers(message: SessionMessage) -> SessionMessage:
