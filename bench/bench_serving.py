@@ -48,7 +48,7 @@ def echo(text: str) -> str:
     "Say it."
     return text
 
-bound = socket.socket()
+bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 bound.bind(("127.0.0.1", 0))
 config = uvicorn.Config(mcp.http_app(), log_level="critical")
 server = uvicorn.Server(config)
