@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event as Flag
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from toolbench.agent import transcript
@@ -35,6 +34,7 @@ from toolbench.agent.step.call_execution import Calls
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.step.model_request import Requests
 from toolbench.agent.step.pending_calls import Chosen, Pending
+from toolbench.agent.step.settling import Work, note_interrupt, settle
 from toolbench.agent.step.undo import take_back_last
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
@@ -79,12 +79,12 @@ class Loop:
         )
         self.round: Round | None = None
         """The calls of the last answer, until all are answered."""
-        self.pending = Pending(self, self._close_round)
+        self.pending = Pending(self, self.close_round)
         self._inbox: deque[MessageEvent] = deque()
         self._over: StopReason | None = None
         self._detail = ""
         self._stopping = Flag()
-        self._turn = Lock()
+        self._work = Work(lambda: settle(self))
 
     # --- what a conversation offers --------------------------------------------------
 
@@ -111,16 +111,16 @@ class Loop:
     def run(self) -> StopReason:
         """Take steps until something stops it."""
         with self._at_work(), self._stoppable():
-            self.calls.repeats.clear()
-            steps = 0
+            place, steps = len(self.log), 0
             try:
+                self.calls.repeats.clear()
                 while (reason := self._why_stop(steps)) is None:
                     self._step()
                     steps += 1
+                self._stops(reason, again=steps > 0)
             except KeyboardInterrupt:
-                self.log.add(StopEvent("paused", "interrupted"))
+                note_interrupt(self, place)
                 raise
-            self._stops(reason, again=steps > 0)
             return reason
 
     def pause(self) -> None:
@@ -264,6 +264,15 @@ class Loop:
         """Send *event* to the model with the next request."""
         self._inbox.append(event)
 
+    def forget(self, read: set[int]) -> None:
+        """Send no message again that was *read*; wait for the next, if the model spoke last."""
+        while self._inbox and self._inbox[0].id in read:
+            self._inbox.popleft()
+        turns = self.context.turns
+        is_open = self.round or self._inbox or not turns or turns[-1].is_open
+        if self._over is None and not is_open:
+            self.end("answered")
+
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
         """Copy a message that the model has read, or *message*, if the model wrote it."""
         if message is None:
@@ -278,7 +287,7 @@ class Loop:
         for call in current.calls:
             self.requests.take(call.tool_call_id)
         self.round = current
-        self._close_round()
+        self.close_round()
 
     def close(self) -> None:
         """Close the tools that were made for the conversation."""
@@ -289,17 +298,12 @@ class Loop:
     @contextmanager
     def _at_work(self) -> Iterator[None]:
         """Let only one thread work at a time; forget why the last work stopped, if it can go on."""
-        if not self._turn.acquire(blocking=False):
-            msg = "This conversation is at work in another thread: wait, or interrupt() it."
-            raise ToolbenchError(msg)
-        try:
+        with self._work.alone():
             if self._over == "repeated":
                 self.calls.repeats.clear()
             if self._over in ("error", "repeated", "paused"):
                 self.end(None)
             yield
-        finally:
-            self._turn.release()
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
@@ -355,7 +359,7 @@ class Loop:
         try:
             self.calls.run(current, self._stopping, chosen)
         finally:
-            self._close_round()
+            self.close_round()
 
     def _ask(self) -> None:
         while self._inbox and self._over is None:
@@ -382,7 +386,7 @@ class Loop:
         content = event.text if is_text else event.content
         return user_message(content, self.context.provider)
 
-    def _close_round(self) -> None:
+    def close_round(self) -> None:
         """Add the calls and their answers to the model's messages, once all are answered."""
         current = self.round
         if current is None or current.waiting:

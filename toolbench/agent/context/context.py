@@ -99,6 +99,12 @@ class Context:
         self.turns.append(turn)
         self._messages += turn.messages
 
+    def mend(self) -> None:
+        """Make the messages those of the turns, after an interrupt between the two."""
+        messages = [*self._head, *_messages(self.turns)]
+        if len(messages) != len(self._messages):
+            self._messages = messages
+
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
         """Replace the turns of the events *forgotten* by *summary*.
 

@@ -194,7 +194,7 @@ def restore(loop: "Loop", path: Path) -> None:
         rebuild = Rebuild(loop, is_same=is_same, unread=head.get("unread", ()))
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
-        rebuild.close()
+        rebuild.end()
     except _DAMAGE as error:
         msg = (
             f"Line {number} of {str(path)!r} is damaged: {sentence_of(error)} Take the line "

@@ -1,6 +1,6 @@
 """The log of a conversation's events, in order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import RLock
 from typing import TypeVar, overload
@@ -43,6 +43,16 @@ class EventLog(Sequence[Event]):
         raise a KeyboardInterrupt.
         """
         return self.restore(event, 0)
+
+    def append_all(self, events: Iterable[E]) -> list[E]:
+        """Append all *events*, or none of them if an interrupt comes; see `append`."""
+        with self._lock:
+            numbered = [
+                replace(event, id=number)
+                for number, event in enumerate(events, self.last_id + 1)
+            ]
+            self._events.extend(numbered)
+        return numbered
 
     def tell(self, *events: Event) -> None:
         """Call the listeners with *events*, which were appended."""

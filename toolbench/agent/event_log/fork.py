@@ -29,7 +29,7 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     rebuild = Rebuild(loop, is_same=is_same, unread=unread)
     for event in copied:
         rebuild.take(event)
-    rebuild.close()
+    rebuild.end()
     loop.requests.spending = other.requests.spending.before(loop.log.last_id)
 
 

@@ -13,6 +13,7 @@ from toolbench.agent.events import (
     Event,
     MessageEvent,
     NoticeEvent,
+    UserRejectObservation,
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.tools.tool_search import SearchToolsObservation
@@ -23,6 +24,8 @@ from toolbench.llm.models.message_images import IMAGE
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
+
+NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 
 
 class Rebuild:
@@ -47,14 +50,29 @@ class Rebuild:
         self._calls: list[ActionEvent] = []
         self._edits: list[CallEdit] = []
         self._answers: list[AnswerEvent] = []
+        self._answered: set[int] = set()
+        self._missing: list[AnswerEvent] = []
+        """Answers to calls of earlier rounds that have none: an interrupt took them."""
 
     def take(self, event: Event) -> None:
-        """Copy *event* with its number."""
+        """Copy *event* with its number; not a second answer to a call."""
+        if not self._is_second(event):
+            self._take(event)
+
+    def _is_second(self, event: Event) -> bool:
+        answered = event.action_id if isinstance(event, AnswerEvent) else None
+        if answered is None:
+            return False
+        is_second = answered in self._answered
+        self._answered.add(answered)
+        return is_second
+
+    def _take(self, event: Event) -> None:
         event = self._loop.log.restore(self._read_again(event), event.id)
         match event:
             case ActionEvent():
                 if event.metadata is None or event.metadata.index == 0:
-                    self.close()
+                    self._close_earlier()
                 self._calls.append(event)
             case CallEdit():
                 self._edits.append(event)
@@ -63,7 +81,7 @@ class Rebuild:
             case MessageEvent() if event.id in self._unread or event.source != "agent":
                 self._waiting_events.append(event)
             case MessageEvent():
-                self.close()
+                self._close_earlier()
                 text = event.text or IMAGE  # no other provider takes it back
                 self._loop.take_over(event, self._message_of(event, text, []))
             case NoticeEvent() if event.left_out:
@@ -72,6 +90,24 @@ class Rebuild:
             case Condensation() if event.forgotten:
                 self.close()
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
+
+    def end(self) -> None:
+        """Finish the last round, whose calls without an answer wait; complete the log."""
+        self.close()
+        self._loop.log.append_all(
+            answer
+            for answer in self._missing
+            if answer.action_id not in self._answered  # nor does a later event
+        )
+
+    def _close_earlier(self) -> None:
+        """Finish the round before an answer of the model: none of its calls can wait any more."""
+        for call in self._calls:
+            if call.id not in self._answered:
+                answer = refusal_of(call, NOT_ANSWERED)
+                self._missing.append(replace(answer, rejection_source="interrupt"))
+                self._answers.append(self._missing[-1])
+        self.close()
 
     def close(self) -> None:
         """Finish the round: add its calls with their answers, and the messages during it."""
@@ -115,6 +151,13 @@ class Rebuild:
         if isinstance(event, ActionEvent):
             return replace(event, tool_call=call, action=call.action)
         return replace(event, tool_call=call)
+
+
+def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
+    """Return the answer to *call*, which a person or the policy declined, for *reason*."""
+    return UserRejectObservation(
+        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
+    )
 
 
 def understood(call: ToolCall, loop: "Loop") -> ToolCall:

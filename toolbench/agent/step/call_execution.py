@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.agent.context.masking import Masking
 from toolbench.agent.event_log.event_log import EventLog
+from toolbench.agent.event_log.rebuild import NOT_ANSWERED, refusal_of
 from toolbench.agent.events import (
     ActionEvent,
     AgentErrorEvent,
@@ -19,7 +20,7 @@ from toolbench.agent.events import (
 )
 from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
 from toolbench.agent.step.call_round import Round
-from toolbench.agent.step.pending_calls import Chosen, chosen_of, refusal_of
+from toolbench.agent.step.pending_calls import Chosen, chosen_of
 from toolbench.agent.step.recovery import REFLECT, error_class
 from toolbench.agent.step.repeats import Repeats
 from toolbench.agent.toolset import AnyTool, Toolset
@@ -39,7 +40,6 @@ from toolbench.runs.run import Run, run_here
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
 
-_INTERRUPTED = "The call was interrupted; whether it did anything is not known."
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and what it still answers is not used."
 _EDITED = "\n[The person changed the arguments before the call ran. They were: "
@@ -71,6 +71,8 @@ class Calls:
         self._running: list[Run] = []
         self._counted: set[int] = set()
         """The calls that `repeats` has counted: a waiting call must not be counted again."""
+        self._in_hand: dict[int, Run | None] = {}
+        """The calls at work, with their runs, until each is answered or left to wait."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
@@ -92,39 +94,57 @@ class Calls:
             stopping: Set when the person stops the work: there are no more retries then.
             chosen: The only call to run; all if left out.
         """
-        runs: dict[int, Run] = {}
-        ids = {call.id for call in chosen_of(current, chosen)}
         self._token, self._stopped_at = CancelToken(), None
+        try:
+            self._run(current, stopping, chosen)
+        except BaseException:  # whatever stops it: no call stays without an answer
+            self.break_off(current)
+            raise
+        finally:
+            self._running, self._token = [], None
+        self._in_hand = {}
+
+    def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
+        """Note that the waiting calls of *current* are at work, or the *chosen* one."""
+        self._in_hand = {call.id: None for call in chosen_of(current, chosen)}
+
+    def break_off(self, current: Round) -> None:
+        """Answer the calls at work that have no answer yet as interrupted."""
+        for event in self._log:  # an interrupt may have come before the round had it
+            if isinstance(event, AnswerEvent):
+                current.answer(event)
+        runs = self._in_hand
+        left = [call for call in current.waiting if call.id in runs]
+        self.answer(current, *(_broken_off(call, runs[call.id]) for call in left))
+        self._in_hand = {}
+
+    def _run(self, current: Round, stopping: Flag, chosen: Chosen) -> None:
+        token = self._token or CancelToken()
+        self.take_in_hand(current, chosen)
+        ids, runs = self._in_hand.keys(), dict[int, Run]()
 
         def waiting() -> list[ActionEvent]:
             return [call for call in current.waiting if call.id in ids]
 
-        try:
-            for call in waiting():
-                if (misfit := self._misfit(call)) is not None:
-                    self.answer(current, misfit)
-            for call in waiting():
-                runs[call.id] = self._run_of(call, self._token)
-                if stopping.is_set():
-                    return
-            self._running = list(runs.values())
-            if stopping.is_set():  # between the last look and the line above
+        for call in waiting():
+            if (misfit := self._misfit(call)) is not None:
+                self.answer(current, misfit)
+        for call in waiting():
+            runs[call.id] = self._in_hand[call.id] = self._run_of(call, token)
+            if stopping.is_set():
                 return
-            self._carry_out(self._running)
-            for call in waiting():
-                answer = self._ended(call, runs[call.id], stopping)
-                is_edited = call.id in current.edited
-                self.answer(current, _with_edit(answer, call) if is_edited else answer)
-        except BaseException:  # whatever stops it: no call stays without an answer
-            left = waiting()
-            self.answer(current, *(_broken_off(c, runs.get(c.id)) for c in left))
-            raise
-        finally:
-            self._running, self._token = [], None
+        self._running = list(runs.values())
+        if stopping.is_set():  # between the last look and the line above
+            return
+        self._carry_out(self._running)
+        for call in waiting():
+            answer = self._ended(call, runs[call.id], stopping)
+            is_edited = call.id in current.edited
+            self.answer(current, _with_edit(answer, call) if is_edited else answer)
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
         """Note all *answers* before the listeners are called, as a listener may raise anything."""
-        added = [self._log.append(answer) for answer in answers]
+        added = self._log.append_all(answers)
         for answer in added:
             current.answer(answer)
         self._log.tell(*added)
@@ -292,7 +312,7 @@ def _broken_off(call: ActionEvent, run: Run | None) -> AnswerEvent:
     if run is not None and run.done.is_set():
         return _answer_of(call, run)
     is_begun = run is not None and run.state != "new"
-    reason = _INTERRUPTED if is_begun else _NOT_BEGUN
+    reason = NOT_ANSWERED if is_begun else _NOT_BEGUN
     return replace(refusal_of(call, reason), rejection_source="interrupt")
 
 

@@ -25,6 +25,7 @@ class Round:
         """Start with all *calls* of *message* waiting."""
         self.message = message
         self.calls = list(calls)
+        self._ids = frozenset(call.id for call in calls)
         self.answers: dict[int, AnswerEvent] = {}
         """The answers by the number of the call's event."""
         self.edited: set[int] = set()
@@ -47,8 +48,8 @@ class Round:
         self.edited.add(edit.action_id)
 
     def answer(self, answer: AnswerEvent) -> None:
-        """Add the answer to a call; only the first answer counts."""
-        if answer.action_id is not None:
+        """Add *answer*, if it is the first to one of these calls."""
+        if answer.action_id is not None and answer.action_id in self._ids:
             self.answers.setdefault(answer.action_id, answer)
 
     @property
@@ -66,7 +67,7 @@ class Round:
         """The numbers of its events."""
         return [
             *(call.id for call in self.calls),
-            *(a.id for a in self.answers.values()),
+            *(a.id for a in self.answers.values() if a.id),  # see `Rebuild`
         ]
 
     def messages(self) -> list[Json]:

@@ -217,8 +217,9 @@ class Requests:
             return
         forgotten = tuple(id_ for turn in summary.forgotten for id_ in turn.event_ids)
         text = self._redactor.text(summary.text)
+        event = self._log.append(Condensation(text, forgotten))
         self._context.condense(frozenset(forgotten), text)
-        self._log.add(Condensation(text, forgotten))
+        self._log.tell(event)
 
     def _taken(self, answer: Answer) -> Outcome:
         """Make events of *answer*: waiting calls, or a message."""
@@ -267,18 +268,16 @@ class Requests:
         calls = self._named(calls)
         numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
         message = self._masking.message(numbered)
-        events = [
-            self._log.append(
-                ActionEvent(
-                    call,
-                    call.action,
-                    self._redactor.text(call.thought),
-                    replace(call.metadata, response_id=answer.response_id),
-                    message=message if place == 0 else None,
-                )
+        events = self._log.append_all(  # all or none, whatever interrupts
+            ActionEvent(
+                call,
+                call.action,
+                self._redactor.text(call.thought),
+                replace(call.metadata, response_id=answer.response_id),
+                message=message if place == 0 else None,
             )
             for place, call in enumerate(calls)
-        ]
+        )
         is_cut = answer.finish_reason == "length"
         notices = self._notice((answer.problem or None) if is_cut else None)
         return Outcome(calls=Round(message, events), news=(*events, *notices))

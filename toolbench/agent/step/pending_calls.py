@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.event_log.rebuild import understood
+from toolbench.agent.event_log.rebuild import refusal_of, understood
 from toolbench.agent.events import (
     ActionEvent,
+    AnswerEvent,
     CallEdit,
     ObservationEvent,
-    UserRejectObservation,
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.core.coercion.content_blocks import contents_of
@@ -79,13 +79,6 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
     )
 
 
-def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which a person or the policy declined, for *reason*."""
-    return UserRejectObservation(
-        call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
-    )
-
-
 class Pending:
     """The calls of one loop that wait for a person's decision."""
 
@@ -122,7 +115,7 @@ class Pending:
             raise ToolbenchError(msg)
         return calls
 
-    def _answer(self, *answers: ObservationEvent | UserRejectObservation) -> None:
+    def _answer(self, *answers: AnswerEvent) -> None:
         if self._loop.round is not None:
             self._loop.calls.answer(self._loop.round, *answers)
             self._closed()

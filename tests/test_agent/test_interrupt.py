@@ -1,0 +1,130 @@
+"""A KeyboardInterrupt at any line of the agent's code: afterwards every call has one answer."""
+
+import json
+import sys
+from contextlib import suppress
+
+import pytest
+
+from test_agent.scripts import (
+    add,
+    call,
+    calls,
+    check_answered,
+    check_sent,
+    of,
+    sent,
+    talk,
+)
+from toolbench import Conversation
+from toolbench.agent import Agent, StopEvent, UserRejectObservation
+from toolbench.llm.models import ScriptedModel
+
+SCRIPT = [
+    calls(call("add", {"a": 1}), call("add", {"a": 3}, id="c2"), text="First."),
+    calls(call("add", {"a": "x"}), call("nothing", id="c3")),
+    *["Done."] * 4,
+]
+EVERY = 9  # lines between two interrupts
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at one line of the agent's code."""
+
+    def __init__(self, place):
+        self.left, self.is_over = place, False
+
+    def __enter__(self):
+        self._before = sys.gettrace()
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *error):
+        sys.settrace(self._before)
+
+    def _enter(self, frame, event, argument):
+        is_agent = "toolbench/agent" in frame.f_code.co_filename.replace("\\", "/")
+        return self._line if is_agent and not self.is_over else None
+
+    def _line(self, frame, event, argument):
+        if event == "line" and not self.is_over:
+            self.left -= 1
+            if self.left == 0:
+                self.is_over = True
+                raise KeyboardInterrupt
+        return self._line
+
+
+def interrupted(place):
+    """A conversation whose run was interrupted at the line *place*; None if it has fewer lines."""
+    c = talk(SCRIPT, [add])
+    with Interrupt(place) as interrupt, suppress(KeyboardInterrupt):
+        c.run()
+    return c if interrupt.is_over else None
+
+
+def all_interrupted():
+    place = 1
+    while (c := interrupted(place)) is not None:
+        yield c
+        place += EVERY
+    assert place > 50 * EVERY
+
+
+def check(c):
+    """It goes on, in any piece of work; each call has one answer, the message stands once."""
+    check_answered(c, waiting=len(c.pending))
+    assert len(of(c, StopEvent)) <= 1
+    assert c.run() == "answered"
+    check_answered(c)
+    messages = [*c.loop.context.messages]
+    check_sent(messages)
+    assert [m["content"] for m in messages if m["role"] == "user"] == ["Do it."]
+
+
+def test_an_interrupt_at_any_line_leaves_every_call_with_one_answer():
+    """No call without an answer, none with two; nothing is locked, and no message sent twice."""
+    for c in all_interrupted():
+        check(c)
+
+
+def test_a_conversation_interrupted_at_any_line_is_loaded_and_forked(tmp_path):
+    """The calls that waited still wait, in the file and in the fork."""
+    for c in [*all_interrupted()][::5]:
+        c.save(tmp_path / "c.jsonl")
+        agent = Agent(ScriptedModel(SCRIPT[2:]), [add])
+        loaded = Conversation.load(tmp_path / "c.jsonl", agent)
+        fork = c.fork()
+        assert len(loaded.pending) == len(fork.pending) == len(c.pending)
+        check(loaded)
+        check(fork)
+
+
+@pytest.fixture
+def hole(tmp_path):
+    """A saved conversation; its first round lost one answer and has the other twice."""
+    c = talk(SCRIPT, [add])
+    c.run()
+    c.save(tmp_path / "c.jsonl")
+    lines = [*map(json.loads, (tmp_path / "c.jsonl").read_text().splitlines())]
+    first, second = [
+        n for n, line in enumerate(lines) if line.get("kind") == "ObservationEvent"
+    ]
+    lines[second] = lines[first] | {"id": lines[second]["id"]}
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return tmp_path / "c.jsonl"
+
+
+def test_a_file_with_a_hole_is_mended_when_it_is_loaded(hole):
+    """The round is over, so its call does not wait: it was cancelled. The second answer is gone."""
+    loaded = Conversation.load(hole, Agent(ScriptedModel(["More."]), [add]))
+    assert not loaded.pending
+    check_answered(loaded)
+    [answer] = of(loaded, UserRejectObservation)
+    assert answer.rejection_source == "interrupt"
+    ids = [event.id for event in loaded.events]
+    assert ids == sorted(set(ids))
+    loaded.send_message("Go on.")
+    assert loaded.run() == "answered"
+    check_sent(sent(loaded))
+    check_answered(loaded.fork())

@@ -1,0 +1,120 @@
+"""Settle what an interrupt left half done: whatever line it hit, every call has one answer."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from toolbench.agent.events import (
+    ActionEvent,
+    AnswerEvent,
+    CallEdit,
+    Condensation,
+    Event,
+    MessageEvent,
+    StopEvent,
+)
+from toolbench.agent.step.call_round import Round
+from toolbench.errors import ToolbenchError
+
+if TYPE_CHECKING:
+    from toolbench.agent.loop import Loop
+
+
+class Work:
+    """The right to work on a conversation, which only one thread has at a time."""
+
+    def __init__(self, settle: Callable[[], object]) -> None:
+        """Call *settle* after work that did not end by itself."""
+        self._settle = settle
+        self._worker: dict[str, object] = {}
+        self._is_whole = True
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Work, unless another thread does.
+
+        An interrupt can hit any line, also those that clean up: what has to happen stands twice.
+
+        Raises:
+            ToolbenchError: If another thread is at work.
+        """
+        me = object()
+        try:
+            try:
+                if self._worker.setdefault("now", me) is not me:  # in one step
+                    msg = "This conversation is at work in another thread: wait, or interrupt() it."
+                    raise ToolbenchError(msg)
+                self._mend(me)
+                self._is_whole = False
+                yield
+                self._is_whole = True
+            finally:
+                self._mend(me)
+                self._leave(me)
+        finally:
+            try:
+                self._mend(me)
+            finally:
+                self._leave(me)
+
+    def _mend(self, me: object) -> None:
+        if self._worker.get("now") is me and not self._is_whole:
+            self._settle()
+            self._is_whole = True
+
+    def _leave(self, me: object) -> None:
+        if self._worker.get("now") is me:
+            self._worker.clear()
+
+
+def settle(loop: "Loop") -> None:
+    """Make the state of *loop* agree with its log; answer the calls that were interrupted."""
+    loop.context.mend()
+    known = {id_ for turn in loop.context.turns for id_ in turn.event_ids}
+    for event in loop.log:
+        if isinstance(event, Condensation):
+            known.update(event.forgotten)
+    match _last_answer(loop.log.after(0)):
+        case [MessageEvent(message=message) as reply] if message is not None:
+            if reply.id not in known:
+                loop.take_over(reply, dict(message))
+        case [ActionEvent() as first, *_] if first.id in known:
+            loop.round = None
+        case [ActionEvent(), *_] as calls:
+            _settle_round(loop, [e for e in calls if isinstance(e, ActionEvent)])
+    loop.forget(known)
+
+
+def note_interrupt(loop: "Loop", place: int) -> None:
+    """Settle what was interrupted, and note why *loop* stopped, if no event from *place* on does."""
+    settle(loop)
+    if not any(isinstance(event, StopEvent) for event in loop.log.after(place)):
+        loop.log.add(StopEvent("paused", "interrupted"))
+
+
+def _last_answer(events: list[Event]) -> list[Event]:
+    """Return the events of the model's last answer: a message, or calls."""
+    calls: list[Event] = []
+    for event in reversed(events):
+        if isinstance(event, MessageEvent) and event.source == "agent":
+            return calls or [event]
+        if isinstance(event, ActionEvent):
+            calls.insert(0, event)
+            if event.metadata is None or event.metadata.index == 0:
+                return calls
+    return calls
+
+
+def _settle_round(loop: "Loop", calls: list[ActionEvent]) -> None:
+    current = loop.round
+    if current is None:  # the interrupt came before anybody could see its calls
+        message = calls[0].message
+        current = loop.round = Round({} if message is None else dict(message), calls)
+        loop.calls.take_in_hand(current)
+    for event in loop.log:
+        if isinstance(event, CallEdit) and event.id > calls[0].id:
+            current.edit(event)
+        elif isinstance(event, AnswerEvent):
+            current.answer(event)
+    loop.calls.break_off(current)
+    loop.close_round()
