@@ -4,11 +4,18 @@ import pytest
 
 from test_agent.scripts import call, calls, check_answered, of, sent, talk
 from toolbench import Conversation, SecurityRisk, tool
-from toolbench.agent import Agent, LLMSecurityAnalyzer, MessageEvent, NoticeEvent
+from toolbench.agent import (
+    Agent,
+    LLMSecurityAnalyzer,
+    MessageEvent,
+    NoticeEvent,
+    ObservationEvent,
+)
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import ScriptedModel
 from toolbench.llm.models.function import FunctionModel
 from toolbench.runs.background import active
+from toolbench.runs.questions import Answer
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
 
@@ -92,6 +99,24 @@ def test_an_answer_that_came_after_the_stop_is_not_used():
     c = talk(FunctionModel(late))
     assert c.run() == "paused"
     assert [e.text for e in of(c, MessageEvent)] == ["Do it."]
+
+
+def test_after_a_stop_no_further_question_is_asked():
+    """Three calls want consent; the person stops it at the first question: the rest is cancelled."""
+    asked = []
+
+    def person(question):
+        asked.append(question.message)
+        c.interrupt()
+        return Answer("decline")
+
+    c = talk([calls(*[call("wipe", {"path": p}, id=p) for p in "abc"]), "Done."])
+    c.loop.calls.asker = person
+    assert c.run() == "paused"
+    assert len(asked) == 1
+    check_answered(c)
+    assert [e.observation.is_error for e in of(c, ObservationEvent)] == [True] * 3
+    assert not any("is gone" in e.answer.text for e in of(c, ObservationEvent))
 
 
 def test_a_stop_before_a_run_counts():

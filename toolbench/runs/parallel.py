@@ -113,12 +113,15 @@ def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action)
 class _Request:
     """A question of a job, which the thread that waits for all jobs passes on."""
 
-    def __init__(self, question: Question, asker: Asker) -> None:
-        self._question, self._asker = question, asker
+    def __init__(self, question: Question, asker: Asker, run: Run) -> None:
+        self._question, self._asker, self._run = question, asker, run
         self.answered: Future[Answer] = Future()
 
     def answer(self) -> None:
-        self.answered.set_result(self._asker(self._question))
+        """Ask, unless the run was stopped meanwhile: nobody waits for the answer then."""
+        is_stopped = self._run.cancelled
+        answer = Answer("cancel") if is_stopped else self._asker(self._question)
+        self.answered.set_result(answer)
 
 
 class _Job:
@@ -228,7 +231,7 @@ def _keys(run: Run) -> frozenset[Any]:
 def _ask(
     say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question
 ) -> Answer:
-    request = _Request(question, asker)
+    request = _Request(question, asker, run)
     say(request)
     while not run.cancelled:
         with suppress(TimeoutError):
