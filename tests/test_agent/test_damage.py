@@ -32,6 +32,15 @@ def saved(tmp_path):
         (3, {"tool_call": 7}),
         (3, {"metadata": {"zz": 1}}),
         (4, {"observation": []}),
+        (2, {"source": "evil"}),
+        (2, {"id": float("inf")}),
+        (3, {"thought": {}}),
+        (3, {"message": 5}),
+        (4, {"tool_name": 5}),
+        (4, {"seconds": "long"}),
+        (6, {"reason": {}}),
+        (6, {"reason": "evil"}),
+        (6, {"kind": "NoticeEvent", "text": 5}),
     ],
 )
 def test_a_damaged_line_is_one_sentence_that_says_which(saved, line, changes):
@@ -41,6 +50,22 @@ def test_a_damaged_line_is_one_sentence_that_says_which(saved, line, changes):
     saved.write_text("\n".join(lines) + "\n")
     with pytest.raises(ToolbenchError, match=f"Line {line} of .*damaged"):
         Conversation.load(saved, Agent(ScriptedModel(["x"]), [add]))
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_lines_nested_too_deep_are_one_sentence(saved, depth):
+    """Whether JSON cannot read them, or nothing else can."""
+    lines = saved.read_text().splitlines()
+    deep = "[" * depth + "]" * depth
+    lines[2] = lines[2].replace('"arguments": {', f'"arguments": {{"x": {deep}, ', 1)
+    assert deep in lines[2]
+    saved.write_text("\n".join(lines) + "\n")
+    try:
+        c = Conversation.load(saved, Agent(ScriptedModel(["x"]), [add]))
+    except ToolbenchError as error:
+        assert "Line 3" in str(error)
+    else:
+        assert c.to_html()
 
 
 def test_tools_are_closed_if_a_file_cannot_be_loaded(saved):

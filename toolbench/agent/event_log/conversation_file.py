@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import TypeAdapter
 
@@ -57,8 +58,16 @@ _KINDS: Mapping[str, type[Event]] = {
         UserRejectObservation,
     )
 }
-_DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
+_DAMAGE = (
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """The exceptions that readers raise for damaged data."""
+_text_or_none: TypeAdapter[str | None] = TypeAdapter(str | None)
 _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
 
@@ -170,7 +179,7 @@ def _is_ours(head: Mapping[str, Any]) -> bool:
 
 
 def _read(line: str) -> dict[str, Any] | None:
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         data = json.loads(line)
         if isinstance(data, dict):
             return data
@@ -236,11 +245,19 @@ def event_of(data: Mapping[str, Any]) -> Event:
         "undone": lambda calls: tuple(map(int, calls)),
         "left_out": lambda events: tuple(map(int, events)),
     }
-    for name in values.keys() & readers.keys():
-        values[name] = readers[name](values[name])
+    for name, value in values.items():
+        reader = readers.get(name) or _validator(kind.__name__, name)
+        values[name] = reader(value)
     if issubclass(kind, AnswerEvent):
         values.setdefault("tool_call_id", None)
     return kind(**values)
+
+
+@cache
+def _validator(kind: str, name: str) -> Callable[[Any], Any]:
+    """Return a function that refuses values that the field *name* of *kind* cannot have."""
+    adapter: TypeAdapter[Any] = TypeAdapter(get_type_hints(_KINDS[kind])[name])
+    return adapter.validate_python
 
 
 def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
@@ -249,13 +266,13 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
     failed = FunctionCallValidationError(name, [Problem((), str(error))])
     metadata = data.get("metadata") or {"provider": "openai", "sent_name": name}
     return ToolCall(
-        id=call.get("id"),
+        id=_text_or_none.validate_python(call.get("id")),
         name=name,
         arguments=dict(call.get("arguments") or {}),
         error=failed if error else None,
         thought=str(data.get("thought", "")),
         security_risk=None if risk is None else SecurityRisk(risk),
-        summary=call.get("summary"),
+        summary=_text_or_none.validate_python(call.get("summary")),
         metadata=CallMetadata(**metadata),
     )
 
