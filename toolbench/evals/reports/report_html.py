@@ -22,6 +22,7 @@ from toolbench.evals.reports.answer_table import AnswerTable
 from toolbench.evals.reports.confusion import Confusion
 from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.trials.trial import Trial
+from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.redaction.detection.secrecy import hide
 from toolbench.wording import counted
@@ -189,10 +190,13 @@ def answer_text(trial: Trial) -> str:
 
 
 def _results(trial: Trial) -> str:
-    return "".join(
-        notice(f"Run {r['run']}, {r['name']}, {r['state']}: {r['text']}", "neutral")
-        for r in trial.results
-    )
+    return "".join(notice(_result_text(r), "neutral") for r in trial.results)
+
+
+def _result_text(result: Json) -> str:
+    if result["run"] is None:
+        return f"{result['name']}, {result['text']}"
+    return f"Run {result['run']}, {result['name']}, {result['state']}: {result['text']}"
 
 
 def lint_html(trial: Trial, report: "EvalReport") -> Html:

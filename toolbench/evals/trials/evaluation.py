@@ -10,13 +10,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
 
-from toolbench.agent.tools.tool_search import SearchToolsExecutor
-from toolbench.agent.toolset import Toolset
-from toolbench.core.state import ConversationState
 from toolbench.errors import BodyError, CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
-from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.lanes import InThisThread, Lane, cancel, completed, ended
 from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
@@ -24,7 +20,8 @@ from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines, key_of, numbered_keys
 from toolbench.evals.trials.budget import Budget
 from toolbench.evals.trials.estimate import Estimate, estimated
-from toolbench.evals.trials.execution import CallRunner
+from toolbench.evals.trials.execution import CallRunner, at_most
+from toolbench.evals.trials.participants import models_of, tools_of
 from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
@@ -37,7 +34,6 @@ from toolbench.llm.models import (
     PersonModel,
     RecordedModel,
     ScriptedModel,
-    as_model,
 )
 from toolbench.llm.models.protocol import offered
 from toolbench.llm.prompt_messages import system_message, user_message
@@ -103,8 +99,8 @@ def evaluate(
         raise CaseError(msg)
     with ExitStack() as undo:
         evaluation = _Evaluation(
-            _models(model),
-            _tools(tools, undo),
+            models_of(model),
+            tools_of(tools, undo),
             Cases(cases),
             repeats=repeats,
             execute=execute,
@@ -114,30 +110,6 @@ def evaluate(
             lines = undo.enter_context(SavedLines(Path(save)))
             evaluation.resume(lines, with_errors=not retry_errors)
         return evaluation.run(executor, workers, Budget(max_cost), on_progress)
-
-
-def _models(model: Any) -> dict[str, Model]:
-    if isinstance(model, Mapping):
-        models = {str(name): as_model(one) for name, one in model.items()}
-    else:
-        only = as_model(model)
-        models = {only.name: only}
-    if not models:
-        msg = "There is no model: give one, or several as {name: model}."
-        raise CaseError(msg)
-    return models
-
-
-def _tools(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
-    """Return the tools, made as for an agent; *undo* closes those that are made here."""
-    spec_list = [specs] if isinstance(specs, str) else specs
-    toolset = Toolset(spec_list, ConversationState(), parts={})
-    undo.callback(toolset.close)
-    return {
-        name: tool
-        for name, tool in toolset.tools.items()
-        if not isinstance(tool.executor, SearchToolsExecutor)
-    }
 
 
 def _ask(
@@ -230,11 +202,9 @@ class _Evaluation:
         """Make the remaining requests, and return the report of all trials."""
         estimate = self._estimate()
         if self._execute:
-            count = sum(
-                max(1, len(self._cases[task[1]].calls))
-                for task in self._todo(self._models)
-            )
-            ask_for_all(self._tools.values(), count, at_most=True)
+            todo = self._todo(self._models)
+            count = sum(at_most(self._cases[task[1]]) for task in todo)
+            self._runner.ask(self._tools.values(), count)
         line = ProgressLine(
             "Evaluation", estimate.requests, on_progress, estimate=estimate
         )
@@ -364,7 +334,7 @@ class _Evaluation:
             output_tokens=usage and usage.output_tokens,
             cost=usage and usage.cost,
             message=hide.value(plain(answer.message)),
-            results=self._runner.run(calls) if self._execute else (),
+            results=self._runner.run(calls, at_most(case)) if self._execute else (),
             finish_reason=answer.finish_reason,
         )
 

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable
 
+from toolbench.evals.cases.case import Case
+from toolbench.evals.group_consent import ask_for_all
+from toolbench.evals.trials.scoring import AnyTool
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.engine import perform
+from toolbench.runs.policy import policy
 from toolbench.runs.run import run_here
 
 _TEXT = 2_000  # characters of what a tool returned
+_TOO_MANY = "not run: more calls than agreed"
+
+
+def at_most(case: Case) -> int:
+    """Return how many calls that need consent one answer to *case* may run."""
+    return max(1, len(case.calls))
 
 
 class CallRunner:
@@ -15,19 +25,46 @@ class CallRunner:
 
     def __init__(self) -> None:
         """Start without an interrupt."""
+        self._asked_about: frozenset[str] = frozenset()
         self.is_interrupted = False
         """Whether a person interrupted a run; its trial is still kept."""
 
-    def run(self, calls: Iterable[ToolCall]) -> tuple[Json, ...]:
-        """Run those of *calls* that can run, and return their results."""
+    def ask(self, tools: Iterable[AnyTool], count: int) -> None:
+        """Ask once whether at most *count* calls of *tools* may run, if they need consent.
+
+        Raises:
+            ConsentError: If the answer is no, or no person can answer.
+        """
+        tools = [*tools]
+        self._asked_about = frozenset(
+            tool.name for tool in tools if policy.verdict_on(tool)[0] == "ask"
+        )
+        ask_for_all(tools, count, at_most=True)
+
+    def run(self, calls: Iterable[ToolCall], limit: int) -> tuple[Json, ...]:
+        """Run those of *calls* that can run, and return their results.
+
+        Args:
+            calls: The calls of an answer.
+            limit: How many of those that need consent run; the others are marked as not run.
+        """
         results: list[Json] = []
         for call in calls:
             if call.tool is None or call.action is None or call.tool.executor is None:
                 continue
             if self.is_interrupted:
                 break
+            if self._needs_consent(call):
+                limit -= 1
+                if limit < 0:
+                    results.append(_not_run(call, _TOO_MANY))
+                    continue
             results.append(self._run(call))
         return tuple(results)
+
+    def _needs_consent(self, call: ToolCall) -> bool:
+        verdict, _ = policy.verdict_on(call.tool, call.security_risk)  # type: ignore[arg-type]
+        return verdict == "ask" or call.name in self._asked_about
 
     def _run(self, call: ToolCall) -> Json:
         run = run_here(
@@ -48,3 +85,7 @@ class CallRunner:
             "state": run.state,
             "text": text[:_TEXT],
         }
+
+
+def _not_run(call: ToolCall, why: str) -> Json:
+    return {"run": None, "name": call.name, "state": "not run", "text": why}

@@ -48,7 +48,7 @@ class Trial:
     message: Mapping[str, Any] | None = None
     """The answer in its provider's format; kept only for a limited number of failures."""
     results: tuple[Json, ...] = ()
-    """The results of the calls, if they were run: `run`, `state`, `text`."""
+    """The results of the calls, if they were to run: `run` (None if it did not), `state`, `text`."""
     finish_reason: str | None = None
 
     @property

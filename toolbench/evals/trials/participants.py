@@ -1,0 +1,41 @@
+"""Make the models and the tools of an evaluation from what its user gave."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from toolbench.agent.tools.tool_search import SearchToolsExecutor
+from toolbench.agent.toolset import Toolset
+from toolbench.core.state import ConversationState
+from toolbench.errors import CaseError
+from toolbench.evals.trials.scoring import AnyTool
+from toolbench.llm.models import Model, as_model
+
+
+def models_of(model: Any) -> dict[str, Model]:
+    """Return the models by name.
+
+    Raises:
+        CaseError: If there is none.
+    """
+    if isinstance(model, Mapping):
+        models = {str(name): as_model(one) for name, one in model.items()}
+    else:
+        only = as_model(model)
+        models = {only.name: only}
+    if not models:
+        msg = "There is no model: give one, or several as {name: model}."
+        raise CaseError(msg)
+    return models
+
+
+def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
+    """Return the tools, made as for an agent; *undo* closes those that are made here."""
+    spec_list = [specs] if isinstance(specs, str) else specs
+    toolset = Toolset(spec_list, ConversationState(), parts={})
+    undo.callback(toolset.close)
+    return {
+        name: tool
+        for name, tool in toolset.tools.items()
+        if not isinstance(tool.executor, SearchToolsExecutor)
+    }
