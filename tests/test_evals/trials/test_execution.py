@@ -1,7 +1,9 @@
 """Calls of answers run only as far as a person agreed, and not after an interrupt."""
 
+from concurrent.futures import Executor, Future
+
 from tests.test_evals.sample_tools import TOOLS, bill, message
-from toolbench import answering, history
+from toolbench import answering, history, tool
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import ScriptedModel
 
@@ -45,3 +47,63 @@ def test_a_page_tells_which_calls_did_not_run():
             ScriptedModel([message(*WIPES)]), TOOLS, [Case("Hello")], execute=True
         )
     assert "wipe, not run: more calls than agreed" in report.to_html()
+
+
+class InterruptedExecutor(Executor):
+    """It answers at once; a person presses Stop when it gets the request after *answers*."""
+
+    def __init__(self, answers):
+        self._left = answers
+
+    def submit(self, function, /, *args, **kwargs):
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        future = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
+def deleter(messages, tools):
+    """A model that deletes what its prompt says."""
+    return message(("wipe", {"path": messages[-1]["content"]}))
+
+
+def test_nothing_runs_after_an_interrupt_and_all_runs_later(tmp_path):
+    """Answers that wait for their calls are not done: the same line runs them another time."""
+    cases, path = [Case(f"/{n}") for n in range(5)], tmp_path / "trials.jsonl"
+    options = {"execute": True, "save": path}
+    with answering(True):
+        report = evaluate(
+            deleter, TOOLS, cases, executor=InterruptedExecutor(3), **options
+        )
+        assert report.stopped == "interrupted"
+        assert not history()
+        assert [trial.results[0]["text"] for trial in report] == [
+            "not run: the evaluation was interrupted"
+        ] * 3
+    with answering(True):
+        again = evaluate(deleter, TOOLS, cases, **options)
+    assert [trial.results[0]["state"] for trial in again] == ["ok"] * 5
+    assert len(history()) == 5
+
+
+def test_an_answer_whose_call_was_interrupted_is_not_done(tmp_path):
+    """The call that a person stops, and those behind it, are made another time."""
+    began = []
+
+    @tool(read_only=True)
+    def act(n: int) -> int:
+        """Act; a person presses Stop in the second call."""
+        began.append(n)
+        if len(began) == 2:
+            raise KeyboardInterrupt
+        return n
+
+    answer = message(*[("act", {"n": n}) for n in range(3)])
+    options = {"execute": True, "save": tmp_path / "trials.jsonl"}
+    [first] = evaluate(ScriptedModel([answer]), [act], [Case("Act")], **options)
+    assert [result["state"] for result in first.results][::2] == ["ok", "not run"]
+    assert began == [0, 1]
+    [second] = evaluate(ScriptedModel([answer]), [act], [Case("Act")], **options)
+    assert [result["state"] for result in second.results] == ["ok"] * 3

@@ -218,6 +218,7 @@ class _Evaluation:
                 self._work(lanes, budget, line)
             except KeyboardInterrupt:
                 stop = "interrupted"
+                self._runner.is_interrupted = True
                 for task, future in ended(lanes):
                     if task not in self._trials:  # the interrupt came after it was kept
                         self._note(task, future)
@@ -252,9 +253,10 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Save the trial of *task*, also in the file, and return it."""
+        """Keep the trial of *task*, also in the file if its calls have all run, and return it."""
         trial = self._trial(task, future)
-        if self._lines is not None:
+        is_whole = not (trial.results and self._runner.is_interrupted)
+        if self._lines is not None and is_whole:
             self._lines.add(self._key(task), trial.to_dict())
         self._trials[task] = self._lightened(trial)
         return trial

@@ -13,6 +13,7 @@ from toolbench.runs.run import run_here
 
 _TEXT = 2_000  # characters of what a tool returned
 _TOO_MANY = "not run: more calls than agreed"
+_INTERRUPTED = "not run: the evaluation was interrupted"
 
 
 def at_most(case: Case) -> int:
@@ -27,7 +28,7 @@ class CallRunner:
         """Start without an interrupt."""
         self._asked_about: frozenset[str] = frozenset()
         self.is_interrupted = False
-        """Whether a person interrupted a run; its trial is still kept."""
+        """Whether a person interrupted the evaluation: nothing runs any more."""
 
     def ask(self, tools: Iterable[AnyTool], count: int) -> None:
         """Ask once whether at most *count* calls of *tools* may run, if they need consent.
@@ -53,7 +54,8 @@ class CallRunner:
             if call.tool is None or call.action is None or call.tool.executor is None:
                 continue
             if self.is_interrupted:
-                break
+                results.append(_not_run(call, _INTERRUPTED))
+                continue
             if self._needs_consent(call):
                 limit -= 1
                 if limit < 0:
