@@ -22,9 +22,23 @@ class InThisThread(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(function(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - the future holds it, as of any executor
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the future holds it, as of any executor
             future.set_exception(error)
         return future
+
+
+def submitted(
+    executor: Executor, function: Callable[..., Any], *args: Any
+) -> "Future[Any]":
+    """Submit the work; where *executor* takes none any more, the future has the error."""
+    try:
+        return executor.submit(function, *args)
+    except Exception as error:  # noqa: BLE001 - each kind of executor says it in its own way
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 @dataclass
@@ -90,7 +104,9 @@ def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
     """Yield finished tasks that were not yielded yet, so that an interrupt loses none."""
     for lane in lanes:
         for task, future in list(lane.running.items()):
-            if future.done() and not future.cancelled():
+            if not future.done() or future.cancelled():
+                continue
+            if not isinstance(future.exception(), KeyboardInterrupt):
                 yield task, lane.running.pop(task)
 
 

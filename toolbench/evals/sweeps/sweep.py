@@ -19,7 +19,7 @@ from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.group_consent import ask_for_all
-from toolbench.evals.lanes import Lane, cancel, completed, ended
+from toolbench.evals.lanes import Lane, cancel, completed, ended, submitted
 from toolbench.evals.process_pool import (
     Renewal,
     for_processes,
@@ -244,12 +244,7 @@ class _Sweep:
     ) -> "Future[list[Result]]":
         self._executors[batch] = executor
         arguments = [dict(call.arguments) for call in batch.calls]
-        try:
-            return executor.submit(make_calls, tool, arguments, stop)
-        except BrokenExecutor as error:  # since it was looked at last
-            future: Future[list[Result]] = Future()
-            future.set_exception(error)
-            return future
+        return submitted(executor, make_calls, tool, arguments, stop)
 
     def _batches(self) -> Iterator[_Batch]:
         """Yield the remaining calls in batches of about 50 ms."""
@@ -283,7 +278,9 @@ class _Sweep:
                     width, is_alone = 1, lane.width == 1
                     self._lost(batch, sentence_of(error), line, is_alone=is_alone)
                     continue
-                except Exception as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
                     self._lost(batch, sentence_of(error), line)
                     continue
                 renewal.note_success()

@@ -65,7 +65,9 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
                 run = Run(tool, action, source="python")
                 undo.enter_context(redirect_to(run))
             result = _read(tool.execute(action))
-        except Exception as error:  # noqa: BLE001 - a tool may raise anything: it is a row
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a tool may raise anything, also at its exit: it is a row
             kind = "invalid" if isinstance(error, ToolbenchError) else "error"
             result = {"state": kind, "error": sentence_of(error)}
     result["seconds"] = perf_counter() - began

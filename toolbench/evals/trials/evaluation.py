@@ -1,5 +1,6 @@
 """Evaluate models: let them answer cases, and score the answers."""
 
+from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,7 +14,14 @@ from typing import Any, Literal
 from toolbench.errors import BodyError, CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
-from toolbench.evals.lanes import InThisThread, Lane, cancel, completed, ended
+from toolbench.evals.lanes import (
+    InThisThread,
+    Lane,
+    cancel,
+    completed,
+    ended,
+    submitted,
+)
 from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
@@ -303,7 +311,7 @@ class _Evaluation:
         messages = [user_message(self._cases[place].prompt, model.provider)]
         if self._system_prompt:
             messages.insert(0, system_message(self._system_prompt, model.provider))
-        return executor.submit(_ask, model, messages, self._offered[name], token)
+        return submitted(executor, _ask, model, messages, self._offered[name], token)
 
     # --- a trial -------------------------------------------------------------------
 
@@ -316,7 +324,9 @@ class _Evaluation:
             calls = parse_tool_calls(
                 answer.message, self._tools, provider=model.provider
             )
-        except (Exception, CancelledError) as error:  # noqa: BLE001 - a client may raise anything
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a client may raise anything, also at its exit
             return Trial(name, case, repeat, error=_sentence(model, error))
         redactor = redactor_of(case, calls, self._tools)
         usage = None if answer.usage is None else answer.usage.checked()
@@ -361,9 +371,8 @@ def _sentence(model: Model, error: BaseException) -> str:
     if isinstance(error, BodyError):
         text = f"The answer could not be read: {error}"
     else:
-        text = (
-            sentence_of(error) if isinstance(error, Exception) else "It was cancelled."
-        )
+        is_cancelled = isinstance(error, CancelledError | AsyncCancelledError)
+        text = "It was cancelled." if is_cancelled else sentence_of(error)
     secrets = getattr(model, "secrets", None)
     redactor = NO_SECRETS if secrets is None else secrets.redactor
     return redactor.text(text)
