@@ -57,13 +57,13 @@ class Lane(Generic[Task]):
     def fill(
         self,
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
-        may_begin: Callable[[], bool],
+        may_begin: Callable[[Task], bool],
     ) -> None:
         """Give the executor tasks until it has as many as allowed."""
         while len(self.running) < self.width:
             if self.next_task is None:
                 self.next_task = next(self.tasks, None)
-            if (task := self.next_task) is None or not may_begin():
+            if (task := self.next_task) is None or not may_begin(task):
                 return
             self.next_task = None
             future = self.submit(self.executor, task)
@@ -78,14 +78,14 @@ def _tell(on_end: Callable[[Any], object], lane: Any, task: Any, _: Any) -> None
 def completed(
     lanes: list[Lane[Task]],
     *,
-    may_begin: Callable[[], bool] = lambda: True,
+    may_begin: Callable[[Task], bool] = lambda _: True,
     draw: Callable[[], object] | None = None,
 ) -> "Iterator[tuple[Task, Future[Any]]]":
     """Yield each task of *lanes* with its future, when it has finished.
 
     Args:
         lanes: The tasks, by executor.
-        may_begin: Called before each task; if it returns False, the task waits until another
+        may_begin: Called with each task before it begins; if it returns False, the task waits until another
             one has finished.
         draw: Called repeatedly in this thread while no task finishes.
     """

@@ -1,57 +1,87 @@
 """Keep the cost of an evaluation below a limit."""
 
+from collections import Counter
+from collections.abc import Hashable
+from numbers import Real
+
 from toolbench.errors import CaseError
 
 
 class Budget:
-    """A limit for the cost of all answers; the mean cost so far predicts the next ones."""
+    """A limit for the cost of all answers; it reserves money for each request under way.
+
+    A request is expected to cost what the dearest answer of its model cost so far, or what was
+    estimated for it, whichever is more.
+    """
 
     def __init__(self, limit: float | None) -> None:
         """Allow *limit* US dollars; None for no limit.
 
         Raises:
-            CaseError: If the limit is not more than 0.
+            CaseError: If the limit is not a number above 0.
         """
-        if limit is not None and not limit > 0:  # NaN is not
+        is_number = isinstance(limit, Real) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit > 0):  # NaN is not
             msg = f"max_cost is more than 0 dollars, not {limit!r}."
             raise CaseError(msg)
         self._limit = limit
         self.spent: float | None = None
+        self._dearest: dict[str, float] = {}
+        self._answers: Counter[str] = Counter()
         self._priced = 0
-        self._running = 0
-        self._answers = 0
-        self.is_over = False
-        """Whether a request was not made because of its cost."""
+        self._running: dict[Hashable, tuple[str, float]] = {}
+        self._has_refused = False
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._limit is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a request was not made because of its cost, or the limit was exceeded."""
+        return self._has_refused or self._exceeds(self.spent or 0.0)
 
     @property
     def is_unknown(self) -> bool:
         """Whether there is a limit, but some answers do not report their cost."""
-        return self._limit is not None and self._answers > self._priced
+        return self.is_limited and self._answers.total() > self._priced
 
-    def may_begin(self) -> bool:
-        """Tell whether the limit allows one more request; if so, count it as begun.
+    def may_begin(
+        self, request: Hashable, model: str, estimate: float | None = None
+    ) -> bool:
+        """Tell whether the limit allows *request* too; if so, reserve money for it.
 
-        Until the first answer has arrived, only one request is made at a time, as the cost of
-        a request is not known.
+        While nothing is known of what a model costs, only one request to it is made at a time.
+
+        Args:
+            request: Names the request, for `count`.
+            model: The name of its model.
+            estimate: What it may cost, if its price is known.
         """
-        if self._limit is None:
+        if not self.is_limited:
             return True
-        if not self._answers:
-            if self._running:
-                return False
-        elif self.spent is not None:
-            each = self.spent / self._priced
-            if self.spent + each * (self._running + 1) > self._limit * (1 + 1e-9):
-                self.is_over = self._running == 0 or self.is_over
-                return False
-        self._running += 1
+        is_new = not self._answers[model] and estimate is None
+        if is_new and any(name == model for name, _ in self._running.values()):
+            return False
+        requests = [*self._running.values(), (model, estimate or 0.0)]
+        reserved = sum(max(cost, self._dearest.get(name, 0)) for name, cost in requests)
+        if self._exceeds((self.spent or 0.0) + reserved):
+            self._has_refused = self._has_refused or not self._running
+            return False
+        self._running[request] = (model, estimate or 0.0)
         return True
 
-    def count(self, cost: float | None, *, is_answer: bool) -> None:
-        """Note the end of a request, and the cost of its answer."""
-        self._running -= 1
-        if is_answer:
-            self._answers += 1
+    def count(
+        self, request: Hashable, model: str, cost: float | None, *, is_answer: bool
+    ) -> None:
+        """Note the end of *request*, also of one from a file, and the cost of its answer."""
+        self._running.pop(request, None)
+        self._answers[model] += is_answer
         if cost is not None:
             self._priced += 1
             self.spent = (self.spent or 0.0) + cost
+            self._dearest[model] = max(cost, self._dearest.get(model, 0.0))
+
+    def _exceeds(self, cost: float) -> bool:
+        return self._limit is not None and cost > self._limit * (1 + 1e-9)

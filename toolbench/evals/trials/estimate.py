@@ -1,6 +1,6 @@
 """Estimate the requests, tokens and cost of an evaluation before it starts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,7 @@ def estimated(
 
     The tokens of a request are estimated from its text; for an answer, 100 are assumed.
     """
-    base = {
-        name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))
-        + estimate_tokens(system_prompt or "")
-        for name, model in models.items()
-    }
+    base = _base(models, tools, system_prompt)
     prompts: dict[str, int] = {}
     requests, read = dict.fromkeys(models, 0), dict.fromkeys(models, 0)
     for name, case in todo:
@@ -68,6 +64,34 @@ def estimated(
         count * ANSWER,
         sum(known) if len(known) == len(costs) else None,
     )
+
+
+def request_costs(
+    models: Mapping[str, Model],
+    tools: Sequence[ToolDefinition[Any, Any]],
+    system_prompt: str | None,
+) -> Callable[[str, Case], float | None]:
+    """Return what estimates the cost of one request; None if the price is not known."""
+    base = _base(models, tools, system_prompt)
+
+    def cost(name: str, case: Case) -> float | None:
+        price = getattr(models[name], "price", None)
+        return _cost(price, base[name] + estimate_tokens(case.prompt), ANSWER)
+
+    return cost
+
+
+def _base(
+    models: Mapping[str, Model],
+    tools: Sequence[ToolDefinition[Any, Any]],
+    system_prompt: str | None,
+) -> dict[str, int]:
+    """Return the tokens that each request to a model has beside its prompt."""
+    return {
+        name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))
+        + estimate_tokens(system_prompt or "")
+        for name, model in models.items()
+    }
 
 
 def _cost(price: Any, read: int, written: int) -> float | None:

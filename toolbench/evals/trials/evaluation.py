@@ -27,7 +27,7 @@ from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines, key_of, numbered_keys
 from toolbench.evals.trials.budget import Budget
-from toolbench.evals.trials.estimate import Estimate, estimated
+from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
 from toolbench.evals.trials.execution import CallRunner, at_most
 from toolbench.evals.trials.participants import models_of, tools_of
 from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
@@ -90,8 +90,9 @@ def evaluate(
             local models answer here, one request at a time, and a person in this thread.
         save: A JSONL file with one trial per line. Trials in it with the same model, case,
             tools and prompt are not repeated: use the same file after an interrupt.
-        max_cost: US dollars after which no more requests are made, if the models report their
-            cost.
+        max_cost: US dollars, with those of the answers in *save*. No request is made that may
+            exceed it, as far as that is known: from the model's price, and its dearest answer so
+            far. What is under way then is still paid for.
         system_prompt: The instructions for the models.
         workers: The most requests at once, in threads.
         retry_errors: Ask again if the file has only an error.
@@ -208,6 +209,8 @@ class _Evaluation:
         on_progress: Callable[[str], object] | None,
     ) -> EvalReport:
         """Make the remaining requests, and return the report of all trials."""
+        for task, trial in self._trials.items():  # from the file
+            budget.count(task, task[0], trial.cost, is_answer=trial.error is None)
         estimate = self._estimate()
         if self._execute:
             todo = self._todo(self._models)
@@ -220,7 +223,7 @@ class _Evaluation:
         stop: Stop | None = None
         began = perf_counter()
         with ExitStack() as undo:
-            lanes = self._lanes(executor, workers, undo)
+            lanes = self._lanes(executor, workers, undo, is_limited=budget.is_limited)
             undo.callback(line.erase)
             try:
                 self._work(lanes, budget, line)
@@ -248,11 +251,17 @@ class _Evaluation:
     def _work(
         self, lanes: list[Lane[Task]], budget: Budget, line: ProgressLine
     ) -> None:
-        for task, future in completed(
-            lanes, may_begin=budget.may_begin, draw=line.draw
-        ):
+        costs = request_costs(
+            self._models, [*self._tools.values()], self._system_prompt
+        )
+
+        def may_begin(task: Task) -> bool:
+            cost = costs(task[0], self._cases[task[1]]) if budget.is_limited else None
+            return budget.may_begin(task, task[0], cost)
+
+        for task, future in completed(lanes, may_begin=may_begin, draw=line.draw):
             trial = self._note(task, future)
-            budget.count(trial.cost, is_answer=trial.error is None)
+            budget.count(task, task[0], trial.cost, is_answer=trial.error is None)
             line.done += 1
             line.errors += trial.error is not None
             line.cost = budget.spent
@@ -270,7 +279,12 @@ class _Evaluation:
         return trial
 
     def _lanes(
-        self, executor: Executor | None, workers: int, undo: ExitStack
+        self,
+        executor: Executor | None,
+        workers: int,
+        undo: ExitStack,
+        *,
+        is_limited: bool,
     ) -> list[Lane[Task]]:
         """Return a lane for each model that takes one request at a time, and one for the others."""
         lanes: list[Lane[Task]] = []
@@ -286,7 +300,8 @@ class _Evaluation:
             width, executor = room(executor), lasting(executor, undo.callback)
             lanes.append(self._lane(together, executor, width, is_elsewhere=True))
         elif together:
-            lanes.append(self._lane(together, _threads(workers, undo), 2 * workers))
+            width = workers if is_limited else 2 * workers  # none waits that costs
+            lanes.append(self._lane(together, _threads(workers, undo), width))
         return lanes
 
     def _lane(
