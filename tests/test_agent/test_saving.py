@@ -3,6 +3,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from test_agent.scripts import (
     PROVIDERS,
@@ -18,7 +19,7 @@ from test_agent.scripts import (
     talk,
 )
 from toolbench import Conversation, ConversationState, tool
-from toolbench.agent import ActionEvent, Agent, UserRejectObservation
+from toolbench.agent import ActionEvent, Agent, AgentErrorEvent, UserRejectObservation
 from toolbench.core.builtins import FinishTool
 from toolbench.errors import ModelError, ToolbenchError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
@@ -151,6 +152,36 @@ class TestFiles:
         assert secret not in shown and "other-s3cret" not in shown
         assert secret not in "".join(f"{e!r}{e.visualize}" for e in c.events)
         assert secret in c.loop.final_text  # the program has it as it is
+
+    def test_give_no_call_a_mark_for_a_secret(self, tmp_path):
+        """A call that waited with a secret is refused, until a person writes the secret again."""
+        passwords = []
+
+        @tool(read_only=True)
+        def login(user: str, password: SecretStr) -> str:
+            """Log in."""
+            passwords.append(password.get_secret_value())
+            return "in"
+
+        arguments = {"user": "u", "password": "geheim123"}
+        c = talk([calls(call("login", arguments))], [login])
+        c.ask()
+        others = [
+            reopened(c, tmp_path / "c.jsonl", ["Done."], [login]) for _ in range(3)
+        ]
+        assert others[0].run() == "answered"
+        [refused] = of(others[0], AgentErrorEvent)
+        assert "password: " in refused.error and "edit the call" in refused.error
+        with pytest.raises(ToolbenchError, match="edit the call"):
+            others[1].edit_pending(None, {"user": "v", "password": MARK})
+        others[1].edit_pending(None, arguments)
+        assert others[1].run() == "answered"
+        others[2].answer_pending(None, "in")
+        assert others[2].run() == "answered"
+        assert passwords == ["geheim123"]
+        fork = c.fork()  # which is no file: it has the secret
+        fork.run_pending()
+        assert passwords == ["geheim123"] * 2
 
     @pytest.mark.parametrize(
         "text", ["", "x\n", "[]\n", '{"a": 1}\n', '{"toolbench": 1']

@@ -200,7 +200,8 @@ def restore(loop: "Loop", path: Path) -> None:
         with suppress(TypeError, ValueError):
             loop.requests.spending = _spending(head)
         is_same = head.get("provider") == loop.context.provider
-        rebuild = Rebuild(loop, is_same=is_same, unread=head.get("unread", ()))
+        unread = head.get("unread", ())
+        rebuild = Rebuild(loop, is_same=is_same, unread=unread, is_saved=True)
         for number, line in enumerate(lines, 2):  # noqa: B007 - the message says where
             rebuild.take(replace(event_of(line), id=int(line.get("id", 0))))
         rebuild.end()

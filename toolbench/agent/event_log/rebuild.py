@@ -1,8 +1,8 @@
 """Rebuild a loop from events of a file or of a forked conversation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolbench.agent.context.dialects import assistant_message
 from toolbench.agent.events import (
@@ -17,10 +17,15 @@ from toolbench.agent.events import (
 )
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.tools.tool_search import SearchToolsObservation
-from toolbench.errors import BodyError
+from toolbench.errors import BodyError, Problem
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.calls import (
+    FunctionCallValidationError,
+    ToolCall,
+    parse_tool_calls,
+)
 from toolbench.llm.models.message_images import IMAGE
+from toolbench.redaction import MARK
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
@@ -35,7 +40,12 @@ class Rebuild:
     """
 
     def __init__(
-        self, loop: "Loop", *, is_same: bool, unread: Iterable[int] = ()
+        self,
+        loop: "Loop",
+        *,
+        is_same: bool,
+        unread: Iterable[int] = (),
+        is_saved: bool = False,
     ) -> None:
         """Copy events into *loop*.
 
@@ -43,8 +53,9 @@ class Rebuild:
             loop: A loop without events.
             is_same: Whether the model of the events has the same dialect.
             unread: The numbers of the messages that the model has not read.
+            is_saved: Whether they come from a file, which has marks in place of secrets.
         """
-        self._loop, self._is_same = loop, is_same
+        self._loop, self._is_same, self._is_saved = loop, is_same, is_saved
         self._unread = frozenset(unread)
         self._waiting_events: list[MessageEvent] = []
         self._calls: list[ActionEvent] = []
@@ -122,6 +133,11 @@ class Rebuild:
                 current.answer(answer)
                 if isinstance(answer.answer, SearchToolsObservation):
                     self._loop.toolset.reveal(answer.answer.names)
+            if self._is_saved:
+                current.calls = [
+                    call if call.id in current.answers else _checked(call)
+                    for call in current.calls
+                ]
             self._loop.take_over_round(current)
         events, self._waiting_events, self._answers, self._edits = (
             self._waiting_events,
@@ -180,3 +196,35 @@ def understood(call: ToolCall, loop: "Loop") -> ToolCall:
         security_risk=call.security_risk,
         metadata=replace(call.metadata, provider=provider),
     )
+
+
+def _checked(event: ActionEvent) -> ActionEvent:
+    call = without_lost_secret(event.tool_call)
+    return replace(event, tool_call=call, action=call.action)
+
+
+def without_lost_secret(call: ToolCall) -> ToolCall:
+    """Return *call*; with an `error` if a mark stands in its arguments in place of a secret."""
+    message = (
+        f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
+        "write the secret again, or answer the call by hand"
+    )
+    problems = [Problem(place, message) for place in _marked(call.arguments)]
+    if not problems:
+        return call
+    error = FunctionCallValidationError(call.name, problems)
+    return replace(call, error=error, action=None)
+
+
+def _marked(
+    value: Any, place: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
+    """Yield the places of the texts of *value* that have the mark of a secret."""
+    if isinstance(value, str) and MARK in value:
+        yield place
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _marked(part, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _marked(part, (*place, number))

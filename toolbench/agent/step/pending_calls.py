@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.event_log.rebuild import refusal_of, understood
+from toolbench.agent.event_log.rebuild import refusal_of, understood, without_lost_secret
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
@@ -53,6 +53,8 @@ def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> Non
         raise ToolbenchError(msg)
     edited = replace(call.tool_call, arguments=dict(arguments), error=None, action=None)
     changed = understood(edited, loop)
+    if call.tool_call.error is not None:  # perhaps for the mark, which may stay nowhere
+        changed = without_lost_secret(changed)
     if changed.error is not None or changed.action is None:
         msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
         raise ToolbenchError(msg)
