@@ -1,6 +1,8 @@
 import json
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 
 from test_agent.scripts import (
     PROVIDERS,
@@ -111,6 +113,48 @@ def test_what_is_told_of_a_tool_is_hidden():
     assert LONG not in json.dumps(offered)
     assert offered["function"]["name"] == "add2"
     assert "a" in offered["function"]["parameters"]["properties"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_a_schema_holds_is_hidden(provider):
+    """Defaults, samples, allowed values and patterns, also of arguments called like keywords."""
+
+    @tool(read_only=True)
+    def get(
+        default: dict = {"k": f"Bearer {LONG}"},  # noqa: B006 - as a user may write it
+        enum: Literal["TOPSECRET99", "b"] = "b",
+        const: Literal["TOPSECRET99"] | None = None,
+        sample: Annotated[dict, Field(examples=[{"k": [LONG]}])] = {},  # noqa: B006
+        pattern: Annotated[str, Field(pattern=f"^{LONG}$")] = "",
+    ) -> str:
+        """Get it."""
+        return f"{default} {enum} {const} {sample} {pattern}"
+
+    c = talk_with(LONG, ["Done."], [get], provider)
+    c.run()
+    [offered] = c.agent.llm.requests[0][1]
+    text = json.dumps(offered)
+    assert LONG not in text
+    function = offered.get("function", offered)
+    keys = ("parameters", "input_schema")
+    schema = next(function[key] for key in keys if key in function)
+    names = {"default", "enum", "const", "sample", "pattern"}
+    assert schema["properties"].keys() == names
+    assert schema["properties"]["enum"]["enum"] == ["b"]
+    assert "is secret" in schema["properties"]["enum"]["description"]
+
+
+def test_a_secret_that_is_a_keyword_leaves_a_schema_whole():
+    """Only what somebody wrote is hidden; the words of the language of schemas stay."""
+    plain = talk_with("nowhere", ["Done."])
+    plain.run()
+    for secret in ("object", "integer", "function", "properties", "a", "type"):
+        c = talk_with(secret, ["Done."])
+        c.run()
+        [[messages, offered], [_, other]] = (
+            x.agent.llm.requests[0] for x in (c, plain)
+        )
+        assert messages and shape(offered) == shape(other)
 
 
 def test_a_model_that_rates_calls_sees_no_secret():

@@ -40,8 +40,30 @@ _PROTOCOL = frozenset(
 """Keys of a message whose values a program wrote, in all providers' dialects."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 """Keys of a message with the arguments or the result of a call."""
-_PROSE = frozenset({"description", "title"})
-_SAMPLES = frozenset({"default", "examples"})
+_BY_NAME = frozenset(
+    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
+)
+"""Keywords of a schema with schemas by name."""
+_STRUCTURE = frozenset(
+    [
+        "$anchor",
+        "$dynamicRef",
+        "$ref",
+        "$schema",
+        "dependentRequired",
+        "discriminator",
+        "format",
+        "name",
+        "propertyOrdering",
+        "required",
+        "type",
+    ]
+)
+"""Keywords of a schema, and of the tool around it, whose values are names and words of its language."""
+_LIMITS = frozenset({"const", "enum", "pattern"})
+"""Keywords whose values a call has to fit: a mark in them would be a wrong demand."""
+_REMARK = "A value that is allowed here is secret, and not said."
+_SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event with text."""
 _LONG = 8  # characters: a shorter secret stands in the base64 of an image by chance
@@ -64,7 +86,10 @@ class Masking:
         return tuple(map(self._block, content)) if self._redactor else tuple(content)
 
     def offered(self, tool: Json) -> Json:
-        """Return *tool*, in a provider's format, with secrets hidden in its descriptions."""
+        """Return *tool*, in a provider's format, with secrets hidden in its texts and samples.
+
+        An allowed value with a secret is left out; the description says so.
+        """
         masked: Json = self._offered(tool) if self._redactor else tool
         return masked
 
@@ -129,18 +154,34 @@ class Masking:
         return block
 
     def _offered(self, part: Any) -> Any:
+        if isinstance(part, str):
+            return self._text(part)
         if isinstance(part, list | tuple):
             return [self._offered(item) for item in part]
         if not isinstance(part, Mapping):
             return part
-        return {
-            key: self._text(value)
-            if key in _PROSE and isinstance(value, str)
-            else self.values(value)
-            if key in _SAMPLES and not isinstance(value, Mapping)
-            else self._offered(value)
-            for key, value in part.items()
-        }
+        own = {key: self._of_tool(key, value) for key, value in part.items()}
+        secret_limits = [key for key in _LIMITS & part.keys() if own[key] != part[key]]
+        for key in secret_limits:
+            if not own[key]:
+                del own[key]
+        if secret_limits:
+            description = str(own.get("description") or "")
+            own["description"] = f"{description} {_REMARK}".strip()
+        return own
+
+    def _of_tool(self, key: str, value: Any) -> Any:
+        if key in _STRUCTURE:
+            return value
+        if key in _BY_NAME and isinstance(value, Mapping):
+            return {name: self._offered(schema) for name, schema in value.items()}
+        if key in _SAMPLES:
+            return self.values(value)
+        if key not in _LIMITS:
+            return self._offered(value)
+        if key == "enum" and isinstance(value, list):
+            return [item for item in value if self.values(item) == item]
+        return value if self.values(value) == value else None
 
     def _event_part(self, key: str, part: Any, kind: str) -> Any:
         match key:
