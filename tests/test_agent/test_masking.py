@@ -1,8 +1,12 @@
 import json
+import os
+from io import StringIO
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
+from rich.console import Console
+from test_llm.test_models.provider_server import KEY, provider_server, spoken
 
 from test_agent.scripts import (
     PROVIDERS,
@@ -15,15 +19,16 @@ from test_agent.scripts import (
     of,
     sent,
 )
-from toolbench import Conversation, tool
+from toolbench import Conversation, history, tool
 from toolbench.agent import (
     ActionEvent,
     Agent,
     LLMSecurityAnalyzer,
     MessageEvent,
+    NoticeEvent,
     ObservationEvent,
 )
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models import ScriptedModel, as_model
 
 WORDS = ("user", "assistant", "tool", "function", "add", "c1", "1", "kind", "text", "a")
 LONG = "TOPSECRET99"
@@ -182,3 +187,47 @@ def test_a_message_keeps_its_kind_of_content():
     c = talk_with("text", ["Done."])
     assert c.run() == "answered"
     assert [e.text for e in of(c, MessageEvent)] == ["Do it.", "Done."]
+
+
+def test_the_key_of_the_model_is_hidden(tmp_path, monkeypatch):
+    """A tool that prints it gives it to nobody: no request, event, run, page or file."""
+    monkeypatch.setenv("MY_KEY", KEY)
+
+    @tool(read_only=True)
+    def env() -> str:
+        """Show the variables."""
+        return f"MY_KEY={os.environ['MY_KEY']}"
+
+    with provider_server() as server:
+        model = as_model(f"{server.url}/v1#toy", api_key_env="MY_KEY")
+        server.reply(spoken("openai", "", [("env", {})]), spoken("openai", KEY))
+        c = Conversation(agent=Agent(model, [env]))
+        c.send_message("Show it.")
+        assert c.run() == "answered"
+        c.save(tmp_path / "c.jsonl")
+        places = [json.dumps(server.bodies[-1]), repr(list(c.events)), c.to_html()]
+        places += [(tmp_path / "c.jsonl").read_text(), history().to_json()]
+        model.close()
+    assert not [place for place in places if KEY in place]
+    assert "api_key" not in c.state.secrets  # no tool can read it there
+
+
+def test_an_event_that_is_shown_alone_is_hidden_and_clean():
+    """Arguments, texts and the failure of a callback have no secret and no terminal sequence."""
+
+    def callback(event):
+        raise ValueError(f"no {LONG}")
+
+    title = "\x1b]0;pwn\x07"
+    answer = calls(call("nothing", {"text": LONG + title}), text=title)
+    model = ScriptedModel([answer, title])
+    c = Conversation(agent=Agent(model, []), secrets={"S": LONG}, callbacks=[callback])
+    c.send_message("Do it.")
+    c.run()
+    console = Console(file=StringIO(), width=200, force_terminal=True)
+    for event in c.events:
+        console.print(event.visualize)
+    shown = console.file.getvalue()
+    assert LONG not in shown and "\x1b]0" not in shown
+    assert "pwn" in shown and "A callback failed" in shown
+    assert LONG not in "".join(e.text for e in of(c, NoticeEvent))

@@ -14,6 +14,7 @@ from rich.text import Text
 from toolbench.core.builtins import FinishAction
 from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
+from toolbench.display.escape import visible
 from toolbench.display.observations import visualized, without_secrets
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.plain import clip
@@ -43,6 +44,17 @@ _SPEAKERS: Mapping[Speaker, str] = {
 def _hidden(text: str) -> str:
     """Return *text* with the secrets of all runs hidden, as models repeat them."""
     return remembered.redactor.text(text)
+
+
+def _shown(text: str) -> str:
+    """Return *text* for a person: without secrets, and with control characters spelled out."""
+    return visible(_hidden(text))
+
+
+def _brief(arguments: Any) -> str:
+    """Return the beginning of *arguments*; a secret is hidden before the cut, which may split it."""
+    safe = remembered.redactor.value(arguments)
+    return visible(clip(safe, _MAX_ARGUMENTS_TEXT))
 
 
 def _now() -> datetime:
@@ -93,7 +105,7 @@ class MessageEvent(Event):
     def visualize(self) -> RenderableType:
         """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
-        text = Text.assemble((_SPEAKERS[self.source], "bold"), _hidden(self.text))
+        text = Text.assemble((_SPEAKERS[self.source], "bold"), _shown(self.text))
         return text.append(
             f" [{counted(images, 'image')}]" if images else "", style="dim"
         )
@@ -126,7 +138,7 @@ class ActionEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The thought and the call."""
-        text = Text.assemble(_hidden(self.thought), "\n") if self.thought else Text()
+        text = Text.assemble(_shown(self.thought), "\n") if self.thought else Text()
         if self.action is not None and not isinstance(
             renderable := visualized(self.action), str
         ):
@@ -134,8 +146,8 @@ class ActionEvent(Event):
             if isinstance(renderable, Text):
                 return text.append_text(head).append_text(renderable)
             return renderable
-        return text.append(self.tool_name, style="bold magenta").append(
-            f" {clip(self.shown_arguments, _MAX_ARGUMENTS_TEXT)}"
+        return text.append(visible(self.tool_name), style="bold magenta").append(
+            f" {_brief(self.shown_arguments)}"
         )
 
     @property
@@ -163,7 +175,7 @@ class CallEdit(Event):
         """The new arguments."""
         return Text.assemble(
             ("edited: ", "bold yellow"),
-            f"{self.tool_call.name} {clip(self.shown_arguments, _MAX_ARGUMENTS_TEXT)}",
+            f"{visible(self.tool_call.name)} {_brief(self.shown_arguments)}",
         )
 
 
@@ -228,7 +240,7 @@ class AgentErrorEvent(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The sentence."""
-        return Text.assemble(("❌ ", "bold red"), self.error)
+        return Text.assemble(("❌ ", "bold red"), _shown(self.error))
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,7 +258,9 @@ class UserRejectObservation(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The reason."""
-        return Text.assemble((f"{self.state_words}: ", "bold yellow"), self.reason)
+        return Text.assemble(
+            (f"{self.state_words}: ", "bold yellow"), _shown(self.reason)
+        )
 
     @property
     def state_words(self) -> str:
@@ -267,7 +281,7 @@ class Condensation(Event):
     def visualize(self) -> RenderableType:
         """The number of replaced events, and the summary."""
         head = f"Condensed {counted(len(self.forgotten), 'event')}: "
-        return Text.assemble((head, "bold dim"), (self.summary, "dim"))
+        return Text.assemble((head, "bold dim"), (_shown(self.summary), "dim"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,7 +295,7 @@ class NoticeEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The sentence."""
-        return Text(self.text, style="dim")
+        return Text(_shown(self.text), style="dim")
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,7 +308,7 @@ class StopEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The reason and its details."""
-        detail = f": {self.detail}" if self.detail else ""
+        detail = f": {_shown(self.detail)}" if self.detail else ""
         return Text.assemble(("stopped, ", "dim"), (self.reason, "bold"), detail)
 
 

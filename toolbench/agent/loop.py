@@ -64,8 +64,10 @@ class Loop:
         """Make the agent loop of *conversation*; call *listeners* with each event."""
         self.agent = agent
         self.conversation = conversation
-        self.redactor = conversation.state.secrets.redactor
-        self.log = EventLog(listeners)
+        secrets = conversation.state.secrets
+        secrets.also_hide(getattr(agent.llm, "secrets", None))
+        self.redactor = secrets.redactor
+        self.log = EventLog(listeners, self.redactor)
         self.toolset = agent.toolset(conversation)
         self.masking = Masking(self.redactor)
         self.context = Context(

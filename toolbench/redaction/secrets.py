@@ -10,6 +10,8 @@ from toolbench.redaction.redactor import Redactor
 
 SecretValue = str | bytes | int | float | SecretStr | SecretBytes
 
+_SHORTEST_KEY = 8  # characters
+
 
 class Secrets(Mapping[str, SecretStr]):
     """Secrets by name; a repr hides their values, which only `get_secret_value` returns."""
@@ -27,6 +29,16 @@ class Secrets(Mapping[str, SecretStr]):
         # a declared secret is one, however short
         self.redactor = Redactor(plain, shortest=1)
         """The redactor of the values."""
+
+    def also_hide(self, others: Any) -> None:
+        """Hide the values of *others* too, a model's secrets or None; no tool can read them here.
+
+        Very short ones are left out: as the key of a server that needs none, people write a word.
+        """
+        if isinstance(others, Secrets):
+            values = (value.get_secret_value() for value in others.values())
+            keys = Redactor(values, shortest=_SHORTEST_KEY)
+            self.redactor = self.redactor.joined(keys)
 
     def __getitem__(self, name: str) -> SecretStr:
         return self._values[name]

@@ -7,6 +7,8 @@ from typing import TypeVar, overload
 
 from toolbench.agent.events import Event, NoticeEvent
 from toolbench.plain import sentence
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.redaction.remembered import remembered
 
 E = TypeVar("E", bound=Event)
 
@@ -14,13 +16,22 @@ E = TypeVar("E", bound=Event)
 class EventLog(Sequence[Event]):
     """A list of events that only grows; any thread may read it. Listeners get each event."""
 
-    def __init__(self, listeners: Sequence[Callable[[Event], object]] = ()) -> None:
+    def __init__(
+        self,
+        listeners: Sequence[Callable[[Event], object]] = (),
+        redactor: Redactor = NO_SECRETS,
+    ) -> None:
         """Start without events.
 
         Args:
             listeners: Called with each event, in the thread that adds it. If one fails, a
                 notice is added as an event and the work goes on.
+            redactor: Hides the secrets in such a notice.
         """
+        self._redactor = redactor
+        remembered.add(
+            redactor.secrets
+        )  # an event that is shown alone knows only these
         self._events: list[Event] = []
         self._listeners = list(listeners)
         self._lock = RLock()
@@ -62,6 +73,7 @@ class EventLog(Sequence[Event]):
                     listener(event)
                 except Exception as error:  # noqa: BLE001 - a user's code; no call may lose its answer for it
                     text = f"A callback failed: {sentence(error)}"
+                    text = self._redactor.joined(remembered.redactor).sentence(text)
                     self.restore(NoticeEvent(text), 0)
 
     def restore(self, event: E, number: int) -> E:
