@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from test_agent.scripts import (
@@ -23,7 +25,7 @@ from toolbench.agent import (
 )
 from toolbench.core.builtins import FinishTool
 from toolbench.errors import RegistrationError
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models import ScriptedModel, as_model
 
 
 class TestSecrets:
@@ -131,3 +133,24 @@ class TestTools:
         with talk(["x"], [MadeTool, given]) as c:
             assert set(c.loop.toolset.tools) == {"made", "given"}
         assert closed == ["made"]
+
+
+def test_a_callable_that_changes_what_it_gets_harms_nobody():
+    """The next request has the messages and the tools as they were."""
+    requests = []
+
+    def model(messages, tools):
+        requests.append(json.dumps([messages, tools]))
+        for message in messages:
+            for request in message.get("tool_calls", ()):
+                request["function"]["arguments"] = "{}"
+        for offer in tools:
+            offer["function"]["name"] = "changed"
+        return calls(call("add", {"a": 1})) if len(requests) < 3 else "Done."
+
+    c = talk(as_model(model), [add])
+    assert c.run() == "answered"
+    assert "changed" not in "".join(requests)
+    [messages, _] = json.loads(requests[2])
+    made = [m["tool_calls"][0]["function"] for m in messages if m.get("tool_calls")]
+    assert [f["arguments"] for f in made] == ['{"a": 1}'] * 2

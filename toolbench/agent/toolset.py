@@ -15,6 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.formats import FORMATS
+from toolbench.llm.models.protocol import copied
 from toolbench.llm.providers import Provider
 from toolbench.plain import clip
 
@@ -192,7 +193,8 @@ class Toolset:
         if known is None or known[0] is not tool:
             exported = FORMATS[provider](tool, security_risk=security_risk)
             known = self._formatted[key] = (tool, exported)
-        return known[1]
+        own: Json = copied(known[1])  # a model may change what it gets
+        return own
 
     def reveal(self, names: Iterable[str]) -> None:
         """Offer the tools *names* from now on, like matches of a search."""

@@ -17,6 +17,7 @@ from toolbench.llm.models import (
     Answer,
     CancelToken,
     Model,
+    PersonModel,
     ScriptedModel,
     Usage,
     as_model,
@@ -258,3 +259,45 @@ def test_text_and_images_of_a_person_are_a_message(provider):
     """A text alone, and instructions, are messages of every provider."""
     assert user_message("Hi", provider)["role"] == "user"
     assert system_message("Be kind.", provider)["role"] == "system"
+
+
+class TestCopies:
+    @pytest.mark.parametrize("kind", ["function", "person", "scripted"])
+    def test_are_the_models_own(self, kind):
+        """What it changes in a message or a tool, however deep, is changed for nobody else."""
+
+        def change(messages, tools):
+            for message in messages:
+                message["content"][0]["text"] = "changed"
+            for offer in tools:
+                offer["function"]["name"] = "changed"
+            return "Done."
+
+        def ask(request, cancel):
+            return change(request.messages, request.tools)
+
+        scripted = ScriptedModel(["Done."])
+        models = {
+            "function": as_model(change),
+            "person": PersonModel(ask),
+            "scripted": scripted,
+        }
+        messages = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+        tools = [{"type": "function", "function": {"name": "add"}}]
+        assert models[kind].complete(messages, tools).text == "Done."
+        if kind == "scripted":
+            change(*scripted.requests[0])
+        assert messages[0]["content"][0]["text"] == "Hello"
+        assert tools[0]["function"]["name"] == "add"
+
+    def test_are_not_made_again_with_each_request(self):
+        """A message that stays is copied once, so a long conversation grows evenly."""
+        model = ScriptedModel(["Done."] * 50)
+        messages = []
+        for number in range(50):
+            messages.append({"role": "user", "content": str(number)})
+            model.complete(messages)
+        copies = {id(m) for sent, _ in model.requests for m in sent}
+        assert len(copies) == 50
+        messages[0]["content"] = "changed"
+        assert model.requests[-1][0][0]["content"] == "0"

@@ -19,6 +19,7 @@ from toolbench.llm.models.protocol import (
     Messages,
     OfferedTools,
     OnChunk,
+    copied,
     offered,
     stopped,
 )
@@ -76,7 +77,7 @@ class FunctionModel:
             ModelStoppedError: If *cancel* was cancelled.
         """
         cancel = current_run() if cancel is None else cancel
-        copies = [dict(message) for message in messages]
+        copies = copied(messages)
         arguments = (copies, offered(tools, self.provider))
         if cancel.cancelled:
             raise stopped(self.name)

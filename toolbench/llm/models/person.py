@@ -16,6 +16,7 @@ from toolbench.llm.models.protocol import (
     Messages,
     OfferedTools,
     OnChunk,
+    copied,
     offered,
     stopped,
 )
@@ -139,7 +140,7 @@ class PersonModel:
             ModelStoppedError: If the person gave no answer, or *cancel* was cancelled.
         """
         cancel = current_run() if cancel is None else cancel
-        copies = [dict(message) for message in messages]
+        copies = copied(messages)
         request = PersonRequest(copies, offered(tools, self.provider), self.provider)
         answerer = self.answerer
         if answerer is ask_for_answer:

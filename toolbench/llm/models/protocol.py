@@ -151,8 +151,17 @@ def stopped(model: str) -> ModelStoppedError:
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
-    """Return *tools* in the format of *provider*; dicts stay unchanged."""
+    """Return *tools* in the format of *provider*; dicts are copied, with all that they hold."""
     return [
-        FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else dict(tool)
+        FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else copied(tool)
         for tool in tools
     ]
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of JSON *value* with copies of all that it holds: a model may change it."""
+    if isinstance(value, Mapping):
+        return {key: copied(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [copied(part) for part in value]
+    return value

@@ -1,7 +1,8 @@
 """A model that gives the answers of a script, for tests and lessons."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from itertools import zip_longest
 from threading import Lock
 from typing import Any
 
@@ -13,6 +14,7 @@ from toolbench.llm.models.protocol import (
     Messages,
     OfferedTools,
     OnChunk,
+    copied,
     offered,
     stopped,
 )
@@ -40,7 +42,7 @@ class ScriptedModel:
     ) -> None:
         self.name, self.provider = name, provider
         self.requests: list[tuple[list[Json], list[Json]]] = []
-        """The messages and the tools of every request so far."""
+        """The messages and the tools of every request so far; requests share equal messages."""
         self._script = list(script)
         self._lock = Lock()
 
@@ -64,10 +66,12 @@ class ScriptedModel:
         """
         if cancel is not None and cancel.cancelled:
             raise stopped(self.name)
-        sent = deepcopy([dict(message) for message in messages])
         with self._lock:
             place = len(self.requests)
-            self.requests.append((sent, offered(tools, self.provider)))
+            last = self.requests[-1] if self.requests else ([], [])
+            tool_list = offered(tools, self.provider)
+            sent = (_shared(messages, last[0]), _shared(tool_list, last[1]))
+            self.requests.append(sent)
         if place >= len(self._script):
             msg = (
                 f"The script of {self.name} is over: it has "
@@ -80,3 +84,14 @@ class ScriptedModel:
         answer = as_answer(deepcopy(line), self.provider)
         report(answer, on_chunk)
         return answer
+
+
+def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
+    """Return copies of *items*; an item that is as in *last*, at its place, is that one.
+
+    So a long conversation is not copied again with each request.
+    """
+    return [
+        known if item == known else copied(item)
+        for item, known in zip_longest(items, last[: len(items)])
+    ]
