@@ -84,6 +84,21 @@ class TestAddress:
         model = as_model(f"https://me:{KEY}@host.example/v1?token={KEY}#toy")
         assert repr(model) == "<AddressModel toy (openai) at https://host.example>"
 
+    def test_hides_a_key_in_it_that_a_server_quotes(self, server):
+        """As some take their keys there."""
+        server.reply(refusal(400, f"no key {KEY}"))
+        model = as_model(f"{server.url}/v1?api_key={KEY}#toy")
+        with pytest.raises(ModelError, match="no key <secret-hidden>"):
+            model.complete(hello(model))
+
+    @pytest.mark.parametrize("key", ["sk-ab\u2013cdef", "sk-ab\ncdef", "sk ab"])
+    def test_says_that_no_header_can_carry_a_key(self, key, monkeypatch):
+        """Before the first request, and without the key."""
+        monkeypatch.setenv("MY_KEY", key)
+        with pytest.raises(ValueError, match="variable MY_KEY holds") as caught:
+            as_model("http://localhost/v1#x", api_key_env="MY_KEY")
+        assert key not in str(caught.value)
+
     @pytest.mark.parametrize("address", ["ftp://x/v1#m", "gpt-5", "http://#m", ""])
     def test_that_is_none_is_refused(self, address):
         """With an example of one."""

@@ -3,11 +3,11 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import parse_qsl, urldefrag, urlsplit
 
 from pydantic import SecretStr
 
@@ -27,6 +27,7 @@ from toolbench.llm.models.transport.pooled import Pooled
 from toolbench.llm.models.transport.streamed import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.plain import clip
+from toolbench.redaction.detection.names import is_secret_setting
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
 
@@ -40,6 +41,7 @@ SILENCE = 600.0
 MOST_BYTES = 100_000_000
 """The largest event, or whole answer, in bytes: enough for images, but a limit to endless lines."""
 
+_CARRIED = re.compile(r"[!-~]*")  # ASCII without spaces
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
 
@@ -88,6 +90,8 @@ class AddressModel(StreamedModel):
             raise ValueError(msg)
         if api_key_env is not None:
             api_key = _key_from(api_key_env)
+        elif api_key is not None and not _CARRIED.fullmatch(api_key):
+            raise ValueError(_not_carried("api_key"))
         place = f"{parts.scheme}://{parts.hostname}"
         place += f":{parts.port}" if parts.port else ""
         super().__init__(
@@ -95,7 +99,11 @@ class AddressModel(StreamedModel):
             provider,
             model,
             place=place,
-            secrets={"api_key": api_key or "", "password": parts.password or ""},
+            secrets={
+                **dict(_keys_in(parts.query)),
+                "api_key": api_key or "",
+                "password": parts.password or "",
+            },
             options=options,
             price=price,
         )
@@ -211,7 +219,23 @@ def _key_from(variable: str) -> str:
             "kernel starts, or set os.environ from where you keep it."
         )
         raise ValueError(msg)
+    if not _CARRIED.fullmatch(key):
+        raise ValueError(_not_carried(f"the variable {variable}"))
     return key
+
+
+def _not_carried(place: str) -> str:
+    return (
+        f"The key in {place} holds a character that no header can carry, such as a line break, a "
+        "space or a long dash: copy the key again, without anything around it."
+    )
+
+
+def _keys_in(query: str) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of *query* that are keys, as `?api_key=`; a server may quote them."""
+    for name, value in parse_qsl(query):
+        if is_secret_setting(name, value):
+            yield f"?{name}", value
 
 
 async def _pass_on(response: "Response", send: Send) -> None:

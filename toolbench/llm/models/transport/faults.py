@@ -95,6 +95,11 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
         words = redactor.sentence(_words(error))
         reason = f"{place} {_verb(status)} ({status}){f': {words}' if words else ''}"
         return Fault(reason, status, retry_after=_retry_after(error))
+    if any(map(_is_of_a_header, _causes(error))):
+        return Fault(
+            f"The key for {place} holds a character that no header can carry, such as a line break "
+            "or a long dash: copy the key again, without anything around it"
+        )
     names = {name for cause in _causes(error) for name in class_names(cause)}
     if names.isdisjoint(CONNECTION | {"OSError"}):
         if isinstance(error, ValueError | RecursionError) or "APIError" in names:
@@ -128,6 +133,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         visited.add(id(cause))
         yield cause
         cause = cause.__cause__ or cause.__context__
+
+
+def _is_of_a_header(error: BaseException) -> bool:
+    if isinstance(error, UnicodeEncodeError):
+        return error.encoding == "ascii"
+    return "illegal header value" in sentence(error).lower()
 
 
 def _verb(status: int) -> str:
