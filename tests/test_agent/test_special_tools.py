@@ -163,7 +163,9 @@ class TestCheckTools:
         bad = ToolDefinition(name="a b", description="d", executor=lambda a: "")
         problems = check_tools([bad, add, add], lambda messages, tools: "")
         assert {(p.tool, p.where) for p in problems} >= {("add", "name")}
-        assert any(p.where == "name" and p.tool == "a b" for p in problems)
+        [change] = [p for p in problems if p.where == "name" and p.tool == "a b"]
+        assert not change.refused and "changed when it is sent" in str(change)
+        assert problems[0].refused and str(problems[0]).endswith("(refused)")
 
     def test_finds_nothing_where_there_is_nothing(self):
         """Plain tools go through as they are."""

@@ -24,10 +24,10 @@ class ToolProblem:
     """The argument, `name`, `description`, or `arguments` for all of them."""
     message: str
     refused: bool
-    """Whether the provider would refuse the whole request; other problems are fixed when it is sent."""
+    """Whether the provider refuses a request with it; other parts are changed when they are sent."""
 
     def __str__(self) -> str:
-        weight = "refused" if self.refused else "changed"
+        weight = "refused" if self.refused else "changed when it is sent"
         return f"{self.tool}, {self.where}: {self.message} ({weight})"
 
 
@@ -55,7 +55,7 @@ def _problems(
     tool_list: list[ToolDefinition[Any, Any]], provider: Provider
 ) -> list[ToolProblem]:
     problems = [
-        ToolProblem(tool.name, change.where, change.message, change.refused)
+        ToolProblem(tool.name, change.where, change.message, refused=False)
         for tool in tool_list
         for change in format_report(tool, provider).changes
     ]
