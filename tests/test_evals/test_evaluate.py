@@ -333,7 +333,7 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
     assert not any(trial.passed for trial in report[2:])
     assert closed.is_set()
     assert f"{len(report)} of 9" in report.notices[0]
-    again = evaluate(PlantedModel("slow"), TOOLS, [SPLIT], repeats=9, save=path)
+    again = evaluate(Slow(), TOOLS, [SPLIT], repeats=9, save=path)
     assert len(again) == 9
     # An interrupt between a line and the next step may have it written twice, never lost.
     keys = {json.loads(line)["key"] for line in path.read_text().splitlines()}

@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from hashlib import sha256
+import re
+from collections.abc import Iterator
+from hashlib import scrypt, sha256
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
 from typing import Any
 
@@ -13,26 +14,14 @@ from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
 
-
-def key_of(*parts: Any) -> str:
-    """Return a short hash of *parts*, which does not depend on the order of keys."""
-    text = json.dumps(plain(parts), sort_keys=True, ensure_ascii=True)
-    return sha256(text.encode()).hexdigest()[:32]
-
-
-def numbered_keys(values: Iterable[Any]) -> list[str]:
-    """Return a different text for each value; equal values are numbered."""
-    times: Counter[str] = Counter()
-    keys = []
-    for value in values:
-        key = key_of(value)
-        times[key] += 1
-        keys.append(f"{key} {times[key]}")
-    return keys
+_SALT = re.compile(r"([0-9a-f]{16}):")
 
 
 class SavedLines:
-    """The file; a line that is not complete, as after a crash, is skipped."""
+    """The file; a line that is not complete, as after a crash, is skipped.
+
+    Keys are hashes with a random salt, which is the beginning of every key of the file.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open *path* to append to it; it is created if it does not exist.
@@ -51,6 +40,20 @@ class SavedLines:
         except OSError as error:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
+        salts = (_SALT.match(line["key"]) for line in self.lines())
+        self._salt = next((salt[1] for salt in salts if salt), "") or token_hex(8)
+
+    def key(self, *parts: Any) -> str:
+        """Return a short hash of *parts*, JSON data."""
+        text = json.dumps([self._salt, *parts], sort_keys=True, ensure_ascii=True)
+        return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
+
+    def stretched(self, *parts: Any) -> str:
+        """Return a hash of *parts* that takes long to make, so that no secret in it is guessed."""
+        text = json.dumps([*parts], sort_keys=True, ensure_ascii=True)
+        return scrypt(
+            text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16
+        ).hex()
 
     def lines(self) -> Iterator[Json]:
         """Yield the objects of the file that have a key.

@@ -19,6 +19,7 @@ from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
 from toolbench.evals.group_consent import ask_for_all
+from toolbench.evals.identity import tool_text, value_text
 from toolbench.evals.lanes import Lane, cancel, completed, ended, submitted
 from toolbench.evals.process_pool import (
     Renewal,
@@ -26,12 +27,12 @@ from toolbench.evals.process_pool import (
     is_process_pool,
 )
 from toolbench.evals.progress_line import ProgressLine
-from toolbench.evals.saved_lines import SavedLines, key_of
+from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.sweeps.argument_grid import Calls
 from toolbench.evals.sweeps.sweep_call import Result, make_calls
 from toolbench.evals.sweeps.sweep_report import Row, SweepReport
-from toolbench.evals.sweeps.tool_source import source_of
 from toolbench.plain import plain
+from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.policy import policy
 
@@ -90,8 +91,11 @@ def sweep(
             calls it. On a cluster each worker has its own copy of the tool, or its own
             session with the tool's server.
         save: A JSONL file with one call per line.
-        resume: Take finished calls from the file, if arguments, schema and source of the tool
-            are the same.
+        resume: Take finished calls from the file, if the arguments and the tool are the same:
+            its schema, and its server's entry or its code, the state of its executor, and the
+            plain values that it reads from outside. What it changes itself, such as a counter,
+            does not count. If it holds an object that cannot be compared (an open connection),
+            calls are taken only in the session that made them.
         repeats: How often each call is made.
         workers: The number of threads.
         retry_errors: Repeat calls for which the file has an error.
@@ -126,7 +130,8 @@ class _Sweep:
 
     def __init__(self, tool: AnyTool, calls: Calls, repeats: int) -> None:
         self._tool, self._inputs, self._repeats = tool, calls, repeats
-        self._digest = key_of(tool.name, tool.input_schema, source_of(tool))
+        self._digest = ""  # of the tool, if there is a file
+        self._stretched: dict[str, str] = {}
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
         self._size = 1  # calls of the next batch
@@ -139,12 +144,27 @@ class _Sweep:
         place = count()
         for arguments in self._inputs:
             masked = self._masked(arguments)
-            key = key_of(self._digest, masked) if self._lines is not None else ""
+            key = self._key(arguments, masked)
             if key:
                 times[key] += 1
                 key = f"{key}-{times[key]}"
             for repeat in range(1, self._repeats + 1):
                 yield _Call(next(place), arguments, masked, repeat, f"{key}-{repeat}")
+
+    def _key(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> str:
+        """Return the key of a call in the file; empty if there is none."""
+        if self._lines is None:
+            return ""
+        text = value_text(arguments)
+        secrecy = self._tool.secrecy
+        hidden = text if masked is arguments else value_text(secrecy.hide(arguments)[0])
+        if hidden == text:
+            return self._lines.key(self._digest, text)
+        # with a secret it takes long: once for each, not for each call
+        secrets = _secrets_text(secrecy, arguments)
+        if secrets not in self._stretched:
+            self._stretched[secrets] = self._lines.stretched(secrets)
+        return self._lines.key(self._digest, hidden, self._stretched[secrets])
 
     def _masked(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with secrets hidden, for files and keys."""
@@ -157,6 +177,7 @@ class _Sweep:
     def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
         """Save new rows in *lines*; if *is_wanted*, take the finished calls from them."""
         self._lines = lines
+        self._digest = lines.stretched(tool_text(self._tool))
         if not is_wanted:
             return
         known = {
@@ -328,6 +349,15 @@ class _Sweep:
             "seconds": 0.0,
         }
         self._add(batch, [result] * len(batch.calls), line)
+
+
+def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
+    """Return a text of the secrets in *arguments*, those by name and those inside texts."""
+    try:
+        by_path = secrecy.mask(arguments)[1]
+    except RecursionError:  # it is unknown what is down there
+        by_path = {(): arguments}
+    return value_text([by_path, secrecy.secrets_in(arguments)])
 
 
 def _may_run_together(tool: AnyTool) -> bool:

@@ -25,13 +25,14 @@ from toolbench.evals.lanes import (
 from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
-from toolbench.evals.saved_lines import SavedLines, key_of, numbered_keys
+from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.trials.budget import Budget
 from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
 from toolbench.evals.trials.execution import CallRunner, at_most
 from toolbench.evals.trials.participants import models_of, tools_of
 from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
 from toolbench.evals.trials.trial import Trial
+from toolbench.evals.trials.trial_keys import TrialKeys
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.models import (
@@ -89,7 +90,9 @@ def evaluate(
             model and messages are sent to it. Threads if left out. Scripted, recorded and
             local models answer here, one request at a time, and a person in this thread.
         save: A JSONL file with one trial per line. Trials in it with the same model, case,
-            tools and prompt are not repeated: use the same file after an interrupt.
+            tools and prompt are not repeated: use the same file after an interrupt. The same
+            model has the same name, and the same code, address, file or attributes (a
+            `ScriptedModel`: the same name).
         max_cost: US dollars, with those of the answers in *save*. No request is made that may
             exceed it, as far as that is known: from the model's price, and its dearest answer so
             far. What is under way then is still paid for.
@@ -156,9 +159,8 @@ class _Evaluation:
             name: offered([*tools.values()], model.provider)
             for name, model in models.items()
         }
-        self._digests = {name: key_of(sent) for name, sent in self._offered.items()}
-        self._cases_read = numbered_keys(case.to_dict() for case in cases)
         self._lines: SavedLines | None = None
+        self._keys: TrialKeys | None = None
         self._trials: dict[Task, Trial] = {}
         self._kept_whole = 0
         self._runner = CallRunner()
@@ -178,15 +180,15 @@ class _Evaluation:
             t for t in self._plan() if t[0] in model_names and t not in self._trials
         )
 
-    def _key(self, task: Task) -> str:
-        name, place, repeat = task
-        case, digest = self._cases_read[place], self._digests[name]
-        return key_of(name, case, digest, self._system_prompt, repeat, self._execute)
-
     def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
         """Take the finished trials of this evaluation from *lines*, and save new ones there."""
         self._lines = lines
-        tasks = {self._key(task): task for task in self._plan()}
+        self._keys = keys = TrialKeys(
+            *(lines, self._models, self._offered, self._tools, self._cases),
+            system_prompt=self._system_prompt,
+            is_run=self._execute,
+        )
+        tasks = {keys.of(*task): task for task in self._plan()}
         for line in lines.lines():
             task = tasks.get(line["key"])
             if task is not None and (with_errors or "error" not in line):
@@ -273,8 +275,8 @@ class _Evaluation:
         """Keep the trial of *task*, also in the file if its calls have all run, and return it."""
         trial = self._trial(task, future)
         is_whole = not (trial.results and self._runner.is_interrupted)
-        if self._lines is not None and is_whole:
-            self._lines.add(self._key(task), trial.to_dict())
+        if self._lines is not None and self._keys is not None and is_whole:
+            self._lines.add(self._keys.of(*task), trial.to_dict())
         self._trials[task] = self._lightened(trial)
         return trial
 

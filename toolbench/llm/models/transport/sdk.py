@@ -81,6 +81,7 @@ class ClientModel(StreamedModel):
             options=options,
             price=price,
         )
+        self._base = str(getattr(client, "base_url", ""))  # tells models apart
         if package == "google.genai":
             self._door: _Door = _Gemini(client)
         else:
