@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolbench.agent.event_log.rebuild import refusal_of, understood, without_lost_secret
+from toolbench.agent.event_log.rebuild import (
+    refusal_of,
+    understood,
+    without_lost_secret,
+)
 from toolbench.agent.events import (
     ActionEvent,
     AnswerEvent,
