@@ -3,6 +3,7 @@ import signal
 import threading
 
 import pytest
+from test_mcp.peers import eventually
 
 from test_agent.scripts import (
     add,
@@ -103,6 +104,7 @@ class TestPause:
         check_answered(c)
         assert c.run() == "answered"
         check_sent(sent(c))
+        eventually(lambda: len(history()) == 1)  # the tool ends after its call
 
     def test_exit_ends_it_and_runs_no_call_that_waits(self):
         """Who leaves has said yes to nothing; the calls are answered all the same."""
@@ -129,6 +131,7 @@ class TestPause:
                 r">(declined|cancelled|failed|refused)</span>", one.to_html()
             )
             assert badges == ["declined", "cancelled"]
+        eventually(lambda: len(history()) == 1)  # the tool ends after its call
 
     def test_one_thread_at_a_time(self):
         """Two steps at once would ask the model twice for the same."""

@@ -76,9 +76,8 @@ class Loop:
         self.requests = Requests(
             agent, self.toolset, self.context, self.log, self.redactor, self._pass_on
         )
-        self.calls = Calls(
-            agent, conversation, self.toolset, self.log, self.requests.spend
-        )
+        spend_on = self.requests.spend
+        self.calls = Calls(agent, conversation, self.toolset, self.log, spend_on)
         self.round: Round | None = None
         """The calls of the last answer, until all are answered."""
         self.pending = Pending(self, self.close_round)
