@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from test_agent.scripts import add, call, calls, check_sent, of, sent, talk
-from toolbench.agent import Condensation, LLMSummarizingCondenser
+from toolbench.agent import Condensation, LLMSummarizingCondenser, NoticeEvent
 from toolbench.agent.context.condenser import Summary
 from toolbench.agent.context.context import Turn
 from toolbench.agent.tools import CondensationRequestTool
@@ -106,3 +106,22 @@ def test_keeps_the_first_and_the_tail(turns, keep_tokens, keep_first):
     tail = turns[place + len(summary.forgotten) :]
     assert tail
     assert len(tail) == 1 or sum(t.tokens for t in tail) <= keep_tokens
+
+
+@pytest.mark.parametrize("method", ["wants", "condense"])
+def test_a_condenser_that_fails_is_noted_and_the_request_sent(method):
+    """Whether it fails to say that it wants to, or to do it."""
+
+    class Broken(LLMSummarizingCondenser):
+        def wants(self, turns, tokens):
+            return True
+
+    def raise_it(*args, **options):
+        raise ValueError("broken")
+
+    condenser = Broken()
+    setattr(condenser, method, raise_it)
+    c = talk(["Done."], condenser=condenser)
+    assert c.run() == "answered"
+    [notice] = of(c, NoticeEvent)
+    assert "could not be condensed" in notice.text and "broken" in notice.text

@@ -16,10 +16,31 @@ from toolbench.agent import (
     NoticeEvent,
     ObservationEvent,
     RuleSecurityAnalyzer,
+    StopEvent,
     UserRejectObservation,
 )
 from toolbench.core.schema import Action
+from toolbench.errors import ModelError
 from toolbench.llm.models import ScriptedModel
+
+
+class UnspeakableError(Exception):
+    """An error without words: whoever asks for them gets another error."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("error", [UnspeakableError("gone"), ModelError("gone")])
+@pytest.mark.parametrize("work", ["ask", "step", "run"])
+def test_a_request_that_fails_leaves_one_reason(work, error):
+    """Whatever piece of work it was, and whatever the model raised."""
+    c = talk([error, error, "Done."])
+    for times in (1, 2):
+        getattr(c, work)()
+        assert [event.reason for event in of(c, StopEvent)] == ["error"] * times
+        assert isinstance(c.events[-1], StopEvent)
+    assert c.run() == "answered"
 
 
 class TestSecurityAnalyzer:

@@ -107,6 +107,7 @@ class Loop:
             place = len(self.log)
             if not self._stops(self._why_stop(steps=0)):
                 self._step()
+                self._stops(self._over if self._over in ("error", "paused") else None)
             return self.log.after(place)
 
     def run(self) -> StopReason:
@@ -140,6 +141,7 @@ class Loop:
             place = len(self.log)
             if self.round is None and not self._stops(self._why_stop(steps=0)):
                 self._ask()
+                self._stops(self._over if self._over in ("error", "paused") else None)
             return self.log.after(place)
 
     def run_pending(self, chosen: Chosen = None) -> list[Event]:
@@ -269,9 +271,7 @@ class Loop:
         """Send no message again that was *read*; wait for the next, if the model spoke last."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
-        turns = self.context.turns
-        is_open = self.round or self._inbox or not turns or turns[-1].is_open
-        if self._over is None and not is_open:
+        if not (self._over or self.round or self._inbox) and self.context.is_answered:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:

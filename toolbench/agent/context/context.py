@@ -99,6 +99,11 @@ class Context:
         self.turns.append(turn)
         self._messages += turn.messages
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model spoke last, without calls."""
+        return bool(self.turns) and not self.turns[-1].is_open
+
     def mend(self) -> None:
         """Make the messages those of the turns, after an interrupt between the two."""
         messages = [*self._head, *_messages(self.turns)]

@@ -147,7 +147,7 @@ class Requests:
     def _without_images(self, outcome: Outcome, error: Exception) -> Outcome:
         """Take out of the context the new images, if the model refused a request for them."""
         is_refused = getattr(error, "status", None) in REFUSALS
-        if not (is_refused or IMAGE_WORDS.search(str(error))):
+        if not (is_refused or IMAGE_WORDS.search(sentence_of(error))):
             return outcome
         ids = self._context.new_event_ids
         if not (count := self._context.leave_out_images(ids)):
@@ -191,16 +191,13 @@ class Requests:
         if condenser is None and not is_wanted:
             return
         tokens = self._context.tokens
-        is_due = (
-            condenser is not None
-            and tokens > _GROWTH * self._failed_at
-            and condenser.wants(turns, tokens)
-        )
-        if not (is_due or is_wanted):
+        if not is_wanted and tokens <= _GROWTH * self._failed_at:
             return
-        self.wants_condensing = False
         chosen = condenser or LLMSummarizingCondenser(keep_tokens=0)
         try:
+            if not (is_wanted or chosen.wants(turns, tokens)):
+                return
+            self.wants_condensing = False
             summary = chosen.condense(turns, self._model, token)
         except Exception as error:  # a model and a condenser may be a user's code
             if token.cancelled or is_wanted:
