@@ -236,3 +236,26 @@ class TestRecovery:
         texts = [e.answer.text for e in of(c, (ObservationEvent, AgentErrorEvent))]
         assert [("Before you call" in text) for text in texts] == [True, True, False]
         assert len(of(c, NoticeEvent)) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_steps": "3"},
+        {"max_steps": 2.5},
+        {"retry": True},
+        {"condenser": "x"},
+        {"security_analyzer": print},
+    ],
+)
+def test_options_of_the_wrong_kind_are_named_in_a_sentence(options):
+    """At once, and not when they are used."""
+    [name] = options
+    with pytest.raises(TypeError, match=f"^{name} must be .*, not .*[.]$"):
+        Agent(ScriptedModel([]), [], **options)
+
+
+def test_a_model_in_the_place_of_an_agent_is_named():
+    """What to give is said."""
+    with pytest.raises(TypeError, match="ScriptedModel is no agent: give Agent"):
+        Conversation(agent=ScriptedModel([]))

@@ -67,8 +67,12 @@ class Agent:
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
+            TypeError: If a limit is no whole number, or a condenser or analyzer cannot be one.
             ValueError: If a limit is too low, or the pattern is not a regular expression.
         """
+        _check_whole(max_steps=max_steps, max_parallel=max_parallel, retry=retry)
+        _check_has("condenser", condenser, "wants", "condense")
+        _check_has("security_analyzer", security_analyzer, "security_risk")
         if max_steps < 1 or max_parallel < 1 or retry < 0:
             msg = (
                 "max_steps and max_parallel must be at least 1, and retry at least 0, not "
@@ -153,6 +157,20 @@ class Agent:
     def workspace_of(self, path: str | Path) -> str | None:
         """Return the working directory of the conversation saved at *path*."""
         return workspace_of(Path(path))
+
+
+def _check_whole(**limits: Any) -> None:
+    for name, limit in limits.items():
+        if not isinstance(limit, int) or isinstance(limit, bool):
+            msg = f"{name} must be a whole number, not {limit!r}."
+            raise TypeError(msg)
+
+
+def _check_has(name: str, part: Any, *methods: str) -> None:
+    if part is not None and not all(callable(getattr(part, m, None)) for m in methods):
+        words = " and ".join(f"{method}()" for method in methods)
+        msg = f"{name} must be an object with {words}, not {part!r}."
+        raise TypeError(msg)
 
 
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:

@@ -98,8 +98,14 @@ class Conversation:
             callbacks: Called with each event, in the thread that made it.
 
         Raises:
-            TypeError: If *state* is given together with *workspace* or *secrets*.
+            TypeError: If *state* is given together with *workspace* or *secrets*, or *agent* is
+                no agent.
         """
+        if agent is not None and not callable(getattr(agent, "join", None)):
+            msg = (
+                f"{type(agent).__name__} is no agent: give Agent(llm=..., tools=[...])."
+            )
+            raise TypeError(msg)
         if state is None:
             state = ConversationState(workspace=workspace, secrets=secrets)
         elif workspace is not None or secrets is not None:
