@@ -21,7 +21,7 @@ from toolbench.agent import (
 )
 from toolbench.core.schema import Action
 from toolbench.errors import ModelError
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models import ScriptedModel, as_model
 
 
 class UnspeakableError(Exception):
@@ -259,3 +259,9 @@ def test_a_model_in_the_place_of_an_agent_is_named():
     """What to give is said."""
     with pytest.raises(TypeError, match="ScriptedModel is no agent: give Agent"):
         Conversation(agent=ScriptedModel([]))
+
+
+def test_a_provider_that_is_none_is_named():
+    """The known ones are listed."""
+    with pytest.raises(ValueError, match=r"one of openai, .*, not 'nonsense'"):
+        as_model(lambda messages, tools: "x", provider="nonsense")

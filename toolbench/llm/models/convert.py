@@ -1,7 +1,7 @@
 """Make a model of a function, a provider's client or an address."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from toolbench.llm.models.function import FunctionModel
 from toolbench.llm.models.price import Price
@@ -43,6 +43,10 @@ def as_model(
         TypeError: If *x* cannot be a model.
         ValueError: If *x* can be a model, but not with these options.
     """
+    if provider is not None and provider not in get_args(Provider):
+        known = ", ".join(get_args(Provider))
+        msg = f"provider must be one of {known}, not {provider!r}."
+        raise ValueError(msg)
     if isinstance(price, tuple):
         price = Price(*price)
     if isinstance(x, str):
