@@ -21,6 +21,7 @@ from toolbench.errors import CaseError
 from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.identity import tool_text, value_text
 from toolbench.evals.lanes import Lane, cancel, completed, ended, submitted
+from toolbench.evals.options import check_options
 from toolbench.evals.process_pool import (
     Renewal,
     for_processes,
@@ -108,9 +109,7 @@ def sweep(
         NotImplementedError: If the tool has no executor.
         ToolNotFoundError: If there is no tool of that name.
     """
-    if repeats < 1 or workers < 1:
-        msg = f"repeats and workers must be at least 1, not {repeats=}, {workers=}."
-        raise CaseError(msg)
+    check_options(repeats=repeats, workers=workers, executor=executor)
     if isinstance(tool, str):
         tool = find_tool(tool)
     elif not isinstance(tool, ToolDefinition):

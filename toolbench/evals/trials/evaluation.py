@@ -4,6 +4,7 @@ from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -22,6 +23,7 @@ from toolbench.evals.lanes import (
     ended,
     submitted,
 )
+from toolbench.evals.options import check_options
 from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
@@ -106,9 +108,7 @@ def evaluate(
         ConsentError: If calls need consent to run, and the answer was no.
         RegistrationError: If one of *tools* is not a tool.
     """
-    if repeats < 1 or workers < 1:
-        msg = f"repeats and workers must be at least 1, not {repeats=}, {workers=}."
-        raise CaseError(msg)
+    check_options(repeats=repeats, workers=workers, executor=executor)
     with ExitStack() as undo:
         evaluation = _Evaluation(
             models_of(model),
@@ -328,7 +328,8 @@ class _Evaluation:
         messages = [user_message(self._cases[place].prompt, model.provider)]
         if self._system_prompt:
             messages.insert(0, system_message(self._system_prompt, model.provider))
-        return submitted(executor, _ask, model, messages, self._offered[name], token)
+        tools = deepcopy(self._offered[name])  # a model may change what it gets
+        return submitted(executor, _ask, model, messages, tools, token)
 
     # --- a trial -------------------------------------------------------------------
 
