@@ -363,3 +363,13 @@ def test_price(server):
     model = as_model(f"{server.url}/v1#toy", price=(1.0, 10.0))
     answer = model.complete(hello(model))
     assert answer.usage.cost == pytest.approx((12 * 1 + 5 * 10) / 1_000_000)
+
+
+@pytest.mark.parametrize("key", ["sk-ab\u2013cdef", "sk-ab\ncdef"])
+def test_a_key_that_no_header_can_carry(key, server):
+    """The sentence says that it is the key, and does not quote it."""
+    client = sdk("openai").OpenAI(api_key=key, base_url=f"{server.url}/v1")
+    model = as_model((client, "toy"))
+    with pytest.raises(ModelError, match="no header can carry") as caught:
+        model.complete(hello(model))
+    assert key not in str(caught.value)
