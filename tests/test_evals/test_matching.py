@@ -198,3 +198,24 @@ def test_a_call_pairs_with_its_own_tool_only():
     """A call of another tool is no partner."""
     assert paired([ExpectedCall("f", {})], [SentCall("g", {}, {})], {}) == []
     assert EQUAL.matches(1, 1.0)
+
+
+def test_long_lists_are_paired_without_recursion():
+    """The last item may move every other to its neighbour."""
+    items = [0] * 1_500
+    assert fits("unordered", items, list(items))
+    assert not fits("unordered", items, [*items[1:], 1])
+    expected = [{"a": 1}, {"b": 1}, {}]
+    actual = [{"a": 1, "b": 1}, {"a": 1}, {"b": 1}]
+    assert fits("subset", expected[::-1], actual)
+    assert not fits("subset", [{"a": 1}, {"a": 1}, {"a": 1}], actual)
+
+
+def test_many_right_calls_are_right_in_any_order():
+    """A loose rule lets one call fit two, and the right partners are found all the same."""
+    rules = {"text": FieldRule.of("contains"), "*": FieldRule.of("any")}
+    expected = [ExpectedCall("f", {"text": text}) for text in ("", *"abcdef")]
+    sent = [SentCall("f", {"text": text}, {}) for text in (*"abcdef", "zz")]
+    pairs = paired(expected, sent, rules)
+    assert len(pairs) == 7
+    assert not any(differences for _, _, differences in pairs)

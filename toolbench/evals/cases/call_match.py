@@ -6,8 +6,10 @@ from itertools import permutations
 from typing import Any
 
 from toolbench.errors import Path, Problem
+from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.evals.cases.field_rules import EQUAL, FieldRule
 from toolbench.plain import clip
+from toolbench.redaction.detection.secrecy import BY_NAMES
 
 _MOST = 5  # calls of one tool whose every order is tried
 
@@ -20,6 +22,10 @@ class ExpectedCall:
 
     name: str
     arguments: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        arguments = BY_NAMES.hide(self.arguments)[0]
+        return f"ExpectedCall(name={self.name!r}, arguments={arguments!r})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call, JSON-ready."""
@@ -167,9 +173,12 @@ def paired(
 def _best(
     rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
 ) -> list[tuple[int, int]]:
-    """Return the pairs with the fewest differences; for many calls a good approximation."""
+    """Return the pairs with the fewest differences.
+
+    For many calls: as many without any difference as possible, and of the others each the best.
+    """
     if max(rows, columns) > _MOST:
-        return _greedy(rows, columns, table)
+        return _most_right(rows, columns, table)
     many = max(rows, columns)
     orders = permutations(range(many))
     candidates = [
@@ -179,14 +188,13 @@ def _best(
     return min(candidates, key=lambda pairs: sum(len(table[p]) for p in pairs))
 
 
-def _greedy(
+def _most_right(
     rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
 ) -> list[tuple[int, int]]:
-    pairs: list[tuple[int, int]] = []
-    free = list(range(columns))
+    right = most_pairs(rows, columns, lambda i, j: not table[i, j])
+    free = [j for j in range(columns) if j not in set(right.values())]
     for i in range(rows):
-        if free:
-            j = min(free, key=lambda j: len(table[i, j]))
-            free.remove(j)
-            pairs.append((i, j))
-    return pairs
+        if free and i not in right:
+            right[i] = min(free, key=lambda j: len(table[i, j]))
+            free.remove(right[i])
+    return sorted(right.items())

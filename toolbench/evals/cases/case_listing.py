@@ -8,7 +8,7 @@ from toolbench.display.escape import Html
 from toolbench.display.html.listing_table import listing_html
 from toolbench.evals.cases.case import Case
 from toolbench.plain import clip
-from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detection.secrecy import BY_NAMES
 from toolbench.wording import counted
 
 _LINES = 200  # cases
@@ -19,7 +19,8 @@ _COLUMNS = ("case", "prompt", "expected", "compared as", "forbidden", "tags")
 def expected_text(case: Case) -> str:
     """Return the calls that *case* expects, in a line."""
     calls = [
-        f"{call.name}({_arguments(hide(call.arguments, {}))})" for call in case.calls
+        f"{call.name}({_arguments(BY_NAMES.hide(call.arguments)[0])})"
+        for call in case.calls
     ]
     return ", ".join(calls) or "no call"
 

@@ -9,6 +9,7 @@ from typing import Any
 import regex
 
 from toolbench.errors import CaseError, did_you_mean
+from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.plain import clip
 
 _RELATIVE = 1e-3  # of `approx`: models round
@@ -209,23 +210,13 @@ def _paired(
     items: Sequence[Any],
     fits: Callable[[Any, Any], bool],
 ) -> bool:
-    """Tell whether each of *expected_items* can get a different one of *items* that fits.
-
-    Source: Kuhn's algorithm for matchings in bipartite graphs.
-    """
-    owner: dict[int, int] = {}
-
-    def place(want: int, tried: set[int]) -> bool:
-        for index, item in enumerate(items):
-            if index in tried or not fits(expected_items[want], item):
-                continue
-            tried.add(index)
-            if index not in owner or place(owner[index], tried):
-                owner[index] = want
-                return True
-        return False
-
-    return all(place(want, set()) for want in range(len(expected_items)))
+    """Tell whether each of *expected_items* can get a different one of *items* that fits."""
+    partners = most_pairs(
+        len(expected_items),
+        len(items),
+        lambda want, index: fits(expected_items[want], items[index]),
+    )
+    return len(partners) == len(expected_items)
 
 
 RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {

@@ -207,7 +207,7 @@ def _in_texts(value: Any) -> Iterator[str]:
             yield from secrets_in_argument(text)
         if _JSON.match(text):
             with suppress(ValueError, RecursionError):
-                yield from _ANYTHING.hide(json.loads(text))[1]
+                yield from BY_NAMES.hide(json.loads(text))[1]
 
 
 def _may_hold(text: str) -> bool:
@@ -225,7 +225,8 @@ def _name_beside(pair: dict[Any, Any]) -> str:
 _PAIR = 4  # members, at most, of what is a name with a value and little else
 _JSON = re.compile(r"\s*[\[{]")
 _LONGEST = 200_000  # characters of a JSON text that is looked into: some 50 ms
-_ANYTHING = Secrecy({})
+BY_NAMES = Secrecy({})
+"""The rules for values without a schema: their names tell which are secret."""
 
 
 def _is_secret_text(value: Any, name: str, location: Location) -> bool:
