@@ -10,6 +10,7 @@ from toolbench.evals.cases.case import Case
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.plain import plain
+from toolbench.redaction.detection.secrecy import BY_NAMES, Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 AnyTool = ToolDefinition[Any, Any]
@@ -78,11 +79,15 @@ def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
 
 
 def _kept(call: ToolCall, redactor: Redactor) -> Json:
-    schema = call.tool.secrecy if call.tool else None
-    arguments = call.arguments if schema is None else schema.hide(call.arguments)[0]
+    arguments = secrecy_of(call.tool).hide(call.arguments)[0]
     fields: Json = {"name": call.name, "arguments": redactor.value(plain(arguments))}
     repairs = [redactor.sentence(str(repair)) for repair in call.repairs]
     return fields | ({"repairs": repairs} if repairs else {})
+
+
+def secrecy_of(tool: AnyTool | None) -> Secrecy:
+    """Return the rules for the secrets of *tool*; names alone tell them if there is no such tool."""
+    return BY_NAMES if tool is None else tool.secrecy
 
 
 def redactor_of(
@@ -92,10 +97,9 @@ def redactor_of(
     secrets = [
         secret
         for call in calls
-        if call.tool is not None
-        for secret in call.tool.secrecy.secrets_in(call.arguments)
+        for secret in secrecy_of(call.tool).secrets_in(call.arguments)
     ]
     for expected in case.calls:
-        if (tool := tools.get(expected.name)) is not None:
-            secrets += tool.secrecy.secrets_in(expected.arguments)
+        secrecy = secrecy_of(tools.get(expected.name))
+        secrets += secrecy.secrets_in(expected.arguments)
     return Redactor(secrets) if secrets else NO_SECRETS
