@@ -385,3 +385,10 @@ def test_a_column_of_numbers_stands_right_though_its_first_call_failed():
     html = report.to_html()
     assert 'text-align:right">2<' in html
     assert 'text-align:left"></td>' in html
+
+
+def test_a_number_of_numpy_is_a_number():
+    """Also in a grid and in a list, not only in a table."""
+    numbers = pd.Series(range(2)).to_numpy()
+    rows = [*sweep(divide, {"a": numbers}), *sweep(divide, [{"a": numbers[1]}])]
+    assert [row.arguments["a"] for row in rows] == [0, 1, 1]

@@ -75,15 +75,15 @@ class Calls:
 
 def _values(value: Any) -> list[Any]:
     if isinstance(value, Iterable) and not isinstance(value, _SINGLE):
-        return list(value)
-    return [value]
+        return [_as_python(item) for item in value]
+    return [_as_python(value)]
 
 
 def _arguments(row: Any) -> dict[str, Any]:
     if isinstance(row, Action):
         return row.to_arguments()
     if isinstance(row, Mapping):
-        return {str(name): value for name, value in row.items()}
+        return {str(name): _as_python(value) for name, value in row.items()}
     msg = f"Each call of a sweep is an object of arguments, not {clip(row)}."
     raise CaseError(msg)
 
