@@ -118,7 +118,7 @@ class _Request:
         self.answered: Future[Answer] = Future()
 
     def answer(self) -> None:
-        """Ask, unless the run was stopped meanwhile: nobody waits for the answer then."""
+        """Ask, unless the run was stopped meanwhile: it does not wait for the answer then."""
         is_stopped = self._run.cancelled
         answer = Answer("cancel") if is_stopped else self._asker(self._question)
         self.answered.set_result(answer)
