@@ -18,10 +18,10 @@ from toolbench.core.functions.decorator import tool as tool_of
 from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
+from toolbench.evals.execution_options import check_options
 from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.identity import tool_text, value_text
 from toolbench.evals.lanes import Lane, cancel, completed, ended, submitted
-from toolbench.evals.options import check_options
 from toolbench.evals.process_pool import (
     Renewal,
     for_processes,

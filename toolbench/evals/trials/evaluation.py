@@ -15,6 +15,7 @@ from typing import Any, Literal
 from toolbench.errors import BodyError, CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
+from toolbench.evals.execution_options import check_options
 from toolbench.evals.lanes import (
     InThisThread,
     Lane,
@@ -23,7 +24,6 @@ from toolbench.evals.lanes import (
     ended,
     submitted,
 )
-from toolbench.evals.options import check_options
 from toolbench.evals.process_pool import lasting, room
 from toolbench.evals.progress_line import ProgressLine
 from toolbench.evals.reports.eval_report import EvalReport
