@@ -75,7 +75,7 @@ class TestExplorer:
         shown.tab("Changes")
         shown.see("the tool is new")
         shown.click("Approve")
-        shown.see("its tools are called again")
+        shown.see("its tools can be called again")
 
     def reads(self, shown: Explored) -> None:
         """A resource, a template with completion, and news of what was subscribed to."""
