@@ -72,7 +72,8 @@ class Journal:
                 while rest:
                     rest = rest[file.write(rest) or 0 :]
             self._begin = ""
-        except (OSError, MemoryError, SystemError) as error:  # json of 3.12 says the last
+        # SystemError: json of Python 3.12 where memory is missing
+        except (OSError, MemoryError, SystemError) as error:
             why = getattr(error, "strerror", None) or "there is too little memory"
             msg = f"Run {record.id} was not written to {str(self.path)!r}: {why}."
             warn(msg, RuntimeWarning, stacklevel=2)
