@@ -81,6 +81,13 @@ class TestMend:
         assert mended["id"] == "x"
         assert "nested too deeply" in mended["error"]["message"]
 
+    def test_an_integer_that_python_does_not_read_is_answered_as_an_error(self):
+        """Python reads 4,300 digits; a call whose answer has more must not wait for ever."""
+        line = b'{"jsonrpc":"2.0","id":7,"result":{"n":' + b"9" * 4_301 + b"}}"
+        (mended,) = mend(line)
+        assert mended["id"] == 7
+        assert "too many digits" in mended["error"]["message"]
+
     @pytest.mark.parametrize("line", [b"hello", b"{}", b"3", b'[1, "a"]', b"\xff\xfe"])
     def test_anything_else_is_noise(self, line):
         """What is no message is not guessed at."""

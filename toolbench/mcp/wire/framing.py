@@ -58,8 +58,11 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
     except RecursionError:
         yield _failure(line, "nested too deeply to be read")
         return
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise NoiseError(str(error)) from None
+    except ValueError:  # Python's limit on the digits of an integer
+        yield _failure(line, "not readable: a number in it has too many digits")
+        return
     for message in whole if isinstance(whole, list) else [whole]:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             msg = "not a JSON-RPC message"
