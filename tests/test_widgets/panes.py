@@ -1,7 +1,7 @@
 """What a person does with the lists of the explorer."""
 
-from test_widgets.front import listing, pick, receive
-from test_widgets.tooling import until
+from test_widgets.front import click, listing, pick, receive
+from test_widgets.tooling import buttons, until
 
 LISTS = ("Tools", "Resources", "Prompts")
 DETAILS = ("Server", "Log", "Traffic")
@@ -30,3 +30,9 @@ def choose(pane, start):
     """Pick the line that starts so."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
     pick(listing(pane), label)
+
+
+def press(pane, label):
+    """Press a button of what a pane shows of its item, once it is there."""
+    until(lambda: label in buttons(pane.detail))
+    click(buttons(pane.detail)[label])

@@ -20,7 +20,7 @@ from test_widgets.front import (
     search_field,
     type_into,
 )
-from test_widgets.panes import DETAILS, LISTS, choose, enter, go, listed
+from test_widgets.panes import DETAILS, LISTS, choose, enter, go, listed, press
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
@@ -240,23 +240,23 @@ class TestResources:
         """As what they are: Markdown, JSON, an app."""
         pane = go(explorer, "Resources")
         choose(pane, "shop://news")
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         until(lambda: "<strong>new</strong>" in shown(pane.detail))
         choose(pane, "ui://shop/basket")
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         until(lambda: 'sandbox="allow-scripts"' in shown(pane.detail))
 
     def test_of_a_template_need_its_variables(self, explorer):
         """A form of them, with what the server proposes."""
         pane = go(explorer, "Resources")
         choose(pane, "template: shop://stock")
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         assert pane._result.value == ""
         box = named(pane.detail, "item")
         type_into(box, "ap")
         until(lambda: box.options == ("apples", "apricots"))
         receive(box, value="apples")
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         until(lambda: "apples" in shown(pane.detail))
 
     def test_that_change_are_told(self, explorer, shop):
@@ -264,7 +264,7 @@ class TestResources:
         pane = go(explorer, "Resources")
         assert isinstance(pane, ResourcesPane)
         choose(pane, "shop://news")
-        click(buttons(pane.detail)["Subscribe"])
+        press(pane, "Subscribe")
         until(lambda: "Unsubscribe" in buttons(pane.detail))
         until(
             lambda: shop.traffic.find(
@@ -273,7 +273,7 @@ class TestResources:
         )
         shop.call("announce")
         until(lambda: "Changed on the server: shop://news" in page(pane.detail))
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         assert "Changed on the server" not in page(pane.detail)
 
     def test_that_cannot_be_read_say_why(self, client):
@@ -291,7 +291,7 @@ class TestQuestions:
         pane = go(explorer, "Resources")
         choose(pane, "template: shop://receipt")
         receive(named(pane.detail, "item"), value="pear")
-        click(buttons(pane.detail)["Read"])
+        press(pane, "Read")
         until(lambda: "Accept" in buttons(pane.detail))
         assert "Server &#x27;shop&#x27; asks: Who are you?" in page(pane.detail)
         type_into(named(pane.detail, "name"), "Ann")
@@ -307,7 +307,7 @@ class TestQuestions:
         """Each is the server's to deal with."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
-        click(buttons(pane.detail)["Get messages"])
+        press(pane, "Get messages")
         until(lambda: button in buttons(pane.detail))
         click(buttons(pane.detail)[button])
         until(lambda: said in page(pane.detail))
@@ -316,7 +316,7 @@ class TestQuestions:
         """Nobody waits for an answer that is wanted no more."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
-        click(buttons(pane.detail)["Get messages"])
+        press(pane, "Get messages")
         until(lambda: "Accept" in buttons(pane.detail))
         choose(pane, "Complain")
         until(lambda: shop.traffic.find('"cancel"', direction="sent"))
@@ -330,7 +330,7 @@ class TestPrompts:
         pane = go(explorer, "Prompts")
         choose(pane, "Complain")
         type_into(named(pane.detail, "about"), "rain")
-        click(buttons(pane.detail)["Get messages"])
+        press(pane, "Get messages")
         until(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
 

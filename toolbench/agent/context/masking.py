@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.jsonschema.types import Json
+from toolbench.jsonschema.walk import REFERENCES
 from toolbench.redaction.redactor import Redactor
 
 _PROTOCOL = frozenset(
@@ -47,8 +48,7 @@ _BY_NAME = frozenset(
 _STRUCTURE = frozenset(
     [
         "$anchor",
-        "$dynamicRef",
-        "$ref",
+        *REFERENCES,
         "$schema",
         "dependentRequired",
         "discriminator",
