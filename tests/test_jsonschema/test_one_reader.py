@@ -48,6 +48,7 @@ READERS = {
 }
 """Those that read keywords all the same, and why."""
 WALKERS = {
+    "agent/context/masking.py": "hides secrets in each text of a schema, read or not",
     "core/classes/model_schema.py": READERS["core/classes/model_schema.py"],
     "llm/formats/argument_names.py": READERS["llm/formats/argument_names.py"],
     "llm/formats/tool_formats.py": READERS["llm/formats/tool_formats.py"],
