@@ -23,7 +23,7 @@ demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
 test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve unit-more   ## on the other Pythons that are promised; CI runs it last
+test-more: resolve unit-more   ## on the other Pythons that are promised; not in CI yet
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
