@@ -58,7 +58,7 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
         dumps, advice = cloudpickle.dumps, "Have the tool hold no such thing, or"
     try:
         return PickledTool(dumps(tool))
-    except Exception as error:
+    except Exception as error:  # what a tool holds may raise anything as it is pickled
         msg = (
             f"{tool.name} cannot be sent to another process: {sentence_of(error).rstrip('.')}. "
             f"{advice} sweep in threads."

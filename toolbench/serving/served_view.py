@@ -1,5 +1,6 @@
 """What is served, and the calls of it, as text and as HTML that needs no kernel."""
 
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -46,7 +47,7 @@ def served_bundle(served: "Served") -> dict[str, str]:
     lines += [_left_out(left_out)] if left_out else []
     lines += map(call_line, calls)
     note = notice(_left_out(left_out), "neutral") if left_out else Html("")
-    rows = "".join(map(_row_once, reversed(calls)))
+    rows = "".join(written_once(_rows, call, call_row) for call in reversed(calls))
     for reference in _rows.keyrefs():  # a copy: other threads may add some
         call = reference()
         if call is not None and call not in calls:
@@ -153,14 +154,18 @@ def call_line(call: ServedCall) -> str:
     return f"#{call.id} {when} {subject(call)}, {call.seconds:.2f} s, {outcome(call)}"
 
 
-def _row_once(call: ServedCall) -> Html:
-    """Return the row of *call*; that of a call that is over is not made again."""
-    row = _rows.get(call)
-    if row is None:
-        row = call_row(call)
+def written_once(
+    written: MutableMapping[ServedCall, Html],
+    call: ServedCall,
+    write: Callable[[ServedCall], Html],
+) -> Html:
+    """Return what *write* makes of *call*; a call that is over is looked up in *written*."""
+    html = written.get(call)
+    if html is None:
+        html = write(call)
         if call.is_over:
-            _rows[call] = row
-    return row
+            written[call] = html
+    return html
 
 
 def call_row(call: ServedCall) -> Html:

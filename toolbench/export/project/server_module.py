@@ -56,7 +56,7 @@ class ServedTool(Tool):
         try:
             action = self.made.action_from_arguments(arguments)
             observation = await asyncio.to_thread(self.made, action)
-        except Exception as error:
+        except Exception as error:  # a tool may raise anything
             raise ToolError(f"{type(error).__name__}: {error}") from error
         text = "".join(getattr(part, "text", "") for part in observation.to_llm_content)
         if observation.is_error:

@@ -4,7 +4,7 @@ from weakref import WeakKeyDictionary
 
 from toolbench.display.escape import Html
 from toolbench.serving.call import ServedCall
-from toolbench.serving.served_view import outcome, subject
+from toolbench.serving.served_view import outcome, subject, written_once
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.lines.message_lines import MessageLines, columns
 
@@ -22,12 +22,7 @@ _lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 def line_html(call: ServedCall) -> Html:
     """Return *call* as a line; that of a call that is over is not made again."""
-    line = _lines.get(call)
-    if line is None:
-        line = _line_html(call)
-        if call.is_over:
-            _lines[call] = line
-    return line
+    return written_once(_lines, call, _line_html)
 
 
 def _line_html(call: ServedCall) -> Html:

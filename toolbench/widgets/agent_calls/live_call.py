@@ -17,7 +17,7 @@ from toolbench.serving.call import ServedCall
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.served_view import subject, tone, words
 from toolbench.widgets.form.by_hand import ByHand
-from toolbench.widgets.form.question import REMEMBER, asking
+from toolbench.widgets.form.question import agreeing, asking
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put
 
@@ -102,22 +102,9 @@ class LiveCall:
             '<div style="white-space:pre-wrap;overflow-wrap:anywhere">'
             f"{escape(question.message)}</div>"
         )
-        look = "danger" if consent.is_dangerous else "primary"
-        accept = parts.button(consent.act, look=look)
-        remember = parts.make(
-            w.Checkbox,
-            "toolbench-remember",
-            value=True,
-            description=REMEMBER,
-            indent=False,
+        accept, *more = agreeing(
+            consent, parts, lambda answer: self._reply(question, answer)
         )
-
-        def agree() -> None:
-            chosen = {"remember": remember.value} if consent.can_be_remembered else {}
-            self._reply(question, Answer("accept", {"answer": True, **chosen}))
-
-        accept.on_click(lambda _: agree())
-        more = [remember] if consent.can_be_remembered else []
         return [parts.html(text), *more], accept
 
     def _reply(self, question: Question, answer: Answer) -> None:

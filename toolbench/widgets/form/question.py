@@ -100,9 +100,24 @@ def asking(
 
 def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
     """Make buttons that name the act and its refusal; the refusal has the focus."""
+    accept, *more = agreeing(consent, parts, lambda reply: _settle(answer, reply))
+    refuse = parts.button(consent.refusal, kind=KEEP)
+    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
+    return [*more, parts.row(refuse, accept)]
+
+
+def agreeing(
+    consent: Consent, parts: Parts, reply: Callable[[Answer], None]
+) -> list[Any]:
+    """Return the button that names the act, and the tick to remember the yes if there is one.
+
+    Args:
+        consent: What a person is asked to agree to.
+        parts: Makes the widgets.
+        reply: Gets the yes.
+    """
     look = "danger" if consent.is_dangerous else "primary"
     accept = parts.button(consent.act, look=look)
-    refuse = parts.button(consent.refusal, kind=KEEP)
     remember = parts.make(
         w.Checkbox,
         "toolbench-remember",
@@ -113,12 +128,10 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
 
     def agree() -> None:
         chosen = {"remember": remember.value} if consent.can_be_remembered else {}
-        _settle(answer, Answer("accept", {"answer": True, **chosen}))
+        reply(Answer("accept", {"answer": True, **chosen}))
 
     accept.on_click(lambda _: agree())
-    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
-    more = [remember] if consent.can_be_remembered else []
-    return [*more, parts.row(refuse, accept)]
+    return [accept, remember] if consent.can_be_remembered else [accept]
 
 
 def _page_link(url: str) -> Html:
