@@ -1,5 +1,6 @@
 // What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
 
+import { connectApps, type Kernel } from "./apps";
 import { enhanceCards } from "./card_toolbar";
 import { describeFields } from "./described";
 import { enhanceEditors } from "./editor";
@@ -57,4 +58,10 @@ function watch(): void {
   }).observe(document.body, { childList: true, subtree: true });
 }
 
-export default { initialize: start };
+/** Called once for each kernel of the page. */
+function initialize({ model }: { model: Kernel }): void {
+  start();
+  connectApps(model);
+}
+
+export default { initialize };

@@ -30,8 +30,8 @@ def become(shell):
         before, _, rest = cell.partition("|")
         text = before + rest
         with provisionalcompleter():
-            found = list(shell.Completer.completions(text, len(before)))
-        ours = [c for c in found if c.type in {"param", "value"}]
+            completions = list(shell.Completer.completions(text, len(before)))
+        ours = [c for c in completions if c.type in {"param", "value"}]
         return {text[: c.start] + c.text + text[c.end :] for c in ours}
 
     return become

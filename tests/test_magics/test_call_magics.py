@@ -4,13 +4,12 @@ import json
 
 import pytest
 from IPython.core.error import UsageError
-from test_widgets.tooling import shown
+from test_widgets.tooling import finish, shown
 
 from toolbench import register_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import BodyError
 from toolbench.llm.calls.call_errors import FunctionCallNotExistsError
-from toolbench.widgets.kit.ticker import ticker
 
 GOOD = {"id": "c1", "function": {"name": "add", "arguments": '{"a": "2", "b": 3,}'}}
 UNKNOWN = {"id": "c2", "function": {"name": "ad", "arguments": "{}"}}
@@ -48,10 +47,10 @@ class TestCalls:
             ("style",),
         }
 
-    @pytest.mark.parametrize("shown", [text, markup])
-    def test_say_in_words_what_was_repaired_and_what_is_wrong(self, shell, shown):
+    @pytest.mark.parametrize("view_of", [text, markup])
+    def test_say_in_words_what_was_repaired_and_what_is_wrong(self, shell, view_of):
         """Text and static HTML say what the widgets say."""
-        said = shown(cell(shell, MESSAGE))
+        page = view_of(cell(shell, MESSAGE))
         for part in (
             "Call 1 of 3: add",
             "I add.",
@@ -64,7 +63,7 @@ class TestCalls:
             "What goes back to the model",
             "tool_call_id",
         ):
-            assert part in said
+            assert part in page
 
     def test_are_answered_after_their_run(self, shell):
         """Once a call ran, the answer to its model stands there; before, that there is none."""
@@ -72,8 +71,7 @@ class TestCalls:
         panel = view.panels[0]
         assert "Nothing, until" in shown(panel)
         panel.run()
-        assert panel._run.done.wait(20)
-        assert ticker.wait_idle(20)
+        finish(panel)
         assert "c1" in shown(panel)
         assert "Nothing, until" not in shown(panel)
         assert '"content": "5"' in text(view)
@@ -84,8 +82,7 @@ class TestCalls:
         assert "is required" in shown(panel)
         panel.form.value = {"name": "Ada"}
         panel.run()
-        assert panel._run.done.wait(20)
-        assert ticker.wait_idle(20)
+        finish(panel)
         assert "Hello Ada" in shown(panel)
 
     def test_are_kept(self, shell):
@@ -133,12 +130,12 @@ class TestCalls:
         message = {"role": "assistant", "content": bad, "tool_calls": [call]}
         view = cell(shell, json.dumps(message))
         assert "<img" not in markup(view)
-        assert "<img" not in view._answers[0].value
+        assert "<img" not in shown(view)
 
     def test_may_be_none(self, shell):
         """A message without a call is said to be one."""
-        said = text(cell(shell, '{"role": "assistant", "content": "Hello."}'))
-        assert "This message has no tool call" in said
+        message = text(cell(shell, '{"role": "assistant", "content": "Hello."}'))
+        assert "This message has no tool call" in message
 
     def test_close(self, shell):
         """Closing the view closes its panels, and closing twice does no harm."""
@@ -169,7 +166,7 @@ class TestMistakes:
     """Each is one sentence that says what to do."""
 
     @pytest.mark.parametrize(
-        ("head", "body", "kind", "said"),
+        ("head", "body", "kind", "message"),
         [
             ("", "hello", BodyError, "The message is not JSON"),
             ("", "[1, 2]", BodyError, "No tool call can be read"),
@@ -178,7 +175,7 @@ class TestMistakes:
             ("-o for", MESSAGE, UsageError, "'for' cannot be the name"),
         ],
     )
-    def test_in_the_cell(self, shell, head, body, kind, said):
+    def test_in_the_cell(self, shell, head, body, kind, message):
         with pytest.raises(kind) as caught:
             cell(shell, body, head)
-        assert said in str(caught.value)
+        assert message in str(caught.value)

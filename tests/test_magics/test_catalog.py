@@ -65,8 +65,8 @@ class TestTools:
         """A name may be a part of others, which were not meant."""
         shell.run_cell("@tool\ndef add_up(n: int) -> int:\n    'Add up.'\n    return n")
         assert {f.tool for f in shell.run_line_magic("tools", "add --lint")} == {"add"}
-        found = {f.tool for f in shell.run_line_magic("tools", "ad --lint")}
-        assert found == {"add", "add_up"}
+        names = {f.tool for f in shell.run_line_magic("tools", "ad --lint")}
+        assert names == {"add", "add_up"}
 
 
 class TestSources:

@@ -81,10 +81,10 @@ def chat(shell):
         before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
         try:
             assert shell.run_cell_magic("chat", line, cell) is None
-            [shown] = shell.display_pub.outputs
+            [output] = shell.display_pub.outputs
         finally:
             shell.display_pub = before
-        return shown["data"]["text/plain"], shown["data"]["text/html"]
+        return output["data"]["text/plain"], output["data"]["text/html"]
 
     return run
 
@@ -106,12 +106,12 @@ class TestModel:
         assert model(shell, "mine").name == "scripted"
 
     @pytest.mark.parametrize(
-        "made",
+        "expression",
         ["PersonModel()", "ScriptedModel(['Hi.'])", "as_model(lambda m, tools: 'Hi.')"],
     )
-    def test_needs_no_import_of_what_answers(self, shell, made):
+    def test_needs_no_import_of_what_answers(self, shell, expression):
         """The names of toolbench.llm.models are known; one of the notebook goes before."""
-        shell.run_line_magic("model", f"of_the_line {made}")
+        shell.run_line_magic("model", f"of_the_line {expression}")
         assert model(shell, "of_the_line").provider == "openai"
         shell.user_ns["PersonModel"] = lambda: shell.user_ns["own"]
         shell.user_ns["own"] = ScriptedModel(["Mine."])
@@ -217,9 +217,9 @@ class TestInterrupt:
         capsys.readouterr()
         done = shell.run_cell(f"%%chat talk --model in_the_{place} --tools stop\nGo.")
         assert isinstance(done.error_in_exec, KeyboardInterrupt)
-        shown = "".join(capsys.readouterr())
-        assert "kept in talk: go on with %%chat talk, or with talk.run()" in shown
-        assert "stopped, paused: interrupted" in shown and "Traceback" not in shown
+        output = "".join(capsys.readouterr())
+        assert "kept in talk: go on with %%chat talk, or with talk.run()" in output
+        assert "stopped, paused: interrupted" in output and "Traceback" not in output
         talk = shell.user_ns["talk"]
         assert not talk.pending and talk.run() == "answered"
         assert talk.loop.final_text == "Gone on."

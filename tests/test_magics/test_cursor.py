@@ -18,7 +18,7 @@ OBJECTS = st.dictionaries(
 )
 
 
-def said(place):
+def parts_of(place):
     return place and (place.kind, place.path, place.typed)
 
 
@@ -44,7 +44,7 @@ class TestJSON:
     )
     def test_tells_names_from_values(self, text, place):
         """A name is of the object around it; a value has its own place."""
-        assert said(place_in_json(text)) == place
+        assert parts_of(place_in_json(text)) == place
 
     def test_knows_what_is_given(self):
         """The names of this object, not of those around it or in it."""
@@ -76,7 +76,7 @@ class TestYAML:
     )
     def test_tells_names_from_values(self, text, place):
         """Of lines that are not indented."""
-        assert said(place_in_yaml(text)) == place
+        assert parts_of(place_in_yaml(text)) == place
 
     def test_knows_what_is_given(self):
         """The names of the lines above."""

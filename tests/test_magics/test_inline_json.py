@@ -8,7 +8,7 @@ from toolbench.magics.arguments.inline_json import open_json, quote_json
 
 class TestQuoting:
     @pytest.mark.parametrize(
-        ("line", "said"),
+        ("line", "message"),
         [
             (
                 'f start={"name":"x" "lat":1}',
@@ -21,11 +21,11 @@ class TestQuoting:
             ),
         ],
     )
-    def test_says_what_is_wrong_with_json(self, line, said):
+    def test_says_what_is_wrong_with_json(self, line, message):
         """JSON that goes on after a blank is no word of the line."""
         with pytest.raises(UsageError) as caught:
             quote_json(line)
-        assert re.fullmatch(said, str(caught.value))
+        assert re.fullmatch(message, str(caught.value))
 
     @pytest.mark.parametrize(
         "line",

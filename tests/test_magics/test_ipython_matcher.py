@@ -89,7 +89,7 @@ class TestTab:
             ("%tools --source=m", ["mcp"]),
             ("%tool nope ", []),
             ("%mcp dis", ["disconnect", "discover"]),
-            ("%mcp connect --c", ["--config"]),
+            ("%mcp connect --c", ["--config", "--cwd"]),
             ("%mcp connect x --mode l", ["legacy"]),
             ("%mcp connect x -- python --m", []),
             ("print(", []),
@@ -115,8 +115,8 @@ class TestTab:
         """In quotes where they need some, or were begun with some; the line then runs."""
         shell.run_cell(PICK).raise_error()
         with provisionalcompleter():
-            found = list(shell.Completer.completions(line, len(line)))
-        ours = [c for c in found if c.type == "value"]
+            completions = list(shell.Completer.completions(line, len(line)))
+        ours = [c for c in completions if c.type == "value"]
         assert sorted(c.text for c in ours) == sorted(offered)
         for completion in ours:
             whole = line[: completion.start] + completion.text
@@ -138,8 +138,8 @@ class TestTab:
         """Some editors close a quotation when it is begun."""
         shell.run_cell(PICK).raise_error()
         with provisionalcompleter():
-            found = list(shell.Completer.completions(line, cursor))
-        ours = [c for c in found if c.type == "value"]
+            completions = list(shell.Completer.completions(line, cursor))
+        ours = [c for c in completions if c.type == "value"]
         assert {line[: c.start] + c.text + line[c.end :] for c in ours} == becomes
 
     def test_offers_nothing_that_ends_the_line(self, shell, complete):

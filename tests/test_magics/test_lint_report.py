@@ -5,7 +5,7 @@ class TestLint:
     def test_says_what_a_model_stumbles_over(self, shell):
         """%tools --lint: the worst first, what to do, and what the tools cost."""
         report = shell.run_line_magic("tools", "--lint")
-        severities = [found.severity for found in report]
+        severities = [finding.severity for finding in report]
         assert severities == sorted(severities, key=["error", "warning", "hint"].index)
         assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
         text, html = repr(report), report._repr_mimebundle_()["text/html"]

@@ -10,7 +10,7 @@ from fastmcp import FastMCP
 from IPython.core.error import UsageError
 from test_mcp.peers import good, light, misbehaving
 
-from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 
@@ -18,8 +18,8 @@ CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 class TestServers:
     def test_are_connected_listed_and_disconnected(self, shell, mcp):
         """A connected server's tools are tools like any other, until it is disconnected."""
-        listed = mcp(CONNECT)
-        assert [row[0] for row in listed.rows] == ["get_current_time", "convert_time"]
+        listing = mcp(CONNECT)
+        assert [row[0] for row in listing.rows] == ["get_current_time", "convert_time"]
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
         sources = dict(row[:2] for row in shell.run_line_magic("tools", "").rows)
         assert sources["convert_time"] == "mcp:time"
@@ -33,6 +33,25 @@ class TestServers:
         assert len(mcp("list")) == 0
         with pytest.raises(ToolNotFoundError):
             shell.run_line_magic("tool", f"convert_time {arguments}")
+
+    def test_are_asked_for_their_log_from_a_level_on(self, shell, mcp):
+        """`%mcp log NAME --level LEVEL` shows the log, and later requests say the level."""
+        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        mcp("log good --level warning")
+        mcp("resources good")
+        messages = [message for (message,) in mcp("traffic good").rows]
+        assert any("logLevel" in message.text for message in messages)
+        with pytest.raises(ToolbenchError, match="'loud' is no level"):
+            mcp("log good --level loud")
+        with pytest.raises(UsageError):
+            mcp("stderr good --level warning")
+
+    def test_are_asked_for_a_resource_by_its_address(self, mcp):
+        """`%mcp read NAME URI` shows a resource, which need not be listed."""
+        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        assert mcp("read good good://readme").text == "Read me."
+        with pytest.raises(ServerError, match="did not read 'no://such'"):
+            mcp("read good no://such")
 
     def test_are_saved_to_be_connected_again(self, shell, mcp, tmp_path, capsys):
         """The file of `save` connects the same servers, and says who cannot be in it."""
@@ -71,8 +90,8 @@ class TestServers:
         shell.user_ns["library"] = library
         assert [row[0] for row in mcp(f"connect {line}").rows] == ["find"]
 
-    @pytest.mark.parametrize("given", ["GREETING", "GREETING=hello"])
-    def test_are_given_environment_variables(self, shell, mcp, monkeypatch, given):
+    @pytest.mark.parametrize("variable", ["GREETING", "GREETING=hello"])
+    def test_are_given_environment_variables(self, shell, mcp, monkeypatch, variable):
         """A server gets those that are named and no others; a value need not be typed."""
         monkeypatch.setenv("GREETING", "hello")
         monkeypatch.setenv("OTHER", "secret")
@@ -81,7 +100,7 @@ class TestServers:
             "mcp.tool(lambda: f\"{os.environ['GREETING']} {'OTHER' in os.environ}\", name='say')\n"
             "mcp.run(show_banner=False)"
         )
-        mcp(f"connect env --env {given} -- python -c {shlex.quote(source)}")
+        mcp(f"connect env --env {variable} -- python -c {shlex.quote(source)}")
         assert shell.run_line_magic("tool", "say {}").text == "hello False"
 
     def test_may_be_in_a_module(self, mcp, tmp_path, monkeypatch):
@@ -125,16 +144,16 @@ class TestServers:
         servers = {"good": light("good", "x"), "bad": {"command": "no-such-program"}}
         config = tmp_path / "mcp.json"
         config.write_text(dumps({"mcpServers": servers}))
-        listed = mcp(f"connect --config {config}")
-        assert [row[:2] for row in listed.rows] == [
+        listing = mcp(f"connect --config {config}")
+        assert [row[:2] for row in listing.rows] == [
             ("good", "connected"),
             ("bad", "failed"),
         ]
         with pytest.raises(ToolNotFoundError, match=r"bad \(failed\)"):
             mcp("tools something")
-        shown = repr(mcp("tools bad"))
-        assert "command not found" in shown
-        assert "%mcp reconnect bad" in shown
+        text = repr(mcp("tools bad"))
+        assert "command not found" in text
+        assert "%mcp reconnect bad" in text
         assert len(mcp(f"connect --config {config} --only good")) == 2
 
     def test_are_shown_without_widgets_in_a_terminal(self, mcp):
@@ -162,10 +181,10 @@ class TestLooks:
 
     def test_tools_with_those_that_cannot_be_called(self, mcp):
         """A tool that is disabled is named, with the reason."""
-        listed = mcp(connecting(misbehaving("illegal-schemas")))
-        assert len(listed) > 0
-        assert any("cannot be called" in note.lower() for note in listed.notes)
-        assert all(note in unwrapped(listed) for note in map(unwrapped, listed.notes))
+        listing = mcp(connecting(misbehaving("illegal-schemas")))
+        assert len(listing) > 0
+        assert any("cannot be called" in note.lower() for note in listing.notes)
+        assert all(note in unwrapped(listing) for note in map(unwrapped, listing.notes))
 
     def test_servers_with_the_tools_that_cannot_be_called(self, mcp):
         """Who lists servers, or looks at one, learns that tools of it are missing."""
@@ -175,9 +194,9 @@ class TestLooks:
 
     def test_tools_with_what_went_wrong(self, mcp):
         """A list that breaks off says so."""
-        listed = mcp(connecting(misbehaving("bad-cursor")))
-        assert len(listed) > 0
-        assert any("tools/list" in note for note in listed.notes)
+        listing = mcp(connecting(misbehaving("bad-cursor")))
+        assert len(listing) > 0
+        assert any("tools/list" in note for note in listing.notes)
 
     def test_resources_with_their_templates(self, mcp):
         """Both are what can be read."""
@@ -226,7 +245,7 @@ class TestMistakes:
     """Each is one sentence that says what to do."""
 
     @pytest.mark.parametrize(
-        ("line", "kind", "said"),
+        ("line", "kind", "message"),
         [
             ("frob", UsageError, "invalid choice: 'frob'"),
             ("connect", UsageError, "Give the server a name"),
@@ -260,8 +279,8 @@ class TestMistakes:
             ),
         ],
     )
-    def test_on_the_line(self, mcp, line, kind, said):
+    def test_on_the_line(self, mcp, line, kind, message):
         with pytest.raises(kind) as caught:
             mcp(line)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
         assert hasattr(caught.value, "_render_traceback_") or kind is UsageError

@@ -10,7 +10,7 @@ from toolbench.errors import BodyError
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "%tool add --schema openai nonsense > f.json",
@@ -33,11 +33,11 @@ from toolbench.errors import BodyError
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
     ],
 )
-def test_nothing_is_ignored(shell, text, said):
+def test_nothing_is_ignored(shell, text, message):
     """What has no meaning on a line is one sentence that names it."""
     with pytest.raises((UsageError, BodyError)) as caught:
         line(shell, text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("option", ["-o x", "--bg", "--timeout 3.0", "--yes"])

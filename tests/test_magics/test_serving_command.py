@@ -9,7 +9,7 @@ from test_serving.clients import call, post
 
 from toolbench.errors import ToolNotFoundError
 from toolbench.extension import unload_ipython_extension
-from toolbench.serving.access.connection_file import path_of
+from toolbench.serving.access.connection_file import folder
 
 RUNTIME = "from toolbench.tools import GlobTool\n[files] = GlobTool.create(None)"
 
@@ -52,10 +52,10 @@ class TestServe:
     def test_ends_with_the_extension(self, shell, mcp):
         """No thread, socket or file stays."""
         served = mcp("serve")
-        assert path_of("notebook").exists()
+        [path] = folder().glob("notebook~*")
         unload_ipython_extension(shell)
         assert served.is_closed
-        assert not path_of("notebook").exists()
+        assert not path.exists()
         names = [thread.name for thread in threading.enumerate()]
         assert "toolbench-serve-notebook" not in names
         with pytest.raises(httpx2.ConnectError):

@@ -24,7 +24,7 @@ class TestTools:
         assert rows["add"] == ("notebook", "Add two numbers.")
 
     @pytest.mark.parametrize(
-        ("description", "said"),
+        ("description", "summary"),
         [
             ("Finds files. Source of the names: a seed.", "Finds files."),
             ("Reads files, e.g. Python. `x` is not.", "Reads files, e.g. Python."),
@@ -35,9 +35,9 @@ class TestTools:
             ("", ""),
         ],
     )
-    def test_says_in_a_sentence_what_a_tool_does(self, description, said):
+    def test_says_in_a_sentence_what_a_tool_does(self, description, summary):
         """The first one of the description; where names come from is for the source."""
-        assert Entry("x", "registry", description, ToolDefinition).summary == said
+        assert Entry("x", "registry", description, ToolDefinition).summary == summary
 
     @pytest.mark.parametrize("pattern", ["gre", "gr*t", "greet", "GREET"])
     def test_takes_a_part_or_a_pattern(self, shell, pattern):
@@ -85,14 +85,14 @@ class TestRun:
         assert line(shell, "%tool greet name=007").text == "Hello 007"
 
     @pytest.mark.parametrize(
-        ("said", "got"), [("7", "7"), ("true", "true"), ("null", "None")]
+        ("words", "got"), [("7", "7"), ("true", "true"), ("null", "None")]
     )
-    def test_keeps_text_for_optional_text(self, shell, said, got):
+    def test_keeps_text_for_optional_text(self, shell, words, got):
         """So it does where the argument may be null, and null is null."""
         shell.run_cell(
             "@tool\ndef echo(text: str | None = None) -> str:\n    'Echo.'\n    return str(text)"
         ).raise_error()
-        assert line(shell, f"%tool echo text={said}").text == got
+        assert line(shell, f"%tool echo text={words}").text == got
 
     def test_with_an_object(self, shell):
         """JSON on the line keeps its quotes."""
@@ -199,7 +199,7 @@ class TestMistakes:
     """Each is one sentence that says what to do."""
 
     @pytest.mark.parametrize(
-        ("text", "kind", "said"),
+        ("text", "kind", "message"),
         [
             ("%tool", UsageError, "Which tool?"),
             ("%tool ad a=1", ToolNotFoundError, "Did you mean 'add'?"),
@@ -221,21 +221,21 @@ class TestMistakes:
             (
                 "%tool add a=1 c=1",
                 ToolFailedError,
-                "c: is not an argument of this tool",
+                "c: is an unknown argument",
             ),
             ("%tool add a=${nope}", BodyError, "There is no variable 'nope'"),
             ("%tool fail {}", ToolFailedError, "fail: ValueError: the disk is full"),
             ("%tool_history --rerun 99", UsageError, "There is no run 99"),
         ],
     )
-    def test_on_the_line(self, shell, text, kind, said):
+    def test_on_the_line(self, shell, text, kind, message):
         """What is not understood, or would be ignored, is one sentence."""
         with pytest.raises(kind) as caught:
             line(shell, text)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
 
     @pytest.mark.parametrize(
-        ("options", "body", "said"),
+        ("options", "body", "message"),
         [
             ("", '{"a": 1,', "The body is not JSON: Expecting"),
             ("-f yaml", "a: [1", "The body is not YAML:"),
@@ -246,10 +246,10 @@ class TestMistakes:
             ("-f py", "a = 1 / 0", "ZeroDivisionError: division by zero"),
         ],
     )
-    def test_in_the_body(self, shell, options, body, said):
+    def test_in_the_body(self, shell, options, body, message):
         with pytest.raises(BodyError) as caught:
             cell(shell, f"add {options}", body)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
 
     def test_show_no_traceback(self, shell):
         """IPython shows the sentence alone."""
@@ -357,8 +357,8 @@ def made(conv_state=None):
 register_tool("counter", made)
 """
         ).raise_error()
-        said = [line(shell, "%tool counter --yes").text for _ in range(3)]
-        assert said == ["1", "2", "3"]
+        texts = [line(shell, "%tool counter --yes").text for _ in range(3)]
+        assert texts == ["1", "2", "3"]
 
     def test_that_makes_none(self, shell, registered):
         """A recipe that makes no tools is a sentence."""
@@ -373,16 +373,16 @@ register_tool("counter", made)
 
 class TestHistory:
     @pytest.mark.parametrize(
-        ("asked", "shown"), [("0", 0), ("1", 1), ("2", 2), ("3", 2), ("-- -1", 0)]
+        ("options", "count"), [("0", 0), ("1", 1), ("2", 2), ("3", 2), ("-- -1", 0)]
     )
-    def test_shows_as_many_as_asked_for(self, shell, asked, shown):
+    def test_shows_as_many_as_asked_for(self, shell, options, count):
         """A number of runs is just that many, of those there are."""
         line(shell, "%tool add a=1")
         line(shell, "%tool add a=2")
-        listing = line(shell, f"%tool_history {asked}")
-        assert len(listing.rows) == shown
-        assert ("None of 2 runs." in repr(listing)) is (shown == 0)
-        assert len(line(shell, f"%tool_history --json {asked}")) == shown
+        listing = line(shell, f"%tool_history {options}")
+        assert len(listing.rows) == count
+        assert ("None of 2 runs." in repr(listing)) is (count == 0)
+        assert len(line(shell, f"%tool_history --json {options}")) == count
 
     def test_lists_and_repeats(self, shell):
         """%tool_history shows the runs; --rerun N runs one again."""

@@ -51,8 +51,8 @@ class TestReading:
     )
     def test_reads_numbers_and_the_like(self, text, value):
         """What JSON has besides text is read as that, unless it is in quotes."""
-        found = read_yaml(f"a: {text}", {})["a"]
-        assert (type(found), found) == (type(value), value)
+        result = read_yaml(f"a: {text}", {})["a"]
+        assert (type(result), result) == (type(value), value)
 
     @pytest.mark.parametrize("text", ["7", "007", "1.10", "true", "16:30", "~", "null"])
     def test_keeps_text_as_it_is_written(self, text):

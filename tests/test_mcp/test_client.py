@@ -54,12 +54,12 @@ class TestCreate:
 
     def test_leaves_nothing_behind_when_interrupted(self):
         """KeyboardInterrupt during a connect that hangs ends the process it started."""
-        client = MCPClient(timeout=60)
+        client, entry = MCPClient(timeout=60), misbehaving("never-init")
         timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
         before = children()
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            client.connect("hanging", misbehaving("never-init"))
+            client.connect("hanging", entry)
         client.sync_close()
         assert children() <= before
 

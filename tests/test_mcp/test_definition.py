@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from test_mcp.peers import scripted
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.errors import ArgumentsError
@@ -59,6 +60,58 @@ class TestExports:
         assert exported["_meta"] == {"k": 1}
         assert exported["icons"] == [{"src": "data:,"}]
         assert tool.title == "T"
+
+    def test_are_the_servers_list_word_for_word(self, client, tmp_path):
+        """Title, execution, unknown parts: nothing is left out, moved or invented."""
+        listed = {
+            "name": "plain",
+            "inputSchema": {"additionalProperties": False, "x-own": [1]},
+        }
+        rich = {
+            **listed,
+            "name": "rich",
+            "title": "Rich",
+            "execution": {"taskSupport": "optional"},
+            "annotations": {"title": "Older", "readOnlyHint": True, "x-hint": 1},
+            "outputSchema": {"type": "object", "x-out": None},
+            "icons": [{"src": "data:,", "sizes": ["any"]}],
+            "_meta": {"k": {"deep": [1]}},
+            "x-new": {"of": "tomorrow"},
+        }
+        tools = [{"result": {"tools": [listed, rich]}}]
+        session = client.connect("s", scripted(tmp_path / "s", {"tools/list": tools}))
+        for entry in (listed, rich):
+            tool = session.tool(entry["name"])
+            assert tool.to_mcp_tool() == entry
+            tool.to_mcp_tool()["inputSchema"]["x-own"].append(2)
+            assert tool.to_mcp_tool() == entry
+            renamed = tool.model_copy(update={"name": "s_other"})
+            assert renamed.to_mcp_tool() == {**entry, "name": "s_other"}
+            other = tool.to_mcp_tool(input_schema={"type": "object"})
+            assert other == {**entry, "inputSchema": {"type": "object"}}
+
+    def test_leave_out_what_the_server_got_wrong(self, client, tmp_path):
+        """A wrong part is not passed on; what is right beside it is."""
+        wrong = {
+            "name": "t",
+            "title": 5,
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": 7},
+            "execution": {"taskSupport": "forbidden"},
+        }
+        tools = [{"result": {"tools": [wrong]}}]
+        session = client.connect("s", scripted(tmp_path / "s", {"tools/list": tools}))
+        exported = session.tool("t").to_mcp_tool()
+        assert exported["execution"] == {"taskSupport": "forbidden"}
+        assert exported.keys() & {"title", "outputSchema"} == set()
+
+    def test_for_openai_always_have_properties(self):
+        """OpenAI refuses the schema of an object without them; the server's own is unchanged."""
+        tool = definition(schema={"type": "object"})
+        parameters = {"type": "object", "properties": {}}
+        assert tool.to_openai_tool()["function"]["parameters"] == parameters
+        assert tool.to_responses_tool()["parameters"] == parameters
+        assert tool.to_mcp_tool()["inputSchema"] == {"type": "object"}
 
     def test_are_objects_where_a_server_left_that_out(self):
         """A schema without a type is exported as the object it must be."""

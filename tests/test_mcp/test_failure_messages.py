@@ -74,6 +74,22 @@ class TestSentence:
         assert f"HTTP {status} Reason: the body" in said
         assert hint in said
 
+    @pytest.mark.parametrize("status", [400, 404, 422, 500])
+    def test_tells_the_servers_own_error_without_the_status(self, status):
+        """An error of MCP that came with a bad status is told as over any other transport."""
+        failure = HttpFailure(status, "Reason", "No such thing", is_answer=True)
+        error = MCPError(-32602, "No such thing")
+        said = sentence(error, call=Call(seconds=1, http_failure=failure))
+        assert said == sentence(error)
+
+    def test_tells_who_may_not_ask_what_to_do(self):
+        """A status about the client stays, with the server's message and the advice."""
+        failure = HttpFailure(401, "Unauthorized", "No token", is_answer=True)
+        call = Call(seconds=1, http_failure=failure)
+        said = sentence(MCPError(-32001, "No token"), call=call)
+        assert said.startswith("HTTP 401 Unauthorized: No token. ")
+        assert "give 'auth' a token" in said
+
 
 class TestCallFailed:
     def test_is_a_whole_sentence(self):

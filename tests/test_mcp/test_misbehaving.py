@@ -115,7 +115,7 @@ TOOLS = {
     "crash": ("exit code 7.*crashing now", ERROR),
     "half_line_then_crash": ("exit code 8.*and no newline", ERROR),
     "huge": ("0123456789abcde",),
-    "many_blocks": ("block 0block 1",),
+    "many_blocks": ("block 0\nblock 1",),
     "is_error": ("the tool failed: file not found", ERROR),
     "is_error_empty": ("did not say why", ERROR),
     "rpc_error": (r"Internal error \(MCP error -32603\).*frame 1", ERROR),

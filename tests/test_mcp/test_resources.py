@@ -152,7 +152,7 @@ class TestPrompts:
             "p", {"messages": messages, "description": "d"}
         )
         assert observation.messages == messages
-        assert observation.text == "Hello.Hi."
+        assert observation.text == "Hello.\nHi."
 
 
 class TestReading:

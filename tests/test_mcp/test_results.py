@@ -38,6 +38,13 @@ class TestNothingIsLost:
         assert observation.content
         assert observation.structured == result.get("structuredContent")
 
+    def test_blocks_of_text_stay_apart(self):
+        """The text of several blocks has each on lines of its own; that of one is unchanged."""
+        assert (
+            tool_observation("t", text("a", "b c", "", "d\n")).text == "a\nb c\n\nd\n"
+        )
+        assert tool_observation("t", text("a\n")).text == "a\n"
+
     def test_every_kind_of_block_is_kept_and_told(self):
         """The model reads texts and images; of the rest it reads what there is."""
         blocks = [
@@ -191,12 +198,30 @@ class TestData:
             ),
             (text('{"a": [1]}'), {"a": [1]}),
             (text("plain"), "plain"),
-            (text("a", "b"), "ab"),
+            (text("a", "b"), "a\nb"),
             ({"content": []}, None),
         ],
     )
     def test_is_the_answer_as_python_objects(self, result, data):
         """Structured content comes first, then JSON in the text, then the text."""
+        assert tool_observation("t", result).data == data
+
+    @pytest.mark.parametrize(
+        ("value", "data"),
+        [
+            ('{"a": [1]}', {"a": [1]}),
+            (" [1, 2]", [1, 2]),
+            ("12", "12"),
+            ("null", "null"),
+            ("{not JSON", "{not JSON"),
+            ("[" * 100_000, "[" * 100_000),
+            ({"a": 1}, {"a": 1}),
+        ],
+        ids=["object", "list", "number", "null", "no JSON", "deep", "value"],
+    )
+    def test_in_a_wrapped_text_is_read_if_it_is_an_object_or_list(self, value, data):
+        """FastMCP wraps a text as `{"result": text}`; a text that is plain stays one."""
+        result = text("x", structuredContent={"result": value})
         assert tool_observation("t", result).data == data
 
     def test_lists_of_objects_become_a_dataframe(self):

@@ -10,6 +10,7 @@ from fastmcp import FastMCP
 
 from test_mcp.peers import GOOD, children, is_running, light, serving, serving_app
 from toolbench.errors import ServerError
+from toolbench.mcp.features.raw_request import send_request
 
 OPENAPI = {
     "openapi": "3.1.0",
@@ -91,6 +92,7 @@ class TestInThisProcess:
     def test_fastmcps_transforms_are_kept(self, client):
         """A configuration may rename tools, as FastMCP's may."""
         entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
+        client.connect("first", light("first", "x"))  # with the guard of all
         before = children()
         session = client.connect("renamed", entry)
         assert session.tool("near")({}).text == "far"
@@ -177,18 +179,43 @@ class TestHttp:
             assert session.tool("add")({"a": 1}).data == 2
             client.sync_close()
 
-    def test_large_results_come_in_event_streams_too(self, client):
-        """The SDK gives up on events of a megabyte; a result may be larger."""
+    @pytest.mark.parametrize("transport", ["http", "sse"])
+    def test_large_results_come_in_event_streams_too(self, client, transport):
+        """The SDK gives up on events of a megabyte; a result may be larger, and the next works."""
         server = FastMCP("large")
 
         @server.tool
         def large() -> str:
             return "x" * 3_000_000
 
-        with serving(server) as url:
+        with serving(server, transport) as url:
             session = client.connect("large", url)
-            assert len(session.tool("large")({}).text) == 3_000_000
+            for _ in range(2):
+                assert len(session.tool("large")({}).text) == 3_000_000
+            assert session.status == "connected"
+            assert len(session.traffic.find(method="tools/list", kind="request")) == 1
             client.sync_close()
+
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    def test_refusals_of_the_server_itself_are_its_own_words(self, client, url, mode):
+        """What is not there is told in the server's sentence, whatever HTTP status it came with."""
+        session = client.connect("good", url, mode=mode)
+        with pytest.raises(ServerError) as unread:
+            session.read_resource("no://such")
+        with pytest.raises(ServerError) as unwritten:
+            session.get_prompt("no-such")
+        for error in (unread, unwritten):
+            text = str(error.value)
+            assert "no-such" in text or "no://such" in text
+            assert "HTTP" not in text
+            assert "jsonrpc" not in text
+
+    def test_unknown_methods_open_no_new_session(self, client, url):
+        """The newer protocol answers them with the status of a forgotten session: 404."""
+        session = client.connect("good", url)
+        with pytest.raises(ServerError, match="MCP error -32601"):
+            send_request(session.connection, "no/such", {})
+        assert len(session.traffic.find(method="server/discover", kind="request")) == 1
 
     def test_headers_and_tokens_are_sent_and_never_shown(self, client):
         """A bearer token and headers reach the server, and nothing that is shown."""

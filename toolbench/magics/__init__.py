@@ -1,1 +1,1 @@
-"""The magics: each parses a line, calls a plain object, and returns its result."""
+"""The magics: each magic parses a line, calls a plain object, and returns the result."""

@@ -27,7 +27,7 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 @dataclass(frozen=True)
 class Entry:
-    """A tool by name; `make` returns the tool, and makes a registered one at the first call."""
+    """A tool by name; `make` returns the tool, which is created at the first call if it is registered."""
 
     name: str
     source: str
@@ -56,7 +56,7 @@ class Catalog:
         client: "Callable[[], MCPClient | None]",
         registry: ToolRegistry = default_registry,
     ) -> None:
-        """Look for tools in these three places; *client* is called at each look."""
+        """Look for tools in these three places; *client* is called at each search."""
         self._namespace = namespace
         self._client = client
         self._registry = registry
@@ -83,7 +83,7 @@ class Catalog:
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
     def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
-        """Return the tools of `entries`; warn of a tool that cannot be made, and leave it out.
+        """Return the tools of `entries`; leave out a tool that cannot be created, with a warning.
 
         If *pattern* is the whole name of a tool, return only this tool.
         """
@@ -101,7 +101,7 @@ class Catalog:
         """Return the tool called *name*, which can be an older name of a runtime tool.
 
         Raises:
-            ToolNotFoundError: If there is none; the message suggests a similar name.
+            ToolNotFoundError: If there is no such tool; the message suggests a similar name.
         """
         entry = (
             self._entry(name)
@@ -147,7 +147,7 @@ class Catalog:
         return getattr(recipe, "description", "") or recipe.__doc__ or ""
 
     def _make(self, name: str) -> AnyTool:
-        """Make a registered tool once, so that a terminal keeps its shell between two cells."""
+        """Create a registered tool only once, so that a terminal keeps its shell between two cells."""
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return recipe.latest()
@@ -199,7 +199,7 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
-    """Return the newest tool of each name: a variable that is assigned again keeps its place."""
+    """Return the newest tool of each name; names stay in the order in which they first occur."""
     newest: dict[str, AnyTool] = {}
     for tool in tools:
         known = newest.get(tool.name)

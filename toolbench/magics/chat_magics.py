@@ -101,7 +101,7 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
-    """Refuse a message while calls wait for a person: they would run before the model reads it."""
+    """Refuse a message while calls wait for a person, as these would run before the model reads it."""
     if waiting := len(conversation.pending):
         msg = (
             f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "
@@ -111,7 +111,7 @@ def _check_nothing_waits(conversation: Conversation, name: str) -> None:
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with an expression that raised *error*, and what to do."""
+    """Return a sentence about *error*, which an expression raised, and about what to do."""
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):
@@ -181,7 +181,7 @@ class ChatMagics(Magics):
             raise UsageError(str(error)) from None
 
     def _value_of(self, expression: str) -> Any:
-        """Return what *expression* is here; the names of `toolbench.llm.models` need no import."""
+        """Evaluate *expression* in the notebook; the names of `toolbench.llm.models` need no import."""
         from toolbench.llm import models  # noqa: PLC0415 - as above
 
         try:
@@ -219,7 +219,7 @@ class ChatMagics(Magics):
         transcript = LiveTranscript(conversation, self.shell)
         button = StopButton(self.shell, conversation.interrupt)
         try:
-            with button.shown(), transcript.drawn():
+            with button.display(), transcript.drawn():
                 conversation.send_message(cell.strip("\n"))
                 conversation.run()
             if button.is_pressed:
@@ -228,7 +228,7 @@ class ChatMagics(Magics):
             raise _with_one_line(error, options.name) from None
 
     def _begin_stepping(self, conversation: Conversation, message: str) -> None:
-        """Ask the model once, and show the panel where its calls wait for a decision."""
+        """Ask the model once, and show the panel in which its calls wait for a decision."""
         from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - brings the agent
             ConversationPanel,
         )

@@ -1,4 +1,4 @@
-"""`%tools --lint`: what may confuse a model in the tools, and their cost in tokens."""
+"""`%tools --lint`: a report of the parts of tools that may confuse a model, and of their tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

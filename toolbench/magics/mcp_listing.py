@@ -1,7 +1,7 @@
 """The tables of %mcp: servers, tools, resources, prompts, logs."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolbench.llm.lint import cost_of
 from toolbench.magics.table import Listing
@@ -10,6 +10,7 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
     from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.token_bill import TokenBill
 
 _NO_SERVERS = (
     "No server yet. %mcp connect NAME -- COMMAND starts one, "
@@ -18,11 +19,14 @@ _NO_SERVERS = (
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers, each with its state, the reason, and a note on tools that cannot be called."""
+    """List servers: state, what the tools cost a model, the reason of a failure, disabled tools."""
     return Listing(
-        ("server", "status", "protocol", "tools", "note"),
+        ("server", "status", "protocol", "tools", "tokens", "note"),
         [
-            (s.name, s.status, s.protocol_version or "", len(s.tools), _note(s))
+            (
+                *(s.name, s.status, s.protocol_version or "", len(s.tools)),
+                *(token_bill(s).total.number if s.tools else "", _note(s)),
+            )
             for s in sessions
         ],
         _NO_SERVERS,
@@ -30,21 +34,25 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
 
 
 def tools(session: "MCPServerSession") -> Listing:
-    """List the tools of a server, then those that cannot be called, each with its reason."""
+    """List the tools of a server and their cost, then those that cannot be called, with the reason."""
+    bill = token_bill(session)
     disabled = [
         f"Cannot be called: {tool.name!r}: {tool.reason}"
         for tool in session.tools.disabled
     ]
     return Listing(
-        (f"tool of {session.name}", "what it does"),
-        [(t.name, _first_line(t.description)) for t in session.tools],
+        (f"tool of {session.name}", "tokens", "what it does"),
+        [
+            (t.name, bill.tools[t.remote_name].number, _first_line(t.description))
+            for t in session.tools
+        ],
         _nothing(session, "tools"),
         notes=[*disabled, *([] if session.error else session.problems)],
     )
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Count the tools of a server, those of undeclared effect, and their cost in tokens."""
+    """Return a summary: the number of tools, of tools with undeclared effect, and of their tokens."""
     offered = list(session.tools)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
     parts = [counted(len(offered), "tool")]
@@ -117,6 +125,34 @@ LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
     "traffic": ("the messages that went back and forth", _lines("traffic")),
 }
 """The sub-commands that show one server: the help text and the function of each."""
+
+
+def add_parsers(commands: Any) -> None:
+    """Add the sub-commands of `LOOKS`, and `read`, to *commands*, what `add_subparsers` returned."""
+    read = commands.add_parser("read", help="read a resource, listed or linked to")
+    read.add_argument("name")
+    read.add_argument("uri")
+    for name, (about, _) in LOOKS.items():
+        parser = commands.add_parser(name, help=about)
+        parser.add_argument("name")
+        if name == "log":
+            parser.add_argument(
+                "--level", metavar="LEVEL", help="ask for it from here on"
+            )
+
+
+def look(options: Any, session: "MCPServerSession") -> Listing:
+    """Return what the sub-command in *options* shows of *session*."""
+    if level := getattr(options, "level", None):
+        session.log.set_level(level)
+    return LOOKS[options.command][1](session)
+
+
+def token_bill(session: "MCPServerSession") -> "TokenBill":
+    """Return what the tools of a server cost a model."""
+    from toolbench.mcp.token_bill import TokenBill  # noqa: PLC0415 - once one is connected
+
+    return TokenBill.of(session.tools)
 
 
 def _note(session: "MCPServerSession") -> str:

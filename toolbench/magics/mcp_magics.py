@@ -1,4 +1,4 @@
-"""%mcp: connect servers, look at them, disconnect."""
+"""%mcp: connect, list, inspect and disconnect servers."""
 
 import re
 import shlex
@@ -19,7 +19,12 @@ from toolbench.errors import ToolNotFoundError
 from toolbench.magics import mcp_listing
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.catalog import Catalog
-from toolbench.magics.commands import over_time
+from toolbench.magics.commands import (
+    connect_options,
+    logout_command,
+    over_time,
+    task_commands,
+)
 from toolbench.magics.commands.serving_command import ServingCommand
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
@@ -34,7 +39,10 @@ if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
 MODES = ("auto", "legacy")
-CONNECT_OPTIONS = ("--config", "--only", "--mode", "--env", "--record", "--replay")
+CONNECT_OPTIONS = (
+    *("--config", "--only", "--mode", "--env", "--record", "--replay"),
+    *connect_options.OPTIONS,
+)
 _IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
@@ -61,30 +69,9 @@ def _parser() -> LineParser:
     connect = commands.add_parser(
         "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
     )
-    connect.add_argument("name", nargs="?")
-    connect.add_argument(
-        "target", nargs="?", help="a URL, an object of the notebook, or module:name"
-    )
-    connect.add_argument("--config", metavar="FILE", help="a file with mcpServers")
-    connect.add_argument(
-        "--only", default="", help="names from the file, with commas between them"
-    )
-    connect.add_argument("--mode", choices=MODES, help="which protocol")
-    connect.add_argument(
-        "--env",
-        action="append",
-        metavar="NAME[=VALUE]",
-        help="an environment variable for the command; without a value: its value here",
-    )
-    connect.add_argument(
-        "--record", metavar="FILE", help="write all messages to a file"
-    )
-    connect.add_argument(
-        "--replay", metavar="FILE", help="answer from a recording; nothing is started"
-    )
+    connect_options.add_options(connect, MODES)
     commands.add_parser("list", help="the servers")
-    for name, (about, _) in LOOKS.items():
-        commands.add_parser(name, help=about).add_argument("name")
+    mcp_listing.add_parsers(commands)
     reconnect = commands.add_parser("reconnect", help="start a server again")
     reconnect.add_argument("name")
     reconnect.add_argument("--mode", choices=MODES)
@@ -99,6 +86,8 @@ def _parser() -> LineParser:
     save.add_argument("file", nargs="?", default="mcp.json")
     save.add_argument("--yes", action="store_true", help="overwrite the file")
     over_time.add_parsers(commands)
+    task_commands.add_parsers(commands)
+    logout_command.add_parsers(commands)
     serve = commands.add_parser("serve", help="tools of this notebook, to agents")
     serve.add_argument(
         "names",
@@ -113,9 +102,14 @@ def _parser() -> LineParser:
     return parser
 
 
+_OF_A_SERVER = {
+    **over_time.COMMANDS,
+    **task_commands.COMMANDS,
+    **logout_command.COMMANDS,
+}
 COMMANDS = (
     *("explore", "connect", "list", *LOOKS),
-    *("reconnect", "disconnect", "review", "save", *over_time.COMMANDS, "serve"),
+    *("read", "reconnect", "disconnect", "review", "save", *_OF_A_SERVER, "serve"),
     "discover",
 )
 MCP = _parser()
@@ -128,7 +122,7 @@ class MCPMagics(Magics):
     def __init__(
         self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog
     ) -> None:
-        """Work on the servers of *client()*, and serve tools of *catalog*."""
+        """Manage the servers of *client()*, and serve tools of *catalog*."""
         super().__init__(shell)
         self._serve = ServingCommand(catalog)
         self._names: dict[str, Any] = shell.user_ns
@@ -154,19 +148,19 @@ class MCPMagics(Magics):
         self._warm()
         if parsed_line.command == "connect":
             view = self._connect(parsed_line, command or [])
-        elif parsed_line.command in over_time.COMMANDS:
+        elif parsed_line.command in _OF_A_SERVER:
             if model := getattr(parsed_line, "model", None):
                 parsed_line.model = self._names.get(model, model)
-            view = over_time.COMMANDS[parsed_line.command](parsed_line, self._server)
+            view = _OF_A_SERVER[parsed_line.command](parsed_line, self._server)
         elif parsed_line.command in LOOKS:
-            view = LOOKS[parsed_line.command][1](self._server(parsed_line.name))
+            view = mcp_listing.look(parsed_line, self._server(parsed_line.name))
         else:
             view = getattr(self, f"_{parsed_line.command or 'explore'}")(parsed_line)
         refresh_explorers()
         return view
 
     def _warm(self) -> None:
-        """Load FastMCP in a thread, at the first command: the person can go on typing."""
+        """Load FastMCP in a thread at the first command, so that the person can go on typing."""
         if self._warming is None:
             from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
 
@@ -217,6 +211,8 @@ class MCPMagics(Magics):
                 mode=options.mode,
                 record=options.record,
                 replay=options.replay,
+                timeout=options.timeout,
+                roots=connect_options.roots_of(options),
             )
         return self._listing(session)
 
@@ -232,6 +228,9 @@ class MCPMagics(Magics):
 
     def _list(self, options: Any) -> Listing:
         return mcp_listing.servers(self._client().servers.values())
+
+    def _read(self, options: Any) -> Any:
+        return self._server(options.name).read_resource(options.uri)
 
     def _reconnect(self, options: Any) -> Listing:
         session = self._server(options.name)
@@ -280,10 +279,10 @@ def apart(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _check_target(words: list[str], names: dict[str, Any]) -> None:
-    """Check that FOO in `connect NAME FOO` is a URL or an object to connect to.
+    """Check that the word after NAME in `connect NAME WORD` is a URL or an object to connect to.
 
     Raises:
-        UsageError: If it is neither; for a command, the message shows how to write it.
+        UsageError: If the word is neither; if it may be a command, the message shows the right form.
     """
     if words[:1] != ["connect"] or any(word.startswith("-") for word in words[1:3]):
         return
@@ -321,9 +320,11 @@ def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
             name: value if equals else f"${{env:{name}}}"
             for name, equals, value in variables
         }
-        return {"command": _own_program(command[0]), "args": command[1:], "env": env}
+        entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
+        return connect_options.entry_with(entry, options, names)
     if options.target and not command:
-        return names.get(_bare(options.target), options.target)
+        entry = names.get(_bare(options.target), options.target)
+        return connect_options.entry_with(entry, options, names)
     msg = (
         f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
     )

@@ -1,9 +1,10 @@
-"""Check that the options of a line go together; an option without effect is an error."""
+"""Check that the options of a line fit together; an option without effect is an error."""
 
 from argparse import Namespace
 
 from IPython.core.error import UsageError
 
+from toolbench.magics.commands import connect_options
 from toolbench.magics.parsers import variable
 
 
@@ -118,6 +119,7 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
         "--record": options.record,
         "--config": options.config,
         "--env": options.env,
+        **dict.fromkeys(connect_options.given(options), True),
         options.target: options.target,
         "--": command is not None,
     }
@@ -131,7 +133,7 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
 
 
 def check_mcp(options: Namespace, command: list[str] | None) -> None:
-    """Check the line of `%mcp`; *command* is what stands behind ` -- `.
+    """Check the line of `%mcp`; *command* has the words after ` -- `.
 
     Raises:
         UsageError: If an option would have no effect.
@@ -149,6 +151,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.config:
         one = {"name": options.name, "--mode": options.mode, "--env": options.env}
         ignored = [name for name, value in one.items() if value]
+        ignored += connect_options.given(options)
         ignored += ["--"] if command is not None else []
         if ignored:
             msg = (
@@ -160,6 +163,7 @@ def check_mcp(options: Namespace, command: list[str] | None) -> None:
     if options.only:
         msg = "--only selects servers of a file: add --config FILE."
         raise UsageError(msg)
+    connect_options.check(options, command)
     if options.env and options.target:
         msg = "--env is for a server that a command starts, not for a URL or an object."
         raise UsageError(msg)

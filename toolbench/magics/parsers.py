@@ -1,4 +1,4 @@
-"""argparse for magics: a mistake is an error of one line; the kernel goes on."""
+"""argparse for magics: a mistake raises an error of one line and does not end the kernel."""
 
 import argparse
 import keyword
@@ -15,7 +15,7 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
 
 
 class _Option(argparse.Action):
-    """An option with a value. Given twice it is an error: argparse would drop the first."""
+    """An option with a value; twice the same option is an error, as argparse would drop the first."""
 
     def __call__(
         self,
@@ -42,7 +42,7 @@ class _Option(argparse.Action):
 class LineParser(argparse.ArgumentParser):
     """A parser for the line of a magic; it raises a UsageError.
 
-    Its `prog` has no percent sign: argparse formats with those.
+    Its `prog` has no percent sign, as argparse uses this sign for formats.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class LineParser(argparse.ArgumentParser):
         raise UsageError(msg)
 
     def print_help(self, file: Any = None) -> NoReturn:
-        """Stop parsing and raise the help: the line has `--help`."""
+        """Stop parsing and raise the help text, as the line has `--help`."""
         raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:

@@ -24,7 +24,7 @@ class Listing:
         *,
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, or the sentence *empty* if there are no rows; *notes* stand below."""
+        """Show *rows*, or the sentence *empty* if there are no rows; show *notes* below."""
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self._empty = empty

@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 
 class WrittenFiles:
-    """The files that magics wrote in this session: a cell that runs again may overwrite its own."""
+    """The files that magics wrote in this session; a cell that runs again may overwrite its own file."""
 
     def __init__(self) -> None:
         """Start without files."""

@@ -10,6 +10,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.change import Change
 from toolbench.mcp.snapshots.recorded_calls import check_calls
 from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.threads import daemon_thread, have_threads
 
 __all__ = [
     "Change",
@@ -28,8 +29,9 @@ __all__ = [
 
 def warm() -> Thread:
     """Load FastMCP in a background thread, as it takes seconds; return the thread."""
-    thread = Thread(target=_load, name="toolbench-warm", daemon=True)
-    thread.start()
+    thread = daemon_thread(_load, name="toolbench-warm")
+    if have_threads():  # else no server can be connected
+        thread.start()
     return thread
 
 

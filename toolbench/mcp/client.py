@@ -25,6 +25,7 @@ from toolbench.mcp.recording.replayed import (
 )
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
+from toolbench.threads import NO_THREADS, have_threads
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
 """Takes the new tools of a server."""
@@ -137,6 +138,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         mode: str | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
+        timeout: float | None = None,
+        roots: Sequence[str] = (),
     ) -> MCPServerSession:
         """Connect the server *name*; it replaces a session of the same name.
 
@@ -147,6 +150,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
                 environment this file is replayed instead.
             replay: A recording that gives the answers: *entry* is ignored, nothing is started.
+            timeout: Seconds for connecting, in the place of the client's.
+            roots: File URLs that the server may ask for, in the place of the client's.
 
         Raises:
             ServerError: If it cannot be reached. The failed session stays in `servers`.
@@ -154,7 +159,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
             entry, record = replay_entry(Recording.read(replay), name), None
-        session = self._session(name, entry, mode, record)
+        session = self._session(name, entry, mode, record, timeout, roots)
         portal.call(self._replace, {name: session})
         if (error := session.connection.error) is not None:
             raise ServerError(error)
@@ -214,7 +219,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     def sync_close(self) -> None:
         """Disconnect every server. A second call does nothing."""
-        portal.call(_all_closed, list(self.servers.values()))
+        if have_threads():  # else none was connected
+            portal.call(_all_closed, list(self.servers.values()))
 
     def __enter__(self) -> Self:
         return self
@@ -228,8 +234,20 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self.sync_close()
 
     def _session(
-        self, name: str, entry: Any, mode: str | None, record: str | Path | None
+        self,
+        name: str,
+        entry: Any,
+        mode: str | None,
+        record: str | Path | None,
+        timeout: float | None = None,
+        roots: Sequence[str] = (),
     ) -> MCPServerSession:
+        if not have_threads():
+            msg = (
+                f"MCP servers cannot be connected: {NO_THREADS}. Start the notebook in "
+                "JupyterLab on a computer or on Binder."
+            )
+            raise ServerError(msg)
         before = self.servers.get(name)
         entry = read_entry(entry)
         same = before is not None and before.entry == entry
@@ -239,10 +257,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         session = MCPServerSession(
             name,
             entry,
-            timeout=self.timeout,
+            timeout=timeout or self.timeout,
             mode=mode or remembered,
             answerer=self.answerer or recorded_answerer(entry),
-            roots=self.roots,
+            roots=roots or self.roots,
             approvals=self.approvals,
             recorder=None if record is None else open_recorders.enter(record),
         )

@@ -1,6 +1,7 @@
 """The definition and the action of a tool of an MCP server."""
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -24,6 +25,7 @@ from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import hide
+from toolbench.redaction.detection.secret_samples import without_secret_samples
 
 
 class MCPToolAction(Action):
@@ -71,6 +73,10 @@ class MCPToolAction(Action):
         return text
 
 
+_READ_PARTS = frozenset(
+    {"title", "description", "outputSchema", "annotations", "_meta", "icons"}
+)
+"""The parts of an entry that are checked when it is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
 """What a copy may have of its own, and still be the tool that its server lists."""
 
@@ -230,7 +236,17 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as MCP's `tools/list` describes it, JSON-ready."""
+        """Return the tool as its server's `tools/list` describes it, word for word, JSON-ready.
+
+        Not with it: defaults and examples of arguments that hold a secret, and parts that the
+        server got wrong (see `notes`).
+
+        Args:
+            input_schema: Takes the place of the schema of the arguments.
+            output_schema: Takes the place of the schema of the result.
+        """
+        if input_schema is None and "inputSchema" in self.entry:
+            input_schema = without_secret_samples(self.entry["inputSchema"])
         exported = super().to_mcp_tool(
             input_schema, output_schema or self.output_schema
         )
@@ -238,4 +254,16 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             exported.pop("outputSchema", None)  # that of our observation is no promise
         if self.icons:
             exported["icons"] = [dict(icon) for icon in self.icons]
-        return exported
+        if not self.entry:
+            return exported
+        if self.notes:  # a part of the entry is wrong
+            others = self.entry.keys() - _READ_PARTS
+            return {**{key: deepcopy(self.entry[key]) for key in others}, **exported}
+        own = {"name", "inputSchema"} | (
+            set() if output_schema is None else {"outputSchema"}
+        )
+        return {
+            **deepcopy(dict(self.entry)),
+            **{key: exported[key] for key in own},
+            **{key: exported[key] for key in ("_meta",) if key in exported},
+        }

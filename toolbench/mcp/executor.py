@@ -14,7 +14,10 @@ from toolbench.core.state import secrets_of
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
 from toolbench.mcp.connection.blocking_wait import BlockingWait
-from toolbench.mcp.connection.failure_messages import CallFailedError
+from toolbench.mcp.connection.failure_messages import (
+    CallFailedError,
+    CallStoppedError,
+)
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.elicitation import (
     Answerer,
@@ -47,6 +50,8 @@ class Caller(Protocol):
     """How the server describes itself: `name`, `version`, `title`."""
     answerer: Answerer | None
     """Answers the server's questions outside of `answering`."""
+    notices: list[str]
+    """What the next result has to tell the person; whoever tells it takes it away."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
@@ -208,12 +213,18 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             result = await self._caller.call_tool(
                 self._tool, arguments, on_progress=on_progress, answerer=answerer
             )
+        except CallStoppedError as error:
+            return stopped_observation(self._tool, str(error))
         except CallFailedError as error:
             if isinstance(run, Run):
                 run.error_kind = error_kind(error)
             observation = failed_observation(self._tool, str(error), error.asides)
         else:
             observation = tool_observation(self._tool, result, self._promise)
+        if notices := self._caller.notices[:]:
+            del self._caller.notices[: len(notices)]
+            warnings = [*notices, *observation.warnings]
+            observation = observation.model_copy(update={"warnings": warnings})
         modern = observation.is_error and self._caller.era == "modern"
         return with_way_back(observation, self._caller.name) if modern else observation
 

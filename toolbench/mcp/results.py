@@ -57,6 +57,12 @@ class MCPObservation(Observation):
         return self.structured if isinstance(self.structured, dict) else None
 
     @property
+    def text(self) -> str:
+        """The text blocks of the content, each on lines of its own."""
+        texts = [item.text for item in self.content if isinstance(item, TextContent)]
+        return "\n".join(texts)
+
+    @property
     def to_llm_content(self) -> Sequence[Content]:
         """The content for the model, without blocks annotated for the user only."""
         content = self._content_for("assistant")
@@ -84,8 +90,9 @@ class MCPObservation(Observation):
     def data(self) -> Any:
         """The answer as Python objects.
 
-        This is the structured content without its `{"result": ...}` wrapper. If there is none,
-        it is the JSON value of the only text block, or the text itself.
+        This is the structured content without its `{"result": ...}` wrapper, in which a text
+        that is a JSON object or list is read. If there is none, it is the JSON value of the only
+        text block, or the text itself.
         """
         if self.structured is not None:
             return _unwrapped(self.structured)
@@ -96,6 +103,16 @@ class MCPObservation(Observation):
             return loads(texts[0])
         except (ValueError, RecursionError):
             return texts[0]
+
+    @property
+    def links(self) -> list[str]:
+        """The URIs of the resources that the answer links to, for `session.read_resource(uri)`."""
+        uris = [
+            block.get("uri")
+            for block in self.blocks
+            if block.get("type") == "resource_link"
+        ]
+        return [uri for uri in uris if isinstance(uri, str)]
 
     @property
     def df(self) -> Any:
@@ -347,9 +364,15 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 
 def _unwrapped(structured: Any) -> Any:
     """Return the value in `{"result": 3}`, in which FastMCP wraps values that are not objects."""
-    if isinstance(structured, dict) and structured.keys() == {"result"}:
-        return structured["result"]
-    return structured
+    if not isinstance(structured, dict) or structured.keys() != {"result"}:
+        return structured
+    value = structured["result"]
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _json(value: Any) -> str:

@@ -16,7 +16,7 @@ from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.executor import MCPToolExecutor
-from toolbench.mcp.features.argument_completion import complete
+from toolbench.mcp.features.argument_completion import Completions, complete
 from toolbench.mcp.features.prompt_list import PromptList
 from toolbench.mcp.features.resource_list import ResourceList
 from toolbench.mcp.features.resources import (
@@ -33,6 +33,10 @@ from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.mcp.recording.session_recording import cannot_record, start, stop
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.snapshots.snapshot import Snapshot
+from toolbench.mcp.tasks.kept_tasks import KeptTasks
+from toolbench.mcp.tasks.task_list import TaskList
+from toolbench.mcp.tasks.task_state import wants_task
+from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor
@@ -91,8 +95,9 @@ class MCPServerSession:
             greet=self._greet,
         )
         """The connection to the server, with its status, mode and process."""
+        self.notices = self.connection.notices
+        """What the next result of a call has to tell the person, once."""
         self._subscriptions = Subscriptions(self.connection, timeout)
-
         self.tools = ToolList(self)
         """The tools: a sequence; `disabled` has those that cannot be called."""
         if recorder is not None:
@@ -101,6 +106,9 @@ class MCPServerSession:
         """The resources: a sequence, with methods to read and to subscribe."""
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get one."""
+        store = KeptTasks(server_key(entry))
+        self.tasks = TaskList(self, self.connection, timeout, store)
+        """The tasks: a sequence; each can be looked at, waited for and cancelled."""
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
         """Compares the server with what was approved; None if no approval is required."""
@@ -253,7 +261,7 @@ class MCPServerSession:
         portal.call(self._refresh)
 
     async def _refresh(self) -> None:
-        await self._list(await self.connection.live())
+        await self.connection.twice(self._list)
 
     async def _list(self, connection: Connection) -> None:
         self.resources.forget()
@@ -282,7 +290,7 @@ class MCPServerSession:
     async def _follow(self) -> None:
         """List the tools again, if the session is still connected."""
         if self.is_connected:
-            await self._list_tools(self.connection.current)
+            await self.connection.once(self._list_tools)
 
     def snapshot(self) -> Snapshot:
         """Return all that the server offers as a snapshot, to keep or compare."""
@@ -345,24 +353,17 @@ class MCPServerSession:
             answerer=answerer,
         )
 
-        def send(session: Any, responses: Any, state: str | None) -> Any:
-            return session.call_tool(
-                name,
-                arguments,
-                meta={"progressToken": call.token},
-                input_responses=responses,
-                request_state=state,
-                allow_input_required=True,
-            )
-
+        as_task = wants_task(self.tools.described(name), self.capabilities)
+        send = tool_request(name, arguments, call, as_task=as_task)
         try:
-            return await self.connection.ask(send, call)
+            raw = await self.connection.ask(send, call)
         except Exception as error:  # of the SDK, the server or the network
             failed = call_failed(error, call, self._inbox)
             if (recorder := self._inbox.recorder) is not None:
                 failure = str(failed), tuple(failed.asides)
                 recorder.failed(call.token, *failure, self._inbox.redactor)
             raise failed from error
+        return await self.tasks.finished(raw, call)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
         """Hide *secrets* in all that the session keeps; return the redactor of all its secrets."""
@@ -384,7 +385,7 @@ class MCPServerSession:
         value: str = "",
         /,
         **others: str,
-    ) -> list[str]:
+    ) -> Completions:
         """Return the server's completions of *value*, the beginning of an argument.
 
         Args:
@@ -393,7 +394,7 @@ class MCPServerSession:
             value: The text typed so far.
             **others: The values of the other arguments.
 
-        The list is empty if the server has no completions or does not support them.
+        Its `has_more` and `total` tell of others; it is empty if the server has none to offer.
         """
-        parameters = (self.connection, self._seconds, target, argument, value, others)
-        return portal.call(complete, *parameters)
+        place = self.connection, self._seconds
+        return portal.call(complete, *place, target, argument, value, others)

@@ -1,7 +1,8 @@
 """A server of the older protocol that says what a JSON file says: `scripted.py FILE`.
 
 The file is read anew for each request. It holds lists of what to write, by method: an object is an
-answer without its id, a text is written as it is. `$NAME` stands for an environment variable,
+answer without its id, a text is written as it is, `{"exit": 3, "stderr": "why", "once": FILE}` ends
+the server, with a FILE only until that is there, which it makes. `$NAME` stands for an environment variable,
 `$ID` and `$PROGRESS_TOKEN` for what the request has of that.
 """
 
@@ -19,6 +20,13 @@ for line in sys.stdin:
         os.environ["PROGRESS_TOKEN"] = str(meta.get("progressToken"))
         script = json.loads(os.path.expandvars(Path(sys.argv[1]).read_text()))
         for said in script.get(request["method"], UNKNOWN):
+            if isinstance(said, dict) and "exit" in said:
+                if "once" in said:
+                    if Path(said["once"]).exists():
+                        continue
+                    Path(said["once"]).touch()
+                print(said["stderr"], file=sys.stderr, flush=True)
+                sys.exit(said["exit"])
             answer = {"jsonrpc": "2.0", "id": request["id"]}
             print(
                 said if isinstance(said, str) else json.dumps(answer | said), flush=True

@@ -90,7 +90,7 @@ def test_they_read_and_write_as_recorded(path):
         assert [item.uri for item in session.resources] == ["x://a"]
         assert [t.uri_template for t in session.resources.templates] == ["x://{n}"]
         assert [prompt.name for prompt in session.prompts] == ["greet"]
-        assert session.read_resource("x://7").text == "onetwo"
+        assert session.read_resource("x://7").text == "one\ntwo"
         assert session.get_prompt("greet", who="Ada").text == "Hello Ada"
         with pytest.raises(ServerError, match="nearest recorded one differs in uri"):
             session.read_resource("x://8")

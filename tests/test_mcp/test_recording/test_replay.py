@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import pytest
 from cut_off import cut_off
@@ -249,14 +250,22 @@ class TestMisbehaving:
         """Whatever a server does while it is connected to, the replay does."""
         assert replayed(path, misbehaving(mode)) == "equal"
 
-    def test_what_is_too_deep_to_be_searched_is_told(self, path):
-        """A list that nobody can look into for secrets is not recorded; the replay says that."""
+    def test_a_list_too_deep_to_be_searched_is_reported(self, path):
+        """A list too deep to be searched for secrets is not recorded; the replay reports it.
+
+        How deep the interpreter can search differs: Python 3.12 reaches its end, 3.11 does not.
+        """
         config = {"mcpServers": {"m": misbehaving("deep-schema")}}
         with create_mcp_tools(config, record=path) as client:
+            names = [tool.name for tool in client.servers["m"].tools]
             assert client.servers["m"].call("ping").text == "pong"
         with create_mcp_tools(replay=path, timeout=600) as client:
             session = client.servers["m"]
-            assert "nested too deeply to be recorded" in session.error
+            if sys.version_info >= (3, 12):
+                assert session.error is None
+                assert [tool.name for tool in session.tools] == names
+            else:
+                assert "nested too deeply to be recorded" in session.error
             assert session.call("ping").text == "pong"
 
     @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Read `key=value` words: a value is read as JSON if it can be, but as text if *accepted* takes text.
+    """Read `key=value` words: a value is text if *accepted* takes text, else JSON if it is valid JSON.
 
     Raises:
         UsageError: If a word has no `=`, or an argument is given twice.
@@ -80,7 +80,7 @@ def from_text(
 
 
 def looks_like_json(text: str) -> bool:
-    """Tell whether a body whose form is not named is JSON or the beginning of it."""
+    """Tell whether a body of unknown form is JSON, or the beginning of JSON."""
     return text.lstrip()[:1] == "{"
 
 
@@ -96,7 +96,7 @@ def _json(text: str) -> Any:
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
     """Run *text*; return the dict on its last line, else the variables it assigns.
 
-    Names that it imports, defines or begins with `_` are not arguments.
+    Imported names, functions, classes, and names that begin with `_` are not arguments.
     """
     scope = dict(namespace)
     try:

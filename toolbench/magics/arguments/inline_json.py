@@ -1,4 +1,4 @@
-"""Find JSON in the line of a magic, whose other words are quoted as in a shell."""
+"""Find JSON in the line of a magic; the other words are quoted as in a shell."""
 
 import re
 import shlex

@@ -19,8 +19,8 @@ _MOST = 1_000_000  # values of one range
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
 
-    A range includes both ends. Items of a list are read as JSON if they can be, but as text if
-    *node* takes text.
+    A range includes both ends. An item of a list is text if *node* takes text, else JSON if it is
+    valid JSON.
 
     Raises:
         UsageError: If a word has no `=`, repeats an argument, or is an endless range.

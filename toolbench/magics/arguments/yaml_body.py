@@ -67,7 +67,7 @@ def read_yaml(text: str, schema: Any) -> Any:
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Turn every name, and each plain scalar where *schema_node* takes text, into text."""
+    """Turn every key into text, and each plain scalar for which *schema_node* takes text."""
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
         node, schema_node = todo.pop()

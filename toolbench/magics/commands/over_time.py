@@ -1,4 +1,4 @@
-"""%mcp snapshot, diff, approve, record: keep and compare what a server offers."""
+"""%mcp snapshot, diff, approve, record: keep and compare the offers of a server."""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -156,7 +156,7 @@ def _findings(snapshot: "Snapshot") -> list[str]:
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> list[str]:
-    """Return sentences on how a model answers *cases* with both sides; no tool is called."""
+    """Return sentences about a model's answers to *cases* with both offers; no tool is called."""
     from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
     from toolbench.llm.models import as_model  # noqa: PLC0415 - the same
 
@@ -173,7 +173,7 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> lis
 
 
 def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
-    """Return the tools of a side, for reading only: they call no server."""
+    """Return the tools of *snapshot* for reading only: they cannot call a server."""
     from toolbench.mcp.definition import MCPToolDefinition  # noqa: PLC0415 - heavy
     from toolbench.mcp.results import MCPToolObservation  # noqa: PLC0415 - the same
 

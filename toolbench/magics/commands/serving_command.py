@@ -18,12 +18,12 @@ class ServingCommand:
     """The server of `%mcp serve`; a notebook has one, and a new one replaces it."""
 
     def __init__(self, catalog: Catalog) -> None:
-        """Serve tools that *catalog* finds."""
+        """Serve the tools in *catalog*."""
         self._catalog = catalog
         self._served: Served | None = None
 
     def __call__(self, options: Any) -> "Served | None":
-        """Start or stop serving, as the line asks; return the new server.
+        """Start or stop serving, as the options say; return the new server.
 
         Raises:
             UsageError: If there is nothing to serve, or to stop.

@@ -1,4 +1,4 @@
-"""Find which name or value of a call the cursor is at."""
+"""Find the name or value of a call at which the cursor is."""
 
 import re
 from dataclasses import dataclass, field

@@ -15,9 +15,11 @@ from toolbench.mcp.connection.failure_messages import (
     BrokenError,
     broken,
     code_of,
+    ending,
     sentence,
 )
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.required_pages import visited
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.library_logs import hide_in_logs_of
 
@@ -66,6 +68,7 @@ class Connection:
         )
         from mcp_types import Implementation  # noqa: PLC0415 - the same
 
+        from toolbench.mcp.tasks.task_messages import TasksExtension  # noqa: PLC0415
         from toolbench.mcp.wire.sdk_session import session_class  # noqa: PLC0415
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 
@@ -84,6 +87,7 @@ class Connection:
             Tapped(self._transport, kind),
             mode=mode,
             client_info=Implementation(name="toolbench", version=__version__),
+            extensions=[TasksExtension()],
         )
         with call.limited():
             await self._client.__aenter__()
@@ -121,6 +125,11 @@ class Connection:
     def pid(self) -> int | None:
         """The process id of the server; None if it is no process."""
         return getattr(self._transport, "pid", None)
+
+    @property
+    def how_it_ended(self) -> str:
+        """How the process ended, in brackets; empty if that is not known."""
+        return "" if self.exit_code is None else f" ({ending(self.exit_code)})"
 
     def broken(self, text: str) -> BrokenError:
         """Return an error with *text*, the exit code and the last lines of stderr."""
@@ -161,7 +170,8 @@ class Connection:
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
         """Send a request and return the result as the server sent it.
 
-        Questions that the server asks first are answered, in up to ten rounds.
+        Questions that the server asks first are answered, in up to ten rounds. If it answers
+        that pages have to be visited first, these are questions too.
 
         Raises:
             CallTimeoutError: If the server took too long; the request was cancelled there.
@@ -171,11 +181,16 @@ class Connection:
             responses: Any = None
             state: str | None = None
             for _ in range(_MOST_ROUNDS + 1):
-                raw, questions = await self._reply(send, responses, state)
+                try:
+                    raw, questions = await self._reply(send, responses, state)
+                except Exception as error:
+                    if not await visited(error, self._inbox):
+                        raise
+                    continue
                 if questions is None:
                     return raw
                 responses, state = (
-                    await self._answers(questions),
+                    await self.answers_to(questions),
                     questions.request_state,
                 )
         msg = f"The server asked {_MOST_ROUNDS} times and still gave no result."
@@ -198,7 +213,7 @@ class Connection:
         input_required = parsed if isinstance(parsed, InputRequiredResult) else None
         return collected[-1], input_required
 
-    async def _answers(self, questions: Any) -> Any:
+    async def answers_to(self, questions: Any) -> Any:
         """Answer the questions of an `InputRequiredResult` one by one."""
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.session import ClientRequestContext  # noqa: PLC0415 - the same

@@ -8,7 +8,12 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import ServerError, ToolbenchError, ended
-from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.authorization.refusals import ABSENT
+from toolbench.mcp.connection.open_calls import (
+    Call,
+    CallTimeoutError,
+    HttpFailure,
+)
 from toolbench.mcp.recording.failure import NOT_RECORDED, recorded_failure
 
 if TYPE_CHECKING:
@@ -18,8 +23,13 @@ CONNECTION_CLOSED = -32000
 METHOD_NOT_FOUND = -32601
 REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
+URL_ELICITATION_REQUIRED = -32042
 
+_ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: who asks is not known or not allowed
 _FIRST = ("initialize", "server/discover")  # methods that every MCP server knows
+
+_AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
+"""How the classes of errors of an authorization begin."""
 
 _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
 
@@ -37,6 +47,10 @@ class CallFailedError(Exception):
         self.asides = asides
         self.status_code: int | None = None
         """The HTTP status that the server answered with, if that is why."""
+
+
+class CallStoppedError(CallFailedError):
+    """The server stopped the call: that is no failure of the tool."""
 
 
 class BrokenError(ServerError):
@@ -97,8 +111,8 @@ def code_of(error: BaseException) -> int | None:
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
     """Return a sentence about *error*, without a full stop."""
     root = root_of(error)
-    if call is not None and call.http_failure is not None:
-        return _http(call)
+    if refused := _refusal(root, call):
+        return refused
     if isinstance(root, CallTimeoutError):
         return str(root)
     if isinstance(root, TimeoutError):
@@ -116,6 +130,16 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
     if str(root) and type(root).__module__.startswith("httpx2"):
         return str(root).rstrip(".")
     return f"{_name(root)}: {root}" if str(root) else _name(root)
+
+
+def _refusal(root: BaseException, call: Call | None) -> str:
+    """Return why the authorization or the HTTP server refused; empty if they did not."""
+    if _name(root).startswith(_AUTHORIZATION):
+        return f"the authorization failed: {str(root).rstrip('.') or _name(root)}"
+    if isinstance(root, ServerError) or call is None or call.http_failure is None:
+        return ""  # ours says already what happened
+    failure = call.http_failure
+    return "" if _says_it_all(failure, root) else _http(failure)
 
 
 def _name(error: BaseException) -> str:
@@ -136,17 +160,24 @@ def _protocol(error: ValidationError) -> str:
     return "the server's answer does not follow the protocol: " + "; ".join(lines)
 
 
-def _http(call: Call) -> str:
-    failure = call.http_failure
-    if failure is None:
-        return ""
+def _says_it_all(failure: HttpFailure, error: BaseException) -> bool:
+    """Tell whether *error* is the server's own answer, so that the HTTP status adds nothing."""
+    return (
+        failure.is_answer
+        and failure.status not in _ABOUT_THE_CLIENT
+        and code_of(error) is not None
+    )
+
+
+def _http(failure: HttpFailure) -> str:
     hints = {
-        401: "The server wants to know who asks: give 'auth' a token, or \"oauth\"",
+        401: ABSENT,
         403: "The server refuses this client: check 'auth' and 'headers'",
         404: "Is the path of the URL right?",
     }
-    hint = hints.get(failure.status, "")
-    if failure.status == 404 and failure.body.lstrip().startswith("{"):
+    hint = failure.hint or hints.get(failure.status, "")
+    is_endpoint = failure.is_answer or failure.body.lstrip().startswith("{")
+    if failure.status == 404 and is_endpoint:
         hint = ""  # the endpoint itself answered
     if failure.status < 400:
         hint = "That is a page for people, not an MCP endpoint: check the URL"
@@ -163,6 +194,12 @@ def _rpc(error: Any, code: int) -> str:
     if code == PARSE_ERROR and (match := _PARSE_REASON.search(str(error))):
         return f"the server's answer could not be read: {match[1]}"
     data = getattr(error, "data", None)
+    if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
+        urls = ", ".join(page["url"] for page in pages)
+        return (
+            f"{error}: the server wants a page visited first, and nobody said that it was: "
+            f"{urls}. Visit it, then call again (MCP error {code})"
+        )
     if code == METHOD_NOT_FOUND and data in _FIRST:
         return (
             f"what answers there is no MCP server: it does not know {data!r}, "
@@ -170,6 +207,17 @@ def _rpc(error: Any, code: int) -> str:
         )
     detail = "" if data is None else f" {str(data)[:500]}"
     return f"{error} (MCP error {code}){detail}"
+
+
+def required_pages(error: BaseException) -> list[dict[str, Any]]:
+    """Return the pages with a URL that the data of *error* names."""
+    data = getattr(error, "data", None)
+    pages = data.get("elicitations") if isinstance(data, dict) else None
+    return [
+        page
+        for page in (pages if isinstance(pages, list) else [])
+        if isinstance(page, dict) and isinstance(page.get("url"), str)
+    ]
 
 
 def broken(
@@ -183,7 +231,7 @@ def broken(
     """Return an error with *text*, the exit code, stray lines of stdout, and stderr."""
     lines = [text]
     if exit_code is not None:
-        lines.append(f"Its process ended with {_exit(exit_code)}.")
+        lines.append(f"Its process ended with {ending(exit_code)}.")
     if unfinished.strip():
         wrote = inbox.redactor.text(unfinished)[:200]
         lines.append(
@@ -199,5 +247,6 @@ def broken(
     return BrokenError(inbox.told("\n".join(lines)), quoted)
 
 
-def _exit(code: int) -> str:
+def ending(code: int) -> str:
+    """Return how a process with the exit code *code* ended, in words."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"

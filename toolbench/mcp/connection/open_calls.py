@@ -18,12 +18,16 @@ class CallTimeoutError(TimeoutError):
 
 @dataclass(frozen=True)
 class HttpFailure:
-    """An HTTP answer that is not an MCP message."""
+    """An HTTP answer with the status of an error, or a page for people."""
 
     status: int
     reason: str
     body: str
-    """The first characters of the body."""
+    """The first characters of the body; of an MCP error its message."""
+    is_answer: bool = False
+    """Whether the body is an MCP error: the server itself answered."""
+    hint: str = ""
+    """What a person can do, if that is known."""
 
     def __str__(self) -> str:
         body = " ".join(self.body.split())
@@ -44,9 +48,14 @@ class Call:
     token: str = ""
     http_failure: HttpFailure | None = None
     round: int = 1
-    _scope: anyio.CancelScope | None = field(default=None, repr=False)
+    task_id: str = ""
+    """The task that the call became, if it did."""
+    _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
-    _left: float = 0.0
+    _paused: list[tuple[anyio.CancelScope, float]] = field(
+        default_factory=list, repr=False
+    )
+    """The time limits that stand still, each with the seconds that were left."""
 
     @contextmanager
     def limited(self) -> Iterator[None]:
@@ -55,30 +64,52 @@ class Call:
         Raises:
             CallTimeoutError: If the time is up.
         """
-        deadline = anyio.current_time() + self.seconds
-        with anyio.CancelScope(deadline=deadline) as self._scope:
+        with self.within(self.seconds):
             token = _current.set(self)
             try:
                 yield
             finally:
                 _current.reset(token)
-        if self._scope.cancelled_caught:
-            msg = f"no answer within {self.seconds:.3g} s"
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Give the `with` block *seconds*, in which waiting for a person does not count.
+
+        Raises:
+            CallTimeoutError: If the time is up.
+        """
+        deadline = anyio.current_time() + seconds
+        with anyio.CancelScope(deadline=deadline) as scope:
+            self._scopes.append(scope)
+            try:
+                yield
+            finally:
+                self._scopes.remove(scope)
+        if scope.cancelled_caught:
+            msg = f"no answer within {seconds:.3g} s"
             raise CallTimeoutError(msg)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a person, and its time limits stand still."""
+        return self._waiting > 0
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
         """Stop the time limit while a question waits for its answer."""
-        scope, self._waiting = self._scope, self._waiting + 1
-        if scope is not None and self._waiting == 1:
-            self._left = scope.deadline - anyio.current_time()
-            scope.deadline = inf
+        self._waiting += 1
+        if self._waiting == 1:
+            now = anyio.current_time()
+            self._paused = [(scope, scope.deadline - now) for scope in self._scopes]
+            for scope in self._scopes:
+                scope.deadline = inf
         try:
             yield
         finally:
             self._waiting -= 1
-            if scope is not None and not self._waiting:
-                scope.deadline = anyio.current_time() + self._left
+            if not self._waiting:
+                for scope, left in self._paused:
+                    scope.deadline = anyio.current_time() + left
 
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
@@ -109,6 +140,28 @@ class OpenCalls:
             yield call
         finally:
             del self._calls[call.token]
+
+    @contextmanager
+    def reopen(self, call: Call) -> Iterator[None]:
+        """Let the token of *call*, which was answered, find it again during the `with`."""
+        self._calls[call.token] = call
+        try:
+            yield
+        finally:
+            self._calls.pop(call.token, None)
+
+    @contextmanager
+    def about_task(self, task_id: object) -> Iterator[None]:
+        """Let `asking` find the call that became the task *task_id* during the `with`."""
+        calls = (c for c in self._calls.values() if task_id and c.task_id == task_id)
+        if (call := next(calls, None)) is None:
+            yield
+            return
+        token = _current.set(call)
+        try:
+            yield
+        finally:
+            _current.reset(token)
 
     def of_token(self, token: object) -> Call | None:
         """Return the call of *token*, or None."""

@@ -4,26 +4,33 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import anyio
 
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
+from toolbench.mcp.authorization.network_advice import download_advice, network_advice
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
     CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
     BrokenError,
     code_of,
     root_of,
     sentence,
 )
-from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import RecordedFailureError
 
 _PAUSE = 0.2  # seconds before the work of `soon`
+
+T = TypeVar("T")
 
 Status = Literal["new", "connecting", "connected", "lost", "failed", "closed"]
 
@@ -61,6 +68,8 @@ class ReconnectingConnection:
         """The mode of the next connection; a mode that worked is kept."""
         self.error: str | None = None
         """Why the server could not be reached, and what to do."""
+        self.notices: list[str] = []
+        """What the next result of a call has to tell the person, once: what a restart lost."""
         self._roots = roots
         self._greet = greet
         self._state: Status = "new"
@@ -69,6 +78,7 @@ class ReconnectingConnection:
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
         self._tried = Connection(entry, inbox, roots=roots)
+        inbox.log.on_level = partial(portal.call, set_log_level, self)
 
     @property
     def status(self) -> Status:
@@ -113,6 +123,7 @@ class ReconnectingConnection:
         async with self._lock:
             if self._later is not None:
                 self._later.cancel()
+            self._state = "closed"  # requests that are cut off do not connect again
             await self._drop()
             self._set("closed")
 
@@ -159,6 +170,8 @@ class ReconnectingConnection:
         try:
             await connection.open(mode, self._call)
             await self._greet(connection)
+            if (level := self.inbox.log_level) is not None:
+                await restore_log_level(connection, level, seconds)
         except BaseException:  # cancelled too: no process is left behind
             with anyio.CancelScope(shield=True):
                 await connection.close()
@@ -191,11 +204,22 @@ class ReconnectingConnection:
             return self.inbox.told(f"Server {name!r}: {error}")
         if isinstance(root := root_of(error), RecordedFailureError):
             return str(root)
-        reason = sentence(error, call=self._call)
+        reason = self._advice(root) or sentence(error, call=self._call)
         if _died(error) and self._tried.exit_code is not None:
             reason = "its process ended before it had answered"
         text = f"Server {name!r} did not connect: {ended(reason)}"
         return str(self._tried.broken(text))
+
+    def _advice(self, root: BaseException) -> str:
+        """Return why the network does not reach the server and what to do; empty if unknown."""
+        entry = self.entry
+        if isinstance(root, CallTimeoutError) and (
+            advice := download_advice(entry.command)
+        ):
+            return f"{root}.{advice}"
+        if not entry.url or self._call.http_failure is not None:
+            return ""
+        return network_advice(entry.url, type(root).__name__, str(root))
 
     # --- asking -------------------------------------------------------------------
 
@@ -213,14 +237,15 @@ class ReconnectingConnection:
         try:
             raw = await connection.ask(send, call)
         except Exception as error:  # a forgotten session can be opened again
-            if _forgotten(call):
+            if _forgotten(call, error):
                 call.http_failure = None
                 if (recorder := self.inbox.recorder) is not None:
                     recorder.forgotten(call.token)
                 await self._reopen(connection)
                 raw = await self.current.ask(send, call)
             elif _died(error):
-                raise self._death(connection) from error
+                what = "request" if call.tool is None else "call"
+                raise self._death(connection, what) from error
             else:
                 raise
         return raw
@@ -256,21 +281,34 @@ class ReconnectingConnection:
         Raises:
             ServerError: If there is no connection, or the server ends again.
         """
-        try:
-            return await self._pages(key, send, seconds)
-        except BrokenError:
-            return await self._pages(key, send, seconds)
+        return await self.twice(lambda over: over.pages(key, send, seconds))
 
-    async def _pages(
-        self, key: str, send: SendPage, seconds: float
-    ) -> tuple[list[Any], str | None]:
+    async def twice(self, look: Callable[[Connection], Awaitable[T]]) -> T:
+        """Return the result of *look*, which changes nothing at the server.
+
+        It is done once more if the server ends during it.
+
+        Raises:
+            ServerError: If there is no connection, or the server ends again.
+        """
+        try:
+            return await self.once(look)
+        except BrokenError:
+            return await self.once(look)
+
+    async def once(self, look: Callable[[Connection], Awaitable[T]]) -> T:
+        """Return the result of *look*, which gets the live connection.
+
+        Raises:
+            ServerError: If there is no connection, or the server ends during it.
+        """
         connection = await self.live()
         try:
-            return await connection.pages(key, send, seconds)
+            return await look(connection)
         except Exception as error:  # the SDK's
             if not _died(error):
                 raise
-            raise self._death(connection) from error
+            raise self._death(connection, "request") from error
 
     async def live(self) -> Connection:
         """Return the connection; open it again if it was lost.
@@ -278,9 +316,7 @@ class ReconnectingConnection:
         Raises:
             ServerError: If it was closed, or connecting fails.
         """
-        if self._state == "closed":
-            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
-            raise ServerError(msg)
+        self._refuse_closed()
         if self.status != "connected":
             await self._reopen(self._connection)
         return self.current
@@ -288,13 +324,39 @@ class ReconnectingConnection:
     async def _reopen(self, broken: Connection | None) -> None:
         """Connect again, unless another task has done so."""
         async with self._lock:
+            self._refuse_closed()  # while this waited for the lock
             if self._connection is broken or self.status != "connected":
                 await self._open(self.mode)
+                if broken is not None:
+                    self.notices[:] = [self._restart(broken)]
 
-    def _death(self, connection: Connection) -> BrokenError:
+    def _refuse_closed(self) -> None:
+        if self._state == "closed":
+            msg = f"Server {self.inbox.server!r} is disconnected: reconnect it first."
+            raise ServerError(msg)
+
+    def _restart(self, broken: Connection) -> str:
+        """Say what was lost with the *broken* connection, in place of which there is a new one."""
+        if self.entry.transport != "stdio":
+            return (
+                "The connection to the server was lost and opened again: "
+                "what the server kept in its session is gone."
+            )
+        return (
+            f"The server's process had ended{broken.how_it_ended} and was started again: "
+            "what it kept in memory is gone."
+        )
+
+    def _death(self, connection: Connection, what: str) -> BrokenError:
+        name = self.inbox.server
+        if connection is not self._connection:  # this side has closed it
+            return BrokenError(
+                f"Server {name!r} was disconnected here during the {what}: how much of it was "
+                f"done is not known. %mcp reconnect {name} or reconnect() connects it again."
+            )
         return connection.broken(
-            f"The connection to server {self.inbox.server!r} broke during the call. "
-            "The next call connects again."
+            f"The connection to server {name!r} broke during the {what}. "
+            f"The next {what} connects again."
         )
 
 
@@ -303,5 +365,9 @@ def _died(error: BaseException) -> bool:
     return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
 
 
-def _forgotten(call: Call) -> bool:
-    return call.http_failure is not None and call.http_failure.status == 404
+def _forgotten(call: Call, error: Exception) -> bool:
+    """Tell whether the server does not know the session; an unknown method has this status too."""
+    failure = call.http_failure
+    if failure is None or failure.status != 404:
+        return False
+    return not (failure.is_answer and code_of(error) == METHOD_NOT_FOUND)

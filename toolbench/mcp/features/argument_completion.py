@@ -1,12 +1,30 @@
 """Ask a server to complete an argument while a person types it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.resources import Prompt, ResourceTemplate
 from toolbench.redaction.detection.secrecy import Secrecy
+
+
+class Completions(list[str]):
+    """The completions that a server sent, the best first. Source: MCP specification, completion."""
+
+    def __init__(
+        self,
+        values: Iterable[str] = (),
+        *,
+        total: int | None = None,
+        more: bool = False,
+    ) -> None:
+        """Keep *values*; *total* is the number that the server knows, *more* says there are more."""
+        super().__init__(values)
+        self.total = total
+        """The number of completions that the server knows; None if it does not say."""
+        self.has_more = more
+        """Whether the server knows more than it sent: type more of the value to get these."""
 
 
 async def complete(
@@ -16,11 +34,11 @@ async def complete(
     argument: str,
     value: str,
     others: Mapping[str, str],
-) -> list[str]:
+) -> Completions:
     """Return the server's completions of *value*; see `MCPServerSession.complete`."""
     connection = await over.live()
     if "completions" not in connection.described().get("capabilities", {}):
-        return []
+        return Completions()
     reference = _reference(target)
     typed = {argument: value, **others}
     over.inbox.keep_secret(Secrecy({}).secrets_in(typed))
@@ -35,10 +53,18 @@ async def complete(
             seconds,
         )
     except ServerError:
-        return []  # completions are optional: no error without them
+        return Completions()  # they are optional: no error without them
     completion = result.get("completion")
-    values = completion.get("values") if isinstance(completion, Mapping) else None
-    return [str(v) for v in values] if isinstance(values, list) else []
+    return _read(completion) if isinstance(completion, Mapping) else Completions()
+
+
+def _read(completion: Mapping[str, Any]) -> Completions:
+    values, total = completion.get("values"), completion.get("total")
+    texts = [str(value) for value in values] if isinstance(values, list) else []
+    if isinstance(total, bool) or not isinstance(total, int) or total < len(texts):
+        total = None
+    more = completion.get("hasMore") is True or (total or 0) > len(texts)
+    return Completions(texts, total=total, more=more)
 
 
 def _reference(target: Prompt | ResourceTemplate | str) -> Any:

@@ -70,6 +70,10 @@ class ToolList(ItemList[MCPToolDefinition]):
         """The descriptions that the server sent of callable tools, by name."""
         return {tool.name: dict(tool.raw) for tool in self._rows}
 
+    def described(self, name: str) -> Mapping[str, Any]:
+        """Return what the server's list says of the tool *name*; empty if it is not there."""
+        return next((tool.raw for tool in self._rows if tool.name == name), {})
+
     async def list_anew(self, connection: Connection, seconds: float) -> None:
         """Request the list over *connection*, within *seconds*.
 

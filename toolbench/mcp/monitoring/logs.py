@@ -55,6 +55,8 @@ class ServerLog:
         """Keep the last *entries*; call *on_change* after each new entry."""
         self.redactor = NO_SECRETS
         """Knows the secrets, which may be spread over several messages."""
+        self.on_level: Callable[[str], object] = lambda level: None
+        """Called to ask the server for messages from a level on."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)
         self._succession = Succession()
         self._lock = Lock()
@@ -68,6 +70,18 @@ class ServerLog:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def set_level(self, level: str) -> None:
+        """Ask the server for messages from *level* on: `debug`, `info`, ... `emergency`.
+
+        Before that a server of the newer protocol should send no log; one of the older protocol
+        sends what it likes.
+
+        Raises:
+            ToolbenchError: If *level* is none of MCP's.
+            ServerError: If the server has no log, refuses, or cannot be reached.
+        """
+        self.on_level(level)
 
     def at_least(self, level: str) -> list[LogEntry]:
         """Return the messages of *level* or worse; an unknown level counts as `info`."""

@@ -57,6 +57,8 @@ class Inbox:
         self._call_secrets: deque[frozenset[str]] = deque(maxlen=_KEPT_CALLS)
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
+        self.log_level: str | None = None
+        """The level from which the server was asked for its log; None before that."""
         self.stderr = StderrTail(on_change=lambda: self.changes.note("stderr"))
         self.traffic = Traffic()
         self.calls = OpenCalls()
@@ -65,6 +67,8 @@ class Inbox:
         self.noise_count = 0
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
+        self.authorization_url = ""
+        """The page on which a person is to authorize now; empty if there is none."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)

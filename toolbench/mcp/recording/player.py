@@ -94,11 +94,12 @@ class _Connection:
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._streams: list[Any] = []  # the ids of requests that are held open
+        self._tokens: dict[str, Any] = {}  # of calls: the recorded one, and the one now
 
     async def serve(self) -> None:
         async with anyio.create_task_group() as tasks:
             for event in self._player.take_before():
-                await self._happen(event, {}, Exchange({}))
+                await self._happen(event)
             async for message in self._end:
                 match message:
                     case {"method": "notifications/cancelled"}:
@@ -129,15 +130,19 @@ class _Connection:
             return
         if exchange.is_held_open:
             self._streams.append(message["id"])
+        if exchange.is_call:
+            self._tokens[str(exchange.token)] = (params.get("_meta") or {}).get(
+                "progressToken"
+            )
         for event in exchange.events:
-            problem = await self._happen(event, message, exchange)
+            problem = await self._happen(event)
             if problem is not None:
                 error = {"code": NOT_RECORDED, "message": problem}
                 self._end.send(_reply(message, {"error": error}))
                 return
         await self._end_of(exchange, message)
         for event in exchange.later:
-            await self._happen(event, message, exchange)
+            await self._happen(event)
 
     async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
         """End *exchange* as recorded: by an answer, a failure, a closed connection, or not at all."""
@@ -173,9 +178,7 @@ class _Connection:
 
     # --- what the server did without being asked ------------------------------------
 
-    async def _happen(
-        self, event: Event, message: Mapping[str, Any], exchange: Exchange
-    ) -> str | None:
+    async def _happen(self, event: Event) -> str | None:
         """Repeat *event*; return the problem if our answer differs from the recorded one."""
         match event.kind:
             case "stderr":
@@ -183,21 +186,18 @@ class _Connection:
             case "noise":
                 self._listener.noise(str(without_numbers(event.message)))
             case "notification":
-                self._tell(event, message, exchange)
+                self._tell(event)
             case "request":
                 return await self._ask(event)
         return None
 
-    def _tell(
-        self, event: Event, message: Mapping[str, Any], exchange: Exchange
-    ) -> None:
+    def _tell(self, event: Event) -> None:
         notification = without_numbers(event.message)
         params = notification.get("params")
         if isinstance(params, dict) and "progressToken" in params:
-            meta = (message.get("params") or {}).get("_meta") or {}
-            if params["progressToken"] != exchange.token:
-                return  # its call is over
-            token = meta.get("progressToken")
+            token = self._tokens.get(str(params["progressToken"]))
+            if token is None:
+                return  # its call was not replayed
             notification = {
                 **notification,
                 "params": {**params, "progressToken": token},

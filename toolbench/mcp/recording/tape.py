@@ -78,11 +78,10 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the answer asks us a question."""
-        result = (self.response or {}).get("result")
-        return isinstance(result, Mapping) and (
-            result.get("resultType") == "input_required"
-        )
+        """Whether the answer asks us a question, of a call or of its task."""
+        result = mapping_of((self.response or {}).get("result"))
+        key = "status" if self.method == "tasks/get" else "resultType"
+        return result.get(key) == "input_required"
 
 
 class Tape:
@@ -138,7 +137,9 @@ class Tape:
                 cancelled.cancelled = True
 
     def _follows(self, exchange: Exchange) -> None:
-        """Link *exchange* to the earlier round of the same call, if there is one."""
+        """Link *exchange* to the earlier round of the same call or task, if there is one."""
+        if exchange.method == "tasks/update":
+            self._answers(exchange)
         state = exchange.params.get("requestState")
         if not exchange.is_call or (
             state is None and "inputResponses" not in exchange.params
@@ -147,6 +148,14 @@ class Tape:
         for earlier in reversed(self.exchanges):
             result = (earlier.response or {}).get("result") or {}
             if earlier.asked and result.get("requestState") == state:
+                earlier.next = earlier.next or exchange
+                return
+
+    def _answers(self, exchange: Exchange) -> None:
+        """Link the answers that *exchange* sends to the question of the task."""
+        task = exchange.params.get("taskId")
+        for earlier in reversed(self.exchanges):
+            if earlier.asked and earlier.params.get("taskId") == task:
                 earlier.next = earlier.next or exchange
                 return
 

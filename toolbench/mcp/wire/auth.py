@@ -1,56 +1,187 @@
-"""Authorize requests to an HTTP server: by a bearer token, or OAuth in the browser."""
+"""Authorize requests to an HTTP server: by a bearer token, OAuth in the browser, or credentials."""
 
+import socket
 import warnings
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx2
-from fastmcp.client.auth import BearerAuth, OAuth
-from key_value.aio.stores.memory import MemoryStore
+from fastmcp.client.auth import (
+    BearerAuth,
+    ClientCredentialsOAuthProvider,
+    OAuth,
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
 
+from toolbench.errors import ServerError
+from toolbench.mcp.authorization.token_store import TokenStore
+from toolbench.mcp.authorization.token_vault import registered_port, vault
 from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.failure_messages import root_of
+from toolbench.mcp.connection.open_calls import current_call
+from toolbench.mcp.monitoring.notifications import Inbox
+
+_PATIENCE = 300.0  # seconds
+_KEY_SETTINGS = ("private_key", "private_key_file")
 
 
 class BrowserOAuth(OAuth):
     """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
     FastMCP itself first requests the page to check it. Servers count this as another
-    authorization.
+    authorization. The time in which the person authorizes counts against no time limit.
     """
 
+    inbox: Inbox | None = None
+    patience = _PATIENCE
+    """The seconds in which a person has to authorize."""
+
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Open *authorization_url* in the browser."""
+        """Open *authorization_url* in the browser, and show it to the person."""
+        if self.inbox is not None:
+            self.inbox.authorization_url = authorization_url
         webbrowser.open(authorization_url)
 
+    async def callback_handler(self) -> Any:
+        """Wait until the person has authorized, and return what the server gave for it."""
+        async with AsyncExitStack() as stack:
+            if (call := current_call()) is not None:
+                await stack.enter_async_context(call.waiting_for_person())
+            try:
+                return await super().callback_handler()
+            except Exception as error:  # in a group
+                if not isinstance(root_of(error), TimeoutError):
+                    raise
+                msg = (
+                    f"nobody authorized in the browser within {self.patience:.3g} s; "
+                    "connect again to be asked again"
+                )
+                raise ServerError(msg) from None
+            finally:
+                if self.inbox is not None:
+                    self.inbox.authorization_url = ""
 
-def auth_of(entry: ServerEntry) -> httpx2.Auth | None:
-    """Return the object that authorizes requests to *entry*, or None.
 
-    `auth` is a bearer token, `"oauth"`, a mapping with the settings of FastMCP's `OAuth`
-    (`client_id`, `client_secret`, `scopes`, ...), or an httpx2 auth object.
+def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | None:
+    """Return the object that authorizes requests to *entry*, or None; *inbox* hides its tokens.
+
+    `auth` is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping: the settings of
+    FastMCP's `OAuth` (`client_id` and `client_secret` of a client that is registered already,
+    `client_metadata_url`, `scopes`, ...); or, for a program without a person, `grant_type`
+    `client_credentials` with `client_id`, `client_secret` and `issuer`; or `private_key` or
+    `private_key_file` with `client_id` and `issuer`.
+
+    Raises:
+        ServerError: If the settings cannot be used.
     """
     auth = entry.auth
     if auth is None or isinstance(auth, httpx2.Auth):
         if isinstance(auth, OAuth):
             auth._bind(entry.url)  # as FastMCP's own transport does
         return auth
-    if auth == "oauth":
-        return _oauth(entry.url, {})
-    if isinstance(auth, Mapping):
-        return _oauth(entry.url, dict(auth))
-    return BearerAuth(str(auth))
+    settings = dict(auth) if isinstance(auth, Mapping) else {}
+    if not settings and auth != "oauth":
+        return BearerAuth(str(auth))
+    store = TokenStore(vault, entry.url, _hider(inbox))
+    settings.setdefault("token_storage", store)
+    make: Callable[[ServerEntry, dict[str, Any]], httpx2.Auth] = _browser
+    if settings.pop("grant_type", None) == "client_credentials":
+        make = _credentials
+    if any(key in settings for key in _KEY_SETTINGS):
+        make = _signed
+    try:
+        with warnings.catch_warnings():  # of tokens in memory: a person may choose that
+            warnings.simplefilter("ignore", UserWarning)
+            provider = make(entry, settings)
+    except TypeError as error:
+        msg = f"The settings in 'auth' cannot be used: {_missing(error)}."
+        raise ServerError(msg) from None
+    if isinstance(provider, BrowserOAuth):
+        provider.inbox = inbox
+    return provider
 
 
-def _oauth(url: str, settings: dict[str, Any]) -> OAuth:
+def _browser(entry: ServerEntry, settings: dict[str, Any]) -> OAuth:
     if settings.get("client_secret"):
         # most servers with client secrets expect this; `additional_client_metadata` can change it
         metadata = {"token_endpoint_auth_method": "client_secret_basic"}
         metadata |= settings.get("additional_client_metadata") or {}
         settings["additional_client_metadata"] = metadata
-    settings.setdefault("token_storage", MemoryStore())
-    with (
-        warnings.catch_warnings()
-    ):  # tokens in memory are lost with the kernel on purpose
-        warnings.simplefilter("ignore", UserWarning)
-        return BrowserOAuth(url, **{"client_name": "toolbench", **settings})
+    if "callback_port" not in settings:
+        port = registered_port(vault.items(entry.url))
+        if port and not _is_free(port):  # the server knows the client at this port only
+            vault.forget_clients(entry.url)
+            port = None
+        settings["callback_port"] = port
+    settings.setdefault("callback_timeout", _PATIENCE)
+    oauth = BrowserOAuth(entry.url, **{"client_name": "toolbench", **settings})
+    oauth.patience = settings["callback_timeout"]
+    return oauth
+
+
+def _credentials(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
+    return ClientCredentialsOAuthProvider(entry.url, **_issued(settings))
+
+
+def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
+    key, file = (settings.pop(name, None) for name in _KEY_SETTINGS)
+    algorithm = settings.pop("signing_algorithm", "RS256")
+    client = settings.get("client_id")
+    if not client:
+        msg = "'auth' with a private key needs 'client_id', the name of the client."
+        raise ServerError(msg)
+    if key is None:
+        path = entry.base / Path(str(file)).expanduser()
+        try:
+            key = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it is no text"
+            msg = f"The private key in {str(path)!r} cannot be read: {why}."
+            raise ServerError(msg) from None
+    parameters = SignedJWTParameters(
+        issuer=client, subject=client, signing_key=key, signing_algorithm=algorithm
+    )
+    signer = parameters.create_assertion_provider()
+    return PrivateKeyJWTOAuthProvider(
+        entry.url, assertion_provider=signer, **_issued(settings)
+    )
+
+
+def _issued(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return *settings* if they name who may get the credentials: else the server decides."""
+    if not settings.get("issuer"):
+        msg = (
+            "'auth' with credentials needs 'issuer', the URL of the authorization server "
+            "that may get them."
+        )
+        raise ServerError(msg)
+    return settings
+
+
+def _hider(inbox: Inbox | None) -> Callable[[Iterable[str]], object]:
+    """Return a function that hides secrets in all that the session keeps and shows."""
+
+    def hide(secrets: Iterable[str]) -> None:
+        if inbox is not None and (new := frozenset(secrets)):
+            inbox.redact_with(inbox.entry_redactor.including(new))
+
+    return hide
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does
+        try:
+            probe.bind(("localhost", port))
+        except OSError:
+            return False
+    return True
+
+
+def _missing(error: TypeError) -> str:
+    """Return what Python says of wrong settings, without the name of our class."""
+    return str(error).partition("() ")[2] or str(error)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbench.plain import whole_characters
+
 _LONGEST = 512 * 1024 * 1024  # bytes of one message: a longer line is not a message
 _START = 100_000  # bytes: more than any secret, so that secrets in them can be hidden
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
@@ -54,7 +55,7 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
     try:
         whole = json.loads(line.decode("utf-8", "replace"))
         if rb"\ud" in line.lower():
-            whole = _without_surrogates(whole)
+            whole = whole_characters(whole)
     except RecursionError:
         yield _failure(line, "nested too deeply to be read")
         return
@@ -76,18 +77,6 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
         text = f"The server's result is {kind}, not an object."
         return _error(message.get("id"), text)
     return message
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {
-            _without_surrogates(k): _without_surrogates(v) for k, v in value.items()
-        }
-    return value
 
 
 def _failure(line: bytes, reason: str) -> dict[str, Any]:

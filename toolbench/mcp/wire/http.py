@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from toolbench.mcp.authorization.refusals import refusal
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
@@ -69,7 +71,7 @@ def http_client(
     settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}
     settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}
     client = httpx2.AsyncClient(
-        auth=settings.pop("auth", None) or auth_of(entry), **settings
+        auth=settings.pop("auth", None) or auth_of(entry, inbox), **settings
     )
     client.event_hooks["response"].append(look)
     return client
@@ -82,15 +84,32 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
         "text/plain",
     ):
         return None
-    body = ""
+    body, answer = "", None
     try:
         await response.aread()
-        body = redactor.text(response.text)[:_KEPT_BODY]
+        body, answer = response.text, _error_in(response.content)
     except httpx2.HTTPError:  # then only the status is known
         pass
     return HttpFailure(
-        status=response.status_code, reason=response.reason_phrase, body=body
+        status=response.status_code,
+        reason=response.reason_phrase,
+        body=redactor.text(body if answer is None else answer)[:_KEPT_BODY],
+        is_answer=answer is not None,
+        hint=refusal(
+            response.status_code, response.request.headers, response.headers, body
+        ),
     )
+
+
+def _error_in(body: bytes) -> str | None:
+    """Return the message of the MCP error that *body* is; None if it is none."""
+    try:
+        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValueError:
+        return None
+    if not isinstance(message, mcp_types.JSONRPCError):
+        return None
+    return message.error.message
 
 
 def _kind(response: httpx2.Response) -> str:

@@ -16,6 +16,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolbench.mcp.connection.open_calls import Call, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.traffic import Direction, Kind
 from toolbench.mcp.wire.server_secrets import defaults_in, hide
@@ -82,6 +83,7 @@ class _TappedSession(ClientSession):
         }
         super().__init__(dispatcher=dispatcher, **settings)
         dispatcher.is_modern = self._is_modern
+        dispatcher.inbox = self.inbox
         self._notify = dispatcher.notify
 
     def _is_modern(self) -> bool:
@@ -94,7 +96,8 @@ class _TappedSession(ClientSession):
         """Ask for the newer protocol; stop early enough to try the older one."""
         nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
         try:
-            with anyio.fail_after(self.probe_seconds):
+            call = current_call() or Call(seconds=self.probe_seconds)
+            with call.within(self.probe_seconds):
                 return await super().send_discover(version)
         except TimeoutError:
             msg = "server/discover was not answered"
@@ -115,6 +118,10 @@ class _TappedSession(ClientSession):
     async def _elicit(
         self, context: ClientRequestContext, params: Any
     ) -> mcp_types.ElicitResult | mcp_types.ErrorData:
+        with self.inbox.calls.about_task(_task_of(params)):
+            return await self._elicited(params)
+
+    async def _elicited(self, params: Any) -> mcp_types.ElicitResult:
         if isinstance(params, mcp_types.ElicitRequestURLParams):
             answer = await self.inbox.ask_url(params.message, params.url)
             return mcp_types.ElicitResult(action=answer.action)
@@ -126,7 +133,8 @@ class _TappedSession(ClientSession):
         self, context: ClientRequestContext, params: Any
     ) -> mcp_types.CreateMessageResult | mcp_types.ErrorData:
         request = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = await self.inbox.ask_message(request)
+        with self.inbox.calls.about_task(_task_of(params)):
+            answer = await self.inbox.ask_message(request)
         if answer.action != "accept":
             msg = "No handler here answers for a model, or the request was declined."
             return mcp_types.ErrorData(code=-1, message=msg)
@@ -150,11 +158,19 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
     """A dispatcher that collects unchecked answers and hides from the SDK what it refuses."""
 
     is_modern: Callable[[], bool]
+    inbox: Inbox
 
     async def send_raw_request(
-        self, method: str, *args: Any, **options: Any
+        self, method: str, params: Any, *args: Any, **options: Any
     ) -> dict[str, Any]:
-        raw = await super().send_raw_request(method, *args, **options)
+        level = self.inbox.log_level
+        if level is not None and self.is_modern():
+            meta = {
+                **(params or {}).get("_meta", {}),
+                mcp_types.LOG_LEVEL_META_KEY: level,
+            }
+            params = {**(params or {}), "_meta": meta}
+        raw = await super().send_raw_request(method, params, *args, **options)
         if (collected := _answers.get()) is not None:
             collected.append(raw)
             if method == "tools/call" and raw.get("resultType") != "input_required":
@@ -168,6 +184,12 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         if not self.is_modern() or not isinstance(tools, list):
             return []
         return [tool for tool in tools if _has_headers(tool)]
+
+
+def _task_of(params: Any) -> Any:
+    """Return the task that a question of the older protocol names; None without."""
+    related = (params.meta or {}).get("io.modelcontextprotocol/related-task")
+    return related.get("taskId") if isinstance(related, dict) else None
 
 
 def _has_headers(tool: Any) -> bool:

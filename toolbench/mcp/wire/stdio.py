@@ -19,7 +19,7 @@ from mcp import ClientSession
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from toolbench.core.process_guard import guarded
+from toolbench.core.orphans.orphan_guard import orphan_guard
 from toolbench.mcp.config.program import find_program
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
@@ -67,18 +67,23 @@ class ProcessTransport(ClientTransport):
             stderr.close()  # the process has its own copy: reading stops when it ends
             self.pid = process.pid
             try:
+                orphan_guard.add(process.pid)
                 incoming, outgoing = _Incoming(self, process), _Outgoing(self, process)
                 async with make(incoming, outgoing, **session_kwargs) as session:
                     yield session
             finally:
-                with anyio.CancelScope(shield=True):
-                    await self._stop(process)
+                try:
+                    with anyio.CancelScope(shield=True):
+                        await self._stop(process)
+                finally:  # also where FastMCP cancels through the shield
+                    orphan_guard.discard(process.pid)
 
     async def _start(self, stderr: Any) -> Process:
         env = get_default_environment() | dict(self.entry.env)
         program = find_program(self.entry.command, env, self.entry.cwd)
         return await asyncio.create_subprocess_exec(
-            *guarded(program, self.entry.args),
+            program,
+            *self.entry.args,
             env=env,
             cwd=self.entry.cwd,
             stdin=PIPE,
@@ -142,6 +147,8 @@ class ProcessTransport(ClientTransport):
             return []
 
     async def _stop(self, process: Process) -> None:
+        if self.ended and await _ended(process, 1.0):  # by itself, a moment ago
+            self.exit_code = process.returncode
         self._stopping = True
         stdin: Any = process.stdin
         stdin.close()

@@ -31,6 +31,13 @@ class FrontEnd:
 
                 self._widget = ModuleWidget()
 
+    @property
+    def key(self) -> str:
+        """The name by which frames of apps find this kernel; empty if no module was sent."""
+        with self._lock:
+            widget = self._widget
+            return "" if widget is None or widget.comm is None else str(widget.key)
+
     def close(self) -> None:
         """Close the widget; pages that loaded the module keep it until they are closed."""
         with self._lock:

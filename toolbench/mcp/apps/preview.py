@@ -1,7 +1,9 @@
 """MCP Apps: show the HTML of a server's tool in a preview without any network access.
 
 The app runs in a frame inside a frame, both without an origin. The outer frame is our small
-host: it answers the first request and passes on the call and its result. Its policy forbids
+host: it answers the first request and passes on the call and its result. If our front-end module
+gives it a port, it also passes on calls of tools, reads, messages and links, bounded in size and
+rate; without a port these are refused. Its policy forbids
 both frames to load, send or navigate. No policy covers WebRTC, so it is removed from the app's
 page, and the app cannot make a new page that has it. One risk is left: when an app tries to
 navigate, a browser may look up the address and connect to it before it refuses the request.
@@ -18,6 +20,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.display.sizes import human_size
+from toolbench.mcp.apps.host_page import HOST
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation, decoded
 
@@ -68,6 +71,16 @@ class App:
     """The addresses in the server's `_meta.ui.csp`; the preview allows none."""
 
 
+@dataclass(frozen=True)
+class AppAddress:
+    """Where the front-end module sends the requests of one app."""
+
+    kernel: str
+    """The key of the kernel's module widget."""
+    app: str
+    """The random name of the bridge."""
+
+
 def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
     """Return the URI of the app of *tool*, or None."""
     meta = tool.meta or {}
@@ -93,6 +106,7 @@ def preview(
     *,
     arguments: Mapping[str, Any] | None = None,
     result: MCPToolObservation | None = None,
+    address: AppAddress | None = None,
 ) -> Html:
     """Return a sandboxed frame that shows *app* with a call and its result.
 
@@ -100,19 +114,30 @@ def preview(
         app: The app.
         arguments: The arguments of the call; by default the app gets an empty object.
         result: The result of the call, if there is one.
+        address: Where its requests go; without it, it can only read the call and its result.
     """
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
-    page = _quoted(_host_page(app, arguments, result))
+    page = _quoted(_host_page(app, arguments, result, is_live=address is not None))
     remark = ""
     if app.domains:
         reason = f"It asks for {', '.join(app.domains)}: a preview has no network."
         remark = notice(reason, "neutral")
     title = escape(f"Preview of {app.uri}")
     return Html(
-        f'{remark}<iframe title="{title}" sandbox="{_SANDBOX}" allow="" '
+        f'{remark}<iframe title="{title}"{_marks(address)} sandbox="{_SANDBOX}" allow="" '
         f'referrerpolicy="no-referrer" srcdoc="{page}"></iframe>'
+    )
+
+
+def _marks(address: AppAddress | None) -> str:
+    """Return the attributes by which the front-end module knows the frame."""
+    if address is None:
+        return ""
+    return (
+        f' data-toolbench-kernel="{escape(address.kernel)}"'
+        f' data-toolbench-app="{escape(address.app)}"'
     )
 
 
@@ -145,7 +170,7 @@ def _domains(part: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(domains))[:20]
 
 
-def _call_result(result: MCPToolObservation) -> dict[str, Any]:
+def call_result(result: MCPToolObservation) -> dict[str, Any]:
     """Return the result in the form of the protocol."""
     message: dict[str, Any] = {"content": result.blocks, "isError": result.is_error}
     if result.structured is not None:
@@ -156,7 +181,11 @@ def _call_result(result: MCPToolObservation) -> dict[str, Any]:
 
 
 def _host_page(
-    app: App, arguments: Mapping[str, Any] | None, result: MCPToolObservation | None
+    app: App,
+    arguments: Mapping[str, Any] | None,
+    result: MCPToolObservation | None,
+    *,
+    is_live: bool,
 ) -> str:
     payload = {
         "page": f"<!doctype html>{_HEAD}{_GUARD}{_NESTED.sub(_HARMLESS, app.html)}",
@@ -164,56 +193,8 @@ def _host_page(
         "sandbox": _SANDBOX,
         "refused": _REFUSED,
         "arguments": dict(arguments or {}),
-        "result": None if result is None else _call_result(result),
+        "result": None if result is None else call_result(result),
+        "live": is_live,
     }
     packed = json.dumps(payload, default=str).replace("<", "\\u003c")
-    return _HOST.replace("HEAD", _HEAD, 1).replace('"PAYLOAD"', packed, 1)
-
-
-_HOST = """<!doctype html><html lang="en"><head>HEAD<title>Preview of an app</title>
-<style>html, body { margin: 0; height: 100%; background: #fff; color: #222; font: 13px sans-serif; }
-iframe { border: 0; width: 100%; height: 100%; display: block; }
-p { margin: 0; padding: 2px 8px; background: #fff4d6; } p:empty { display: none; }
-body { display: flex; flex-direction: column; } iframe { flex: 1; }</style></head>
-<body><p role="status"></p><script>
-"use strict";
-const payload = "PAYLOAD";
-const statusLine = document.querySelector("p");
-const frame = document.createElement("iframe");
-const app = {
-  send(message) { frame.contentWindow.postMessage({ jsonrpc: "2.0", ...message }, "*"); },
-  tell(method, params) { this.send({ method, params }); },
-};
-const requests = {
-  "ui/initialize": () => ({
-    protocolVersion: payload.protocol,
-    hostInfo: { name: "toolbench", version: "0" },
-    hostCapabilities: {},
-    hostContext: { theme: "light", displayMode: "inline", platform: "web" },
-  }),
-  "ping": () => ({}),
-};
-const notices = {
-  "ui/notifications/initialized": () => {
-    app.tell("ui/notifications/tool-input", { arguments: payload.arguments });
-    if (payload.result) app.tell("ui/notifications/tool-result", payload.result);
-  },
-};
-addEventListener("message", ({ source, data }) => {
-  if (source !== frame.contentWindow || data?.jsonrpc !== "2.0") return;
-  const { id, method } = data;
-  if (typeof method !== "string") return;
-  if (id === undefined) {
-    if (Object.hasOwn(notices, method)) notices[method]();
-  } else if (Object.hasOwn(requests, method)) {
-    app.send({ id, result: requests[method]() });
-  } else {
-    statusLine.textContent = "Refused: " + method.slice(0, 80);
-    app.send({ id, error: { code: -32601, message: payload.refused } });
-  }
-});
-frame.title = "The app";
-frame.setAttribute("sandbox", payload.sandbox);
-frame.srcdoc = payload.page;
-document.body.append(frame);
-</script></body></html>"""
+    return HOST.replace("HEAD", _HEAD, 1).replace('"PAYLOAD"', packed, 1)

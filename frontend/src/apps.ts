@@ -1,0 +1,136 @@
+// The page's end of the bridge to MCP Apps. An app runs in a frame inside a frame without an origin;
+// the outer one is our host page (toolbench/mcp/apps/host_page.py) and gets a port from here, so
+// that no other frame can speak in its place. Requests go to the kernel, which judges them.
+
+export interface Kernel {
+  get(name: string): unknown;
+  send(content: unknown): void;
+  on(event: string, hear: (content: unknown) => void): void;
+}
+
+interface Reply {
+  kind: string;
+  frame: string;
+  text?: string;
+}
+
+interface Opened {
+  element: HTMLIFrameElement;
+  port: MessagePort | null;
+}
+
+const FRAME = "iframe[data-toolbench-app]";
+const [LOWEST, HIGHEST] = [60, 900]; // pixels
+const CALM = 700; // milliseconds until a question can be answered: a click meant for the app is none
+const CAPABILITIES = { serverTools: {}, serverResources: {}, openLinks: {}, message: { text: {} } };
+
+/** Connect the apps of the kernel behind *kernel*; each kernel of a page has its own. */
+export function connectApps(kernel: Kernel): void {
+  const key = String(kernel.get("key") ?? "");
+  if (!key) return;
+  const opened = new Map<string, Opened>();
+  const mine = (): HTMLIFrameElement[] =>
+    [...document.querySelectorAll<HTMLIFrameElement>(FRAME)].filter((f) => f.dataset.toolbenchKernel === key);
+
+  addEventListener("message", ({ source, data }) => {
+    if (data?.toolbench !== "app-ready") return;
+    const element = mine().find((frame) => frame.contentWindow === source);
+    if (!element) return;
+    for (const [frame, one] of opened) if (!one.element.isConnected || one.element === element) forget(frame);
+    const frame = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    opened.set(frame, { element, port: null });
+    kernel.send({ kind: "open", app: element.dataset.toolbenchApp, frame });
+  });
+
+  kernel.on("msg:custom", (content) => {
+    const reply = content as Reply;
+    const one = opened.get(reply?.frame);
+    if (!one) return;
+    if (reply.kind === "opened" && !one.port) one.port = handOver(one.element, reply.frame, kernel);
+    else if (reply.kind === "answer") one.port?.postMessage({ answer: JSON.parse(reply.text ?? "null") });
+  });
+
+  const forget = (frame: string): void => {
+    opened.get(frame)?.port?.close();
+    opened.delete(frame);
+  };
+  new MutationObserver(() => {
+    for (const { port } of opened.values()) port?.postMessage({ context: { theme: theme() } });
+  }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  for (const frame of mine()) frame.contentWindow?.postMessage({ toolbench: "app-host" }, "*");
+}
+
+function handOver(element: HTMLIFrameElement, frame: string, kernel: Kernel): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  const app = element.dataset.toolbenchApp;
+  port1.onmessage = ({ data }) => {
+    if (!element.isConnected) port1.close();
+    else if (typeof data?.text === "string") kernel.send({ kind: "request", app, frame, text: data.text });
+    else if (typeof data?.height === "number") resize(element, data.height);
+    else if (data?.link) askToOpen(element, port1, data.link.id, String(data.link.url));
+  };
+  const context = {
+    theme: theme(),
+    locale: navigator.language,
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    userAgent: "toolbench",
+    containerDimensions: { width: element.clientWidth, maxHeight: HIGHEST },
+    deviceCapabilities: { touch: matchMedia("(any-pointer: coarse)").matches, hover: matchMedia("(hover: hover)").matches },
+  };
+  const host = { capabilities: CAPABILITIES, context };
+  element.contentWindow?.postMessage({ toolbench: "app-port", host }, "*", [port2]);
+  return port1;
+}
+
+function theme(): "light" | "dark" {
+  return document.body.dataset.jpThemeLight === "false" ? "dark" : "light";
+}
+
+function resize(element: HTMLIFrameElement, height: number): void {
+  element.style.height = `${Math.round(Math.min(HIGHEST, Math.max(LOWEST, height)))}px`;
+}
+
+/** Ask the person, beside the frame, whether to open *address* in a new tab; one question at a time. */
+function askToOpen(element: HTMLIFrameElement, port: MessagePort, id: unknown, address: string): void {
+  const url = webAddress(address);
+  const next = element.nextElementSibling;
+  const isAsking = next instanceof HTMLElement && next.dataset.toolbenchLink !== undefined;
+  const answer = (isError: boolean): void =>
+    port.postMessage({ answer: { jsonrpc: "2.0", id, result: isError ? { isError } : {} } });
+  if (!url || isAsking) {
+    answer(true);
+    return;
+  }
+  const bar = document.createElement("div");
+  bar.dataset.toolbenchLink = "";
+  bar.setAttribute("role", "alert");
+  bar.append(`The app asks to open ${url.href} in a new tab. `);
+  bar.style.overflowWrap = "anywhere";
+  const choose = (label: string, act: () => void): void => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.disabled = true;
+    setTimeout(() => (button.disabled = false), CALM);
+    button.addEventListener("click", () => {
+      bar.remove();
+      act();
+    });
+    bar.append(button, " ");
+  };
+  choose("Do not open", () => answer(true));
+  choose("Open", () => {
+    window.open(url.href, "_blank", "noopener,noreferrer");
+    answer(false);
+  });
+  element.after(bar);
+}
+
+function webAddress(address: string): URL | null {
+  try {
+    const url = new URL(address);
+    return ["http:", "https:"].includes(url.protocol) && !url.username && !url.password ? url : null;
+  } catch {
+    return null;
+  }
+}

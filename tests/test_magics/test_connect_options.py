@@ -1,0 +1,125 @@
+"""%mcp connect with headers, a token, folders and time; %mcp logout."""
+
+import sys
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.server.dependencies import get_http_headers
+from IPython.core.error import UsageError
+from test_mcp.peers import good, serving
+
+from toolbench.errors import ServerError
+from toolbench.mcp.connected_servers import connected
+
+SECRET = "s3cret-value-77"
+
+
+@pytest.fixture
+def echo():
+    """The URL of a server whose tool returns the headers of its request."""
+    server = FastMCP("echo")
+
+    @server.tool
+    def headers() -> dict:
+        return get_http_headers(include_all=True)
+
+    with serving(server) as url:
+        yield url
+
+
+def received(shell):
+    """The headers that the server gets."""
+    headers = shell.run_line_magic("tool", "headers {}").data
+    shell.run_line_magic("mcp", "disconnect --all")
+    return headers
+
+
+class TestHeadersAndTokens:
+    def test_are_taken_from_the_environment(self, shell, mcp, echo, monkeypatch):
+        """The server gets the values; a saved configuration has the names."""
+        monkeypatch.setenv("TEAM_KEY", SECRET)
+        mcp(
+            f"connect e {echo} --header 'X-Api-Key: ${{TEAM_KEY}}' --header 'X-Team: data'"
+        )
+        got = received(shell)
+        assert (got["x-team"], "x-api-key" in got) == ("data", True)
+        mcp(f"connect e {echo} --auth TEAM_KEY")
+        assert received(shell)["authorization"].startswith("Bearer ")
+
+    def test_are_taken_from_the_notebook(self, shell, mcp, echo, capsys):
+        """And shown nowhere."""
+        shell.user_ns["my_token"] = SECRET
+        listing = mcp(
+            f"connect e {echo} --auth my_token --header 'X-Key: k-${{my_token}}'"
+        )
+        got = received(shell)
+        assert "my_token" not in str(got)
+        assert SECRET not in repr(listing) + capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            ("--header 'Authorization: Bearer s3cret-value-77'", "Put the secret into"),
+            ("--header nonsense", "a name and a value"),
+            ("--header 'X-A: ${NOT_SET_HERE}'", "needs the variable 'NOT_SET_HERE'"),
+            ("--auth s3cret-value-77", "does not belong into the line"),
+            ("--auth NOT_SET_HERE", "There is none of that name"),
+            ("--timeout 0", "--timeout"),
+            ("--timeout soon", "--timeout"),
+            ("--cwd .", "--cwd is for a server that a command starts"),
+            ("--root /not/there", "there is none at '/not/there'"),
+        ],
+    )
+    def test_that_cannot_be_used_are_one_sentence(self, mcp, words, sentence):
+        """Without the secret that somebody typed."""
+        with pytest.raises(UsageError) as error:
+            mcp(f"connect e http://127.0.0.1:9/mcp {words}")
+        assert sentence in str(error.value)
+        assert SECRET not in str(error.value)
+
+    def test_are_not_for_commands_files_and_recordings(self, mcp, shell):
+        """An option without effect is an error."""
+        shell.user_ns["server"] = FastMCP("here")
+        for line in (
+            "connect e --auth oauth -- python x.py",
+            "connect --config x.json --timeout 3",
+            "connect e --replay x.jsonl --root .",
+            "connect e server --auth oauth",
+        ):
+            with pytest.raises(UsageError, match=r"--(auth|timeout|root)"):
+                mcp(line)
+
+
+class TestFoldersAndTime:
+    def test_a_command_starts_in_its_folder_and_gets_its_roots(
+        self, shell, mcp, tmp_path
+    ):
+        """Roots are file URLs for the server."""
+        (tmp_path / "here.py").write_text(
+            "import runpy, sys\nrunpy.run_path(sys.argv.pop(1), run_name='__main__')\n"
+        )
+        path = good()["args"][0]
+        mcp(
+            f"connect g --cwd {tmp_path} --root {tmp_path} --timeout 60 -- {sys.executable} here.py {path}"
+        )
+        session = connected.session("g")
+        assert session.entry.cwd == str(tmp_path)
+        assert '"roots"' in session.traffic.to_ndjson()
+        assert session.connection.seconds == 60
+        mcp("disconnect g")
+
+
+class TestLogout:
+    def test_of_a_server_without_tokens_says_so(self, mcp, echo, capsys):
+        """It is disconnected all the same."""
+        mcp(f"connect e {echo}")
+        mcp("logout e")
+        assert "No tokens of e were kept." in capsys.readouterr().out
+        assert mcp("list").rows[0][1] == "closed"
+
+    def test_of_a_command_is_an_error(self, mcp):
+        """It has none."""
+        mcp(f"connect g -- {sys.executable} {good()['args'][0]}")
+        with pytest.raises(ServerError, match="is not reached by a URL"):
+            mcp("logout g")
+        mcp("disconnect g")

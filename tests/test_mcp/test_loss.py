@@ -1,0 +1,142 @@
+"""A server that ends while it is asked for a list, or between two calls: what is said of it."""
+
+import logging
+import os
+import signal
+import threading
+
+import pytest
+
+from test_mcp.peers import eventually, light, scripted
+from toolbench.errors import ServerError
+
+INFO = {
+    "protocolVersion": "2025-11-25",
+    "serverInfo": {"name": "s", "version": "1"},
+    "capabilities": {
+        "tools": {"listChanged": True},
+        "resources": {},
+        "prompts": {},
+    },
+}
+
+DEATH = {"exit": 3, "stderr": "fatal: the disk is gone"}
+LISTS = {
+    "tools/list": lambda session: session.refresh(),
+    "prompts/list": lambda session: list(session.prompts),
+    "resources/list": lambda session: list(session.resources),
+    "resources/templates/list": lambda session: list(session.resources.templates),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    """The script of a server with all kinds of lists."""
+    return tmp_path / "script"
+
+
+def rewrite(path, **script):
+    """Let the server of *path* say something else from now on."""
+    return scripted(path, {"initialize": [{"result": INFO}], **script})
+
+
+class TestDeathInAList:
+    @pytest.mark.parametrize("method", LISTS)
+    def test_is_our_error_with_exit_code_and_stderr(self, client, path, method):
+        """Whatever list a server dies in, the error says how it ended and what it wrote."""
+        session = client.connect("d", rewrite(path))
+        rewrite(path, **{method: [DEATH]})
+        with pytest.raises(ServerError) as caught:
+            LISTS[method](session)
+        assert "exit code 3" in str(caught.value)
+        assert "fatal: the disk is gone" in str(caught.value)
+        assert "'d'" in str(caught.value)
+
+    def test_is_asked_once_more_of_the_server_that_came_back(self, client, path):
+        """A list changes nothing, so a server that died once in it is asked again."""
+        session = client.connect("d", rewrite(path))
+        lists = len(session.traffic.find(method="tools/list"))
+        tools = {"name": "new", "inputSchema": {"type": "object"}}
+        answer = {"result": {"tools": [tools]}}
+        death = {**DEATH, "once": str(path.with_name("died"))}
+        rewrite(path, **{"tools/list": [death, answer]})
+        session.refresh()
+        assert [tool.name for tool in session.tools] == ["new"]
+        assert len(session.traffic.find(method="tools/list")) > lists + 1
+
+    def test_after_a_notification_is_no_unheard_error(self, client, path, caplog):
+        """The list that a notification leads to: a death in it leaves no traceback behind."""
+        changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+        call = [{"result": {"content": []}}, changed]
+        session = client.connect("d", rewrite(path, **{"tools/call": call}))
+        rewrite(path, **{"tools/call": call, "tools/list": [DEATH]})
+        with caplog.at_level(logging.WARNING, "asyncio"):
+            session.call("t")
+            eventually(lambda: session.status == "lost")
+            session.close()
+        assert not [r for r in caplog.records if r.name == "asyncio"]
+
+
+class TestMemory:
+    def test_lost_between_two_calls_is_told_once(self, client):
+        """The first result of a server that was started again says so, to the person."""
+        session = client.connect("a", light("a", "x"))
+        assert session.call("x").warnings == []
+        os.kill(session.connection.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        (warning,) = session.call("x").warnings
+        assert "had ended (signal 9) and was started again" in warning
+        assert "in memory is gone" in warning
+        assert session.call("x").warnings == []
+
+    def test_lost_in_a_list_is_told_by_the_next_call(self, client):
+        """A list may be what starts the server again: the call after it says so."""
+        session = client.connect("a", light("a", "x"))
+        os.kill(session.connection.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        session.refresh()
+        (warning,) = session.call("x").warnings
+        assert "in memory is gone" in warning
+
+    def test_lost_by_the_persons_own_reconnect_needs_no_word(self, client):
+        """Who reconnects knows that the server starts anew."""
+        session = client.connect("a", light("a", "x"))
+        session.reconnect()
+        assert session.call("x").warnings == []
+
+
+class TestDisconnecting:
+    def test_during_a_call_says_who_did_it(self, client, path):
+        """The call says that this side closed the connection, not that it comes back."""
+        session = client.connect("m", rewrite(path, **{"tools/call": []}))
+        observations = []
+        call = threading.Thread(target=lambda: observations.append(session.call("t")))
+        call.start()
+        eventually(lambda: session.traffic.find(method="tools/call"))
+        session.close()
+        call.join()
+        (observation,) = observations
+        assert observation.is_error
+        assert "was disconnected here during the call" in observation.text
+        assert "%mcp reconnect m" in observation.text
+        assert "connects again." not in observation.text
+
+    def test_during_a_list_starts_nothing_again(self, client, path):
+        """A list that is cut off by a disconnect is not asked for again."""
+        session = client.connect("m", rewrite(path))
+        rewrite(path, **{"resources/list": []})
+        errors = []
+
+        def look():
+            try:
+                list(session.resources)
+            except ServerError as error:
+                errors.append(error)
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        eventually(lambda: session.traffic.find(method="resources/list"))
+        session.close()
+        looking.join()
+        assert "is disconnected: reconnect it first" in str(errors[0])
+        assert session.status == "closed"

@@ -1,0 +1,69 @@
+"""Servers of a kernel that is gone: none is left, also behind a launcher."""
+
+import os
+import select
+import signal
+import sys
+from contextlib import suppress
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+from test_mcp.peers import LIGHT
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="watches the ends of processes by pidfd"
+)
+
+CELL = f"""
+import psutil, sys
+from toolbench.mcp import MCPClient
+client = MCPClient(timeout=60)
+command = [sys.executable, {str(LIGHT)!r}, "far", "x"]
+session = client.connect("far", {{"command": "sh", "args": ["-c", '"$@"; :', "sh", *command]}})
+assert session.call("x").text == "far"
+(server,) = psutil.Process(session.connection.pid).children()
+"""
+ENDS = {
+    "killed": lambda manager: os.kill(manager.provisioner.pid, signal.SIGKILL),
+    "asked to end": lambda manager: os.kill(manager.provisioner.pid, signal.SIGTERM),
+    "shut down now": lambda manager: manager.shutdown_kernel(now=True),
+    "shut down": lambda manager: manager.shutdown_kernel(now=False),
+    "restarted now": lambda manager: manager.restart_kernel(now=True),
+}
+
+
+@pytest.fixture
+def kernel():
+    """A kernel in a process of its own."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel()
+    try:
+        yield manager
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_server_outlives_its_kernel(kernel, end):
+    """However a kernel ends, the server that a launcher started ends with it."""
+    client = kernel.blocking_client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=120)
+        wanted = {"pid": "server.pid"}
+        reply = client.execute(CELL, user_expressions=wanted, reply=True, timeout=120)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        pid = int(
+            reply["content"]["user_expressions"]["pid"]["data"]["text/plain"],
+        )
+        watch = os.pidfd_open(pid)
+        ENDS[end](kernel)
+    finally:
+        client.stop_channels()
+    ended, _, _ = select.select([watch], [], [], 30)
+    os.close(watch)
+    if not ended:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert ended

@@ -1,0 +1,100 @@
+"""Calls that a server runs as tasks."""
+
+import pytest
+
+from test_mcp.peers import eventually
+from toolbench import history, run_tool
+from toolbench.mcp.elicitation import Answer, answering, reporting
+from toolbench.runs.engine import start, stop
+from toolbench.runs.run import Run
+
+
+class TestTheResult:
+    def test_is_that_of_the_tool_and_the_run_is_done(self, session):
+        """A tool that requires a task runs as one, and gives what it gives."""
+        result = run_tool(session.tools["add_up"])
+        assert result.text == "3 files"
+        assert not result.is_error
+        assert history()[-1].state == "ok"
+
+    def test_of_a_tool_without_tasks_is_as_ever(self, session):
+        """No task is asked for, and none is listed."""
+        assert session.tools["at_once"]({}).text == "at once"
+        assert list(session.tasks) == []
+
+    @pytest.mark.parametrize(
+        ("tool", "text"),
+        [("fails", "the disk is full"), ("reports_failure", "no more space")],
+    )
+    def test_of_a_failed_task_is_an_error(self, session, tool, text):
+        """The run failed, and says why."""
+        result = run_tool(session.tools[tool])
+        assert result.is_error
+        assert text in result.text
+        assert history()[-1].state == "error"
+
+    def test_of_a_task_that_the_server_stopped_is_a_cancelled_run(self, session):
+        """Neither a success nor a failure of the tool."""
+        result = run_tool(session.tools["is_stopped"])
+        assert result.text.startswith("The task was cancelled at the server.")
+        assert history()[-1].state == "cancelled"
+
+
+class TestWhileItRuns:
+    def test_a_question_is_asked_in_the_usual_way(self, session):
+        """The answer reaches the task; the question names the tool."""
+        questions = []
+
+        def answer(question):
+            questions.append((question.tool, question.message))
+            return {"name": "Ada"}
+
+        with answering(answer):
+            assert session.tools["greet"]({}).text == "hello Ada"
+        assert questions == [("greet", "Whom?")]
+
+    def test_a_declined_question_reaches_the_task(self, session):
+        """The tool decides what a decline means."""
+        with answering(lambda question: Answer("decline")):
+            assert session.tools["greet"]({}).text == "hello decline"
+
+    def test_state_progress_and_interval_are_shown(self, session):
+        """The progress of the tool, and with it what the server says of the task."""
+        reports = []
+        with reporting(lambda *report: reports.append(report)):
+            session.tools["add_up"]({})
+        words = [words for _, _, words in reports]
+        assert any(
+            "task working · looked at 0 · asked every 0.07 s" in w for w in words
+        )
+        assert any(
+            (value, total) == (1, 2) and "step 1 · task working" in said
+            for value, total, said in reports
+        )
+
+    def test_a_cancelled_run_cancels_the_task(self, session):
+        """The server is told, and the task stands as cancelled."""
+        run = Run(session.tools["never_ends"], {}, source="button")
+        start(run)
+        eventually(lambda: "looked at 1" in run.progress_state.message)
+        stop(run)
+        assert run.done.wait(20)
+        assert run.state == "cancelled"
+        eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
+
+
+class TestTwoTasks:
+    def test_questions_go_to_the_call_that_they_are_about(self, session):
+        """Two runs of one tool at the same time, each with answers of its own."""
+        runs = [asking(session.tools["greet"], name) for name in ("Ada", "Bob")]
+        for run in runs:
+            start(run)
+        assert all(run.done.wait(20) for run in runs)
+        assert [run.outcome.text for run in runs] == ["hello Ada", "hello Bob"]
+
+
+def asking(tool, name):
+    """A run of *tool* whose questions are answered with *name*."""
+    return Run(
+        tool, {}, source="python", asker=lambda _: Answer("accept", {"name": name})
+    )

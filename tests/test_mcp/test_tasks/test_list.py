@@ -1,0 +1,126 @@
+"""The tasks of a server: listed, looked at, waited for and cancelled, also by a later kernel."""
+
+import json
+import stat
+
+import pytest
+
+from test_mcp.peers import eventually
+from test_mcp.test_tasks.conftest import task_entry
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp import MCPClient
+from toolbench.mcp.elicitation import answering
+from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
+from toolbench.runs.engine import start
+from toolbench.runs.run import Run
+
+
+@pytest.fixture(params=["modern", "legacy"])
+def left_behind(request, tmp_path, monkeypatch):
+    """The entry of a server that keeps tasks in a file, and one task of a client that is gone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    entry = task_entry(request.param, tmp_path / "tasks.json")
+    with MCPClient(timeout=20) as earlier:
+        session = earlier.connect("long", entry)
+        run = Run(session.tools["never_ends"], {}, source="button")
+        start(run)
+        eventually(lambda: "looked at 1" in run.progress_state.message)
+    assert run.done.wait(20)
+    assert run.state == "error"  # the client went away, not the task
+    assert "disconnected" in run.outcome.text
+    return entry
+
+
+class TestALaterKernel:
+    def test_finds_the_task_and_cancels_it(self, left_behind, client):
+        """The task goes on at the server, and its state is there."""
+        session = client.connect("long", left_behind)
+        task = session.tasks[0]
+        assert (task.tool, task.status, task.interval) == (
+            "never_ends",
+            "working",
+            0.07,
+        )
+        assert task.cancel().status == "cancelled"
+        assert session.tasks[task.id].has_ended
+
+    def test_waits_for_the_result_in_a_run_of_its_own(self, left_behind, client):
+        """The tool of the task has a panel like any other, and its run can be cancelled."""
+        session = client.connect("long", left_behind)
+        tool = session.tasks["1-a-long"].as_tool()
+        assert tool.name == "never_ends_task_1-a-long"
+        run = Run(tool, {}, source="button")
+        start(run)
+        eventually(lambda: "task working" in run.progress_state.message)
+        tool.executor.interrupt()
+        assert run.done.wait(20)
+        assert run.state == "cancelled"
+        eventually(lambda: session.tasks[0].status == "cancelled")
+
+    def test_forgets_a_task_that_the_server_forgot(self, left_behind, client, tmp_path):
+        """It is not listed and not asked for again; a task in the hand says so."""
+        session = client.connect("long", left_behind)
+        task = session.tasks[0]
+        session.close()
+        (tmp_path / "tasks.json").write_text("{}")
+        session.reconnect()
+        with pytest.raises(ServerError, match="does not know task '1-a-long"):
+            task.refresh()
+        assert list(session.tasks) == []
+        (file,) = (tmp_path / "state" / "toolbench" / "tasks").iterdir()
+        assert json.loads(file.read_text()) == []
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+class TestTheTasks:
+    def test_have_the_results_of_ended_calls(self, session):
+        """As long as the server keeps them, results can be had again."""
+        session.tools["add_up"]({})
+        (task,) = session.tasks
+        assert (task.tool, task.status) == ("add_up", "completed")
+        assert task.result().text == "3 files"
+        assert task.refresh() == task
+
+    def test_ask_their_questions_of_whoever_waits(self, session):
+        """A question that no one answered is asked again."""
+        with answering(lambda question: {"name": "Ada"}):
+            session.tools["greet"]({})
+            assert session.tasks[-1].result().text == "hello Ada"
+
+    def test_are_found_by_the_beginning_of_an_id(self, session):
+        """One that is not there is named, with those that are near."""
+        session.tools["add_up"]({})
+        assert session.tasks["1-a"].tool == "add_up"
+        with pytest.raises(ToolNotFoundError, match="has no task '9'"):
+            session.tasks["9"]
+
+    def test_wait_for_nobody_to_be_shown(self, session):
+        """A repr asks no server."""
+        assert repr(session.tasks) == "TaskList(not listed yet)"
+
+
+class TestKeptTasks:
+    def test_a_damaged_file_counts_as_empty(self, tmp_path):
+        """And it is replaced with the next task."""
+        kept = KeptTasks("server", tmp_path)
+        kept.add(KeptTask("1", "t"))
+        (file,) = tmp_path.iterdir()
+        for content in ("", "{", '{"a": 1}', "[1]", "null"):
+            file.write_text(content)
+            assert KeptTasks("server", tmp_path).all() == []
+        KeptTasks("server", tmp_path).add(KeptTask("2", "t"))
+        assert KeptTasks("server", tmp_path).all() == [KeptTask("2", "t")]
+
+    def test_a_server_of_this_process_leaves_no_file(self, tmp_path):
+        """Its tasks end with the kernel."""
+        kept = KeptTasks(None, tmp_path)
+        kept.add(KeptTask("1", "t"))
+        assert [task.id for task in kept.all()] == ["1"]
+        assert list(tmp_path.iterdir()) == []
+
+    def test_the_oldest_are_forgotten(self, tmp_path):
+        """A file does not grow for ever."""
+        kept = KeptTasks("server", tmp_path)
+        for number in range(105):
+            kept.add(KeptTask(str(number), "t"))
+        assert [kept.all()[0].id, len(kept.all())] == ["5", 100]

@@ -1,0 +1,44 @@
+"""A recording of calls that ran as tasks, replayed."""
+
+import pytest
+
+from test_mcp.test_tasks.conftest import task_entry
+from toolbench import history, run_tool
+from toolbench.mcp import MCPClient, create_mcp_tools
+from toolbench.mcp.elicitation import reporting
+
+
+@pytest.fixture(params=["modern", "legacy"])
+def recorded(request, tmp_path):
+    """The file of a recording, and the results of its calls."""
+    file = tmp_path / "tasks.jsonl"
+    with MCPClient(
+        timeout=20, elicitation_handler=lambda question: {"name": "Ada"}
+    ) as client:
+        session = client.connect("long", task_entry(request.param), record=file)
+        return file, called(session.tools)
+
+
+def called(tools):
+    """The text and the state of a run of each of *tools* that ends."""
+    names = ("add_up", "greet", "fails", "is_stopped")
+    return [(run_tool(tools[name]).text, history()[-1].state) for name in names]
+
+
+class TestAReplay:
+    def test_goes_the_way_of_the_tasks_again(self, recorded):
+        """Results, questions, failures and cancels are those of the recording."""
+        file, results = recorded
+        assert [state for _, state in results] == ["ok", "ok", "error", "cancelled"]
+        with create_mcp_tools(replay=file) as tools:
+            assert called(tools) == results
+
+    def test_has_the_progress_of_the_task(self, recorded):
+        """It came after the answer to the call."""
+        reports = []
+        with (
+            create_mcp_tools(replay=recorded[0]) as tools,
+            reporting(lambda *report: reports.append(report[:2])),
+        ):
+            tools["add_up"]({})
+        assert (2, 2) in reports

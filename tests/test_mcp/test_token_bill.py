@@ -1,0 +1,84 @@
+"""What a server's tools cost a model: per tool and in all, in lines and in the explorer."""
+
+from threading import RLock
+
+import pytest
+
+from test_mcp.peers import light, scripted
+from toolbench.llm.lint import cost_of
+from toolbench.magics import mcp_listing
+from toolbench.mcp.token_bill import TokenBill
+from toolbench.widgets.explorer.panes.tools import ToolsPane
+
+LONG = {
+    "name": "long<b>",
+    "description": "word " * 300,
+    "inputSchema": {
+        "type": "object",
+        "properties": {f"argument_{n}": {"type": "string"} for n in range(20)},
+    },
+}
+SHORT = {"name": "short", "inputSchema": {"type": "object"}}
+
+
+@pytest.fixture
+def session(client, tmp_path):
+    """A server with a dear tool and a cheap one."""
+    answer = [{"result": {"tools": [SHORT, LONG]}}]
+    return client.connect("s", scripted(tmp_path / "script", {"tools/list": answer}))
+
+
+class TestBill:
+    def test_is_the_sum_of_its_tools(self, session):
+        """Each tool has its cost; together they are what offering all of them costs."""
+        bill = TokenBill.of(session.tools)
+        assert bill.total == cost_of(session.tools)
+        assert list(bill.tools) == ["short", "long<b>"]
+        assert bill.tools["short"] == cost_of([session.tool("short")])
+        assert [name for name, _ in bill.dearest] == ["long<b>", "short"]
+        assert bill.tools["long<b>"].tokens > 300 > bill.tools["short"].tokens > 0
+
+    def test_follows_the_list(self, session, tmp_path):
+        """A tool that was described anew costs what it costs now."""
+        before = TokenBill.of(session.tools).total.tokens
+        answer = [{"result": {"tools": [SHORT]}}]
+        scripted(tmp_path / "script", {"tools/list": answer})
+        session.refresh()
+        assert TokenBill.of(session.tools).total.tokens < before
+
+
+class TestViews:
+    def test_lines_show_each_tool_and_the_whole(self, session):
+        """`%mcp tools` has a column of tokens, `%mcp list` the sum of each server."""
+        bill = TokenBill.of(session.tools)
+        tools = mcp_listing.tools(session)
+        assert tools.columns[1] == "tokens"
+        assert [row[1] for row in tools] == [c.number for c in bill.tools.values()]
+        servers = mcp_listing.servers([session])
+        column = servers.columns.index("tokens")
+        assert servers[0][column] == bill.total.number
+
+    def test_a_server_without_tools_costs_nothing_to_show(self, client):
+        """There is no number where there is nothing to offer."""
+        servers = mcp_listing.servers([client.connect("none", light("none"))])
+        assert servers[0][servers.columns.index("tokens")] == ""
+
+    def test_the_explorer_opens_the_bill(self, session):
+        """The sum is in the line; the tools are below, the dearest first, their names escaped."""
+        pane = ToolsPane(session, RLock())
+        bill = TokenBill.of(session.tools)
+        shown = [
+            html.value for html in htmls(pane.widget) if "A model pays" in html.value
+        ]
+        pane.close()
+        (text,) = shown
+        assert str(bill.total) in text
+        assert "<b>" not in text
+        assert text.index("long&lt;b&gt;") < text.index("short")
+
+
+def htmls(widget):
+    """The HTML widgets in *widget*."""
+    if hasattr(widget, "children"):
+        return [one for child in widget.children for one in htmls(child)]
+    return [widget] if isinstance(getattr(widget, "value", None), str) else []

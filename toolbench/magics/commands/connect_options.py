@@ -1,0 +1,191 @@
+"""The options of %mcp connect: where a server is, its headers, token, folders and time."""
+
+import os
+import re
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from IPython.core.error import UsageError
+from pydantic import SecretStr
+
+from toolbench.redaction.detection.settings import secrets_in
+
+OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")
+_HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)\}")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def add_options(connect: Any, modes: Sequence[str]) -> None:
+    """Add what a line of `connect` may have to its parser; *modes* are the protocols."""
+    connect.add_argument("name", nargs="?")
+    connect.add_argument(
+        "target", nargs="?", help="a URL, an object of the notebook, or module:name"
+    )
+    connect.add_argument("--config", metavar="FILE", help="a file with mcpServers")
+    connect.add_argument(
+        "--only", default="", help="names from the file, with commas between them"
+    )
+    connect.add_argument("--mode", choices=modes, help="which protocol")
+    connect.add_argument(
+        "--env",
+        action="append",
+        metavar="NAME[=VALUE]",
+        help="an environment variable for the command; without a value: its value here",
+    )
+    connect.add_argument(
+        "--record", metavar="FILE", help="write all messages to a file"
+    )
+    connect.add_argument(
+        "--replay", metavar="FILE", help="answer from a recording; nothing is started"
+    )
+    connect.add_argument(
+        "--header",
+        action="append",
+        metavar="'NAME: VALUE'",
+        help="a header for a URL; ${VAR} in it is a variable",
+    )
+    connect.add_argument(
+        "--auth",
+        metavar="oauth|VAR",
+        help="authorize in the browser, or the variable that holds the token",
+    )
+    connect.add_argument(
+        "--timeout", type=_seconds, metavar="S", help="seconds for connecting"
+    )
+    connect.add_argument("--cwd", metavar="DIR", help="where the command starts")
+    connect.add_argument(
+        "--root",
+        action="append",
+        metavar="DIR",
+        help="a folder that the server may ask for",
+    )
+
+
+def check(options: Namespace, command: list[str] | None) -> None:
+    """Check that the options fit the target of the line.
+
+    Raises:
+        UsageError: If an option would have no effect.
+    """
+    for_url = {"--header": options.header, "--auth": options.auth}
+    if command is not None and (names := [n for n, v in for_url.items() if v]):
+        msg = f"{' and '.join(names)} are for a URL: a command takes --env NAME."
+        raise UsageError(msg)
+    if options.cwd and command is None:
+        msg = "--cwd is for a server that a command starts: add -- and the command."
+        raise UsageError(msg)
+
+
+def given(options: Namespace) -> list[str]:
+    """Return the names of the options that are on the line."""
+    return [name for name in OPTIONS if getattr(options, name[2:]) is not None]
+
+
+def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
+    """Return *entry* with the headers, the token and the folder of the line.
+
+    Args:
+        entry: A URL, a mapping, or an object.
+        options: The parsed line.
+        names: The variables of the notebook.
+
+    Raises:
+        UsageError: If an option cannot be used.
+    """
+    settings: dict[str, Any] = {}
+    if options.header:
+        headers = [_header(text, names) for text in options.header]
+        settings["headers"] = dict(headers)
+    if options.auth is not None:
+        settings["auth"] = _auth(options.auth, names)
+    if options.cwd is not None:
+        settings["cwd"] = _folder("--cwd", options.cwd)
+    if not settings:
+        return entry
+    if isinstance(entry, str) and entry.startswith(("http://", "https://")):
+        entry = {"url": entry}
+    if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
+        msg = f"{' and '.join(given(options))} are for a URL or a command, not for an object."
+        raise UsageError(msg)
+    before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
+    if "headers" in settings:
+        settings["headers"] = {**(before or {}), **settings["headers"]}
+    return {**entry, **settings}
+
+
+def roots_of(options: Namespace) -> list[str]:
+    """Return the folders of `--root` as file URLs.
+
+    Raises:
+        UsageError: If one is not there.
+    """
+    return [Path(_folder("--root", word)).as_uri() for word in options.root or ()]
+
+
+def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
+    match = _HEADER.fullmatch(text)
+    if match is None or not match["value"]:
+        msg = "--header takes a name and a value: --header 'X-Team: data'."
+        raise UsageError(msg)
+    name, value = match["name"], match["value"]
+    if not _REFERENCE.search(value) and any(secrets_in(value, name)):
+        msg = (
+            f"The value of the header {name!r} would be saved with the notebook. Put the secret into "
+            f"a variable, and write --header '{name}: ${{VARIABLE}}'."
+        )
+        raise UsageError(msg)
+    return name, _REFERENCE.sub(lambda m: _value("--header", m["name"], names), value)
+
+
+def _auth(word: str, names: Mapping[str, Any]) -> str:
+    if word.lower() == "oauth":
+        return "oauth"
+    match = _REFERENCE.fullmatch(word)
+    name = match["name"] if match else word
+    if not _NAME.fullmatch(name) or not _is_there(name, names):
+        msg = (
+            "--auth takes oauth, or the name of a variable that holds the token: a variable of the "
+            "environment or a text of this notebook. There is none of that name; a token itself "
+            "does not belong into the line."
+        )
+        raise UsageError(msg)
+    return _value("--auth", name, names)
+
+
+def _is_there(name: str, names: Mapping[str, Any]) -> bool:
+    return bool(os.environ.get(name)) or isinstance(names.get(name), str | SecretStr)
+
+
+def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
+    """Return the reference to the variable *name*, or the text that a variable of the notebook holds."""
+    if os.environ.get(name):
+        return f"${{env:{name}}}"
+    value = names.get(name)
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if not isinstance(value, str) or not value:
+        msg = f"{option} needs the variable {name!r}: set it in the environment or in a cell."
+        raise UsageError(msg)
+    return value
+
+
+def _folder(option: str, word: str) -> str:
+    path = Path(word).expanduser().absolute()
+    if not path.is_dir():
+        msg = f"{option} takes a folder: there is none at {str(path)!r}."
+        raise UsageError(msg)
+    return str(path)
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        msg = f"--timeout takes seconds, as in --timeout 300, not {word!r}."
+        raise UsageError(msg)
+    return seconds

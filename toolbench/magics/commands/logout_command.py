@@ -1,0 +1,33 @@
+"""%mcp logout: forget the tokens of a server."""
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
+
+
+def add_parsers(commands: Any) -> None:
+    """Add this sub-command to %mcp."""
+    logout = commands.add_parser(
+        "logout", help="forget the tokens of a server, and disconnect it"
+    )
+    logout.add_argument("name")
+
+
+def _logout(options: Namespace, server: "Callable[[str], MCPServerSession]") -> None:
+    from toolbench.mcp.authorization.logout import log_out  # noqa: PLC0415 - with the first server
+
+    session = server(options.name)
+    if log_out(session):
+        sentence = (
+            f"Logged out of {session.name}: its tokens are gone from this machine."
+        )
+    else:
+        sentence = f"No tokens of {session.name} were kept."
+    print(f"{sentence} %mcp reconnect {session.name} connects again.")  # noqa: T201 - in the cell that asked
+
+
+COMMANDS = {"logout": _logout}
+"""The function of the sub-command."""

@@ -1,0 +1,1 @@
+"""Apps of a server: their pages, and the bridge by which they call its tools."""

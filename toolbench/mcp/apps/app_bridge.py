@@ -1,0 +1,247 @@
+"""The requests of an app, judged and answered: calls of its server's tools are runs like any other.
+
+What an app sends is hostile. It reaches the tools and resources of its own server only, and
+only tools that are for apps. Its messages are bounded in size and rate, its calls in number and
+time. Source: MCP Apps, SEP-1865.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any
+
+from toolbench.errors import ToolbenchError, ToolNotFoundError
+from toolbench.mcp.apps.preview import call_result
+from toolbench.mcp.elicitation import Answer as ServerAnswer
+from toolbench.mcp.elicitation import answering
+from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.session import MCPServerSession
+from toolbench.runs.engine import start, stop
+from toolbench.runs.questions import Answer, Question
+from toolbench.runs.run import ENDED, Run
+
+LARGEST_MESSAGE = 200_000
+"""The most characters of a message of an app."""
+MOST_CALLS = 4
+"""The most calls of an app at a time."""
+BURST, PER_SECOND = 40, 10.0
+"""The messages an app may send at once, and then in a second; others are dropped."""
+_MOST_LINES = 10  # runs and messages that are shown
+_LONGEST_TEXT = 2_000  # characters of a message to the person
+_INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
+
+Asker = Callable[[Question, Callable[[], bool]], Answer]
+"""Asks the person a question, until the function says that the run is cancelled."""
+
+
+class AppBridge:
+    """The kernel's end of the bridge to one app; any thread may use it."""
+
+    def __init__(
+        self,
+        session: MCPServerSession,
+        *,
+        ask: Asker,
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Answer an app of *session*.
+
+        Args:
+            session: The server of the app: it reaches no other.
+            ask: Asks the person.
+            changed: Called when there is something new to show, from any thread.
+        """
+        self._session, self._ask, self._changed = session, ask, changed
+        self._lock = Lock()
+        self._open = 0
+        self._tokens, self._at = float(BURST), monotonic()
+        self._is_closed = False
+        self._runs: deque[Run] = deque(maxlen=_MOST_LINES)
+        self._live: set[Run] = set()
+        self._messages: deque[str] = deque(maxlen=_MOST_LINES)
+
+    @property
+    def runs(self) -> list[Run]:
+        """The last calls of the app, the newest at the end."""
+        return list(self._runs)
+
+    @property
+    def messages(self) -> list[str]:
+        """The last texts that the app wanted to send to a model; no model gets them."""
+        return list(self._messages)
+
+    def close(self) -> None:
+        """Stop its calls; later messages get no answer."""
+        with self._lock:
+            self._is_closed, live = True, list(self._live)
+        for run in live:
+            stop(run, "cancelled: the app was closed")
+
+    # --- messages ---------------------------------------------------------------------
+
+    def receive(self, text: Any, reply: Callable[[str], object]) -> None:
+        """Deal with a message; return at once. A request gets its answer by *reply*, as JSON."""
+        if self._is_closed or not self._may_speak() or not isinstance(text, str):
+            return
+        message = _request_in(text)
+        if message is None:
+            return
+        answer = partial(self._answer, message["id"], reply)
+        parameters = message.get("params")
+        if not isinstance(parameters, Mapping):
+            parameters = {}
+        match message["method"]:
+            case "tools/call":
+                self._call(parameters, answer)
+            case "resources/read":
+                self._read(parameters, answer)
+            case "ui/message":
+                self._note(parameters, answer)
+            case method:
+                answer(error=(_UNKNOWN, f"toolbench does not answer {method[:80]!r}."))
+
+    def _may_speak(self) -> bool:
+        with self._lock:
+            now = monotonic()
+            self._tokens += (now - self._at) * PER_SECOND
+            self._tokens, self._at = min(self._tokens, float(BURST)) - 1, now
+            if self._tokens < 0:
+                self._tokens = 0.0
+                return False
+            return True
+
+    def _answer(
+        self,
+        number: int | str,
+        reply: Callable[[str], object],
+        *,
+        result: Mapping[str, Any] | None = None,
+        error: tuple[int, str] | None = None,
+    ) -> None:
+        """Send the answer to the request *number*, secrets hidden."""
+        if self._is_closed:
+            return
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": number}
+        if error is not None:
+            message["error"] = {"code": error[0], "message": error[1]}
+        else:
+            message["result"] = result
+        redactor = self._session.keep_secret(())
+        reply(json.dumps(redactor.value(message), default=str))
+
+    def _take_slot(self) -> bool:
+        with self._lock:
+            if self._is_closed or self._open >= MOST_CALLS:
+                return False
+            self._open += 1
+            return True
+
+    def _leave_slot(self) -> None:
+        with self._lock:
+            self._open -= 1
+
+    # --- requests ---------------------------------------------------------------------
+
+    def _call(self, parameters: Mapping[str, Any], answer: Any) -> None:
+        name, arguments = parameters.get("name"), parameters.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, Mapping):
+            answer(error=(_INVALID, "A call needs a name and an object of arguments."))
+            return
+        try:
+            tool = self._session.tool(name)
+        except ToolNotFoundError:
+            answer(error=(_INVALID, f"This server has no tool {name[:80]!r}."))
+            return
+        if "app" not in tool.callers:
+            answer(error=(_INVALID, f"{name[:80]} is not for apps."))
+            return
+        if not self._take_slot():
+            answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
+            return
+        try:
+            run = Run(tool, arguments, source="app")
+        except Exception as error:  # noqa: BLE001 - of values that an app made up
+            self._leave_slot()
+            answer(error=(_INVALID, f"The arguments: {type(error).__name__}."))
+            return
+        run.asker = partial(self._asker, run)
+        with self._lock:
+            self._runs.append(run)
+            self._live.add(run)
+        seconds = self._session.call_seconds
+        start(run, timeout=seconds, then=partial(self._end, answer))
+        self._changed()
+
+    def _asker(self, run: Run, question: Question) -> Answer:
+        return self._ask(question, lambda: run.cancelled or run.state in ENDED)
+
+    def _end(self, answer: Any, run: Run) -> None:
+        self._leave_slot()
+        with self._lock:
+            self._live.discard(run)
+        outcome = run.outcome
+        result = (
+            call_result(outcome)
+            if isinstance(outcome, MCPToolObservation)
+            else outcome.to_mcp_result()
+        )
+        answer(result=run.secrets.redactor.value(result))
+        self._changed()
+
+    def _read(self, parameters: Mapping[str, Any], answer: Any) -> None:
+        uri = parameters.get("uri")
+        if not isinstance(uri, str) or not uri:
+            answer(error=(_INVALID, "resources/read needs a uri."))
+        elif not self._take_slot():
+            answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
+        else:
+            work = partial(self._read_now, uri, answer)
+            Thread(target=work, name="toolbench-app-read", daemon=True).start()
+
+    def _read_now(self, uri: str, answer: Any) -> None:
+        try:
+            with answering(lambda question: ServerAnswer("decline")):
+                blocks = self._session.read_resource(uri).blocks
+        except ToolbenchError as error:
+            answer(error=(_REFUSED, str(error)))
+        except Exception as error:  # noqa: BLE001 - the app waits for an answer
+            answer(error=(_REFUSED, f"{type(error).__name__}: {error}"))
+        else:
+            answer(result={"contents": [block["resource"] for block in blocks]})
+        finally:
+            self._leave_slot()
+
+    def _note(self, parameters: Mapping[str, Any], answer: Any) -> None:
+        """Keep the text of `ui/message` for the person."""
+        content = parameters.get("content")
+        blocks = content if isinstance(content, list) else [content]
+        texts = [
+            block["text"]
+            for block in blocks
+            if isinstance(block, Mapping) and isinstance(block.get("text"), str)
+        ]
+        if not texts:
+            answer(result={"isError": True})
+            return
+        text = self._session.keep_secret(()).value("\n".join(texts)[:_LONGEST_TEXT])
+        self._messages.append(str(text))
+        answer(result={})
+        self._changed()
+
+
+def _request_in(text: str) -> dict[str, Any] | None:
+    """Return the JSON-RPC request that *text* is; None if it is none, or too large."""
+    if len(text) > LARGEST_MESSAGE:
+        return None
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return None
+    number, method = message.get("id"), message.get("method")
+    is_request = isinstance(number, int | str) and not isinstance(number, bool)
+    return message if is_request and isinstance(method, str) else None

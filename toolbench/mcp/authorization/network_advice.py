@@ -1,0 +1,82 @@
+"""What to do about a server that the network does not let us reach."""
+
+import os
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+_WRONG_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED\]?:?\s*(.*?)(?: \(_ssl|$)")
+_NO_TLS = (
+    "WRONG_VERSION_NUMBER",
+    "UNKNOWN_PROTOCOL",
+    "RECORD_LAYER_FAILURE",
+    "HTTP_REQUEST",
+)
+_HUNG_UP = ("RemoteProtocolError", "ReadError")
+_DOWNLOADERS = frozenset(
+    {"npx", "uvx", "uv", "pipx", "bunx", "pnpm", "yarn", "deno", "docker", "podman"}
+)
+
+
+def network_advice(
+    url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
+) -> str:
+    """Return why *url* cannot be reached and what to do; empty if nothing more is known.
+
+    Args:
+        url: The URL of the server.
+        kind: The name of the class of the error.
+        text: The text of the error.
+        variables: The environment.
+    """
+    host = urlsplit(url).hostname or "the server"
+    if match := _WRONG_CERTIFICATE.search(text):
+        return (
+            f"the certificate of {host} is not trusted ({match[1].rstrip('. ')}). If you trust it, "
+            "name the file of the authority that signed it in SSL_CERT_FILE, and connect again"
+        )
+    if any(reason in text for reason in _NO_TLS):
+        return (
+            f"what answers at {host} does not speak TLS. Is the URL to begin with "
+            "http:// instead of https://?"
+        )
+    proxy = _proxy(url, variables)
+    if kind == "ProxyError" or (kind == "ConnectError" and proxy):
+        return (
+            f"the proxy that the variable {proxy or 'HTTPS_PROXY'} names does not let us through "
+            f"({text.rstrip('.')}). Correct it, or add {host} to NO_PROXY"
+        )
+    if kind in _HUNG_UP and url.startswith("http://"):
+        return (
+            f"{host} closed the connection without an answer. If it speaks TLS, the URL has "
+            "to begin with https://"
+        )
+    return ""
+
+
+def download_advice(command: str) -> str:
+    """Return what to do if the start of *command* took too long; empty if it downloads nothing."""
+    program = re.split(r"[/\\]", command)[-1].removesuffix(".exe").removesuffix(".cmd")
+    if program not in _DOWNLOADERS:
+        return ""
+    return (
+        f" {program} may still have been downloading the package: connect again with more time "
+        "(--timeout 300, or timeout=300), or run the command once in a terminal."
+    )
+
+
+def _proxy(url: str, variables: Mapping[str, str]) -> str:
+    """Return the name of the variable that sends requests to *url* through a proxy, or nothing."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
+    for suffix in (part.strip().lower().lstrip(".") for part in spared.split(",")):
+        if suffix == "*" or (
+            suffix and (host == suffix or host.endswith(f".{suffix}"))
+        ):
+            return ""
+    for name in (f"{parts.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if variables.get(variable):
+                return variable
+    return ""

@@ -1,0 +1,54 @@
+"""What an HTTP answer that refuses a request means for a person."""
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from time import time
+
+ABSENT = "The server wants to know who asks: give 'auth' a token, or \"oauth\""
+REFUSED = "The server refuses the token that was sent: check that it is whole, and one for this server"
+EXPIRED = "The token that was sent has expired: get a new one, and connect again"
+_SAYS_EXPIRED = re.compile(r"\bexpir", re.IGNORECASE)
+_SCOPE = re.compile(r'\bscope="([^"]*)"')
+
+
+def refusal(
+    status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str
+) -> str:
+    """Return what a person can do after an answer with *status*; empty if that is not known.
+
+    Args:
+        status: The HTTP status.
+        sent: The headers of the request, with lower-case names.
+        received: The headers of the answer, with lower-case names.
+        body: The beginning of the answer.
+    """
+    challenge = received.get("www-authenticate", "")
+    token = sent.get("authorization", "")
+    if status == 401:
+        if not token:
+            return ABSENT
+        is_expired = _SAYS_EXPIRED.search(f"{challenge} {body}") or _is_past(token)
+        return EXPIRED if is_expired else REFUSED
+    if status == 403 and "insufficient_scope" in challenge:
+        scope = _SCOPE.search(challenge)
+        needed = f": it needs the scope {scope[1]!r}" if scope else ""
+        return f"The token that was sent does not allow this{needed}"
+    if status == 407:
+        return (
+            "The proxy wants a password: put it into the variable that names the proxy"
+        )
+    return ""
+
+
+def _is_past(authorization: str) -> bool:
+    """Tell whether the token in *authorization* says itself that it has expired (a JWT)."""
+    parts = authorization.rpartition(" ")[2].split(".")
+    if len(parts) != 3:
+        return False
+    try:
+        claims = json.loads(urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        return float(claims["exp"]) < time()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False

@@ -1,0 +1,144 @@
+"""Keep the tokens of servers for later kernels: in the keyring, else in a file of the user's own."""
+
+import json
+import logging
+from collections.abc import Callable
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from urllib.parse import urlsplit
+
+from platformdirs import user_state_path
+
+from toolbench.whole_file import write_whole
+
+_SERVICE = "jupyter-toolbench"
+_log = logging.getLogger(__name__)
+
+Items = dict[str, dict[str, Any]]
+"""What is kept of one server: tokens and the registration of the client, by name."""
+
+
+class TokenVault:
+    """The tokens of this user, by the URLs of servers."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Use the keyring if there is one, else files in *folder*.
+
+        Args:
+            folder: By default `tokens` in the state directory; only the user can read its files.
+        """
+        self._folder = folder
+        self._lock = RLock()
+
+    def items(self, server: str) -> Items:
+        """Return what is kept of *server*; empty if nothing is, or if it cannot be read."""
+        with self._lock:
+            keyring = keyring_here()
+            text = None
+            if keyring is not None:
+                text = _tried(lambda: keyring.get_password(_SERVICE, _name(server)))
+            if text is None:
+                text = self._read(server)
+            return _items(text)
+
+    def put(self, server: str, items: Items) -> None:
+        """Keep *items* of *server* in the place of what was there."""
+        with self._lock:
+            if not items:
+                self.remove(server)
+                return
+            text = json.dumps(items)
+            keyring, name = keyring_here(), _name(server)
+            if keyring is not None:
+                _tried(lambda: keyring.set_password(_SERVICE, name, text))
+                if _tried(lambda: keyring.get_password(_SERVICE, name)) == text:
+                    self._file(server).unlink(missing_ok=True)
+                    return
+            try:
+                self._file(server).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                write_whole(self._file(server), text)
+            except OSError as error:
+                _log.warning("The token was not kept: %s.", error.strerror)
+
+    def remove(self, server: str) -> bool:
+        """Forget what is kept of *server*; return whether there was anything."""
+        with self._lock:
+            was_there = bool(self.items(server))
+            keyring = keyring_here()
+            if keyring is not None:
+                _tried(lambda: keyring.delete_password(_SERVICE, _name(server)))
+            self._file(server).unlink(missing_ok=True)
+            return was_there
+
+    def forget_clients(self, server: str) -> None:
+        """Forget as what this client is registered at *server*; tokens stay."""
+        with self._lock:
+            items = self.items(server)
+            self.put(
+                server, {k: v for k, v in items.items() if "redirect_uris" not in v}
+            )
+
+    def _read(self, server: str) -> str | None:
+        try:
+            return self._file(server).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+
+    def _file(self, server: str) -> Path:
+        folder = self._folder or user_state_path("toolbench") / "tokens"
+        return folder / f"{_digest(server)}.json"
+
+
+def registered_port(items: Items) -> int | None:
+    """Return the port that the client of *items* was registered with; None without one."""
+    for item in items.values():
+        uris = item.get("redirect_uris")
+        if isinstance(uris, list) and uris:
+            try:
+                return urlsplit(str(uris[0])).port
+            except ValueError:
+                return None
+    return None
+
+
+def keyring_here() -> Any:
+    """Return the module `keyring`, if it is installed and has a place for passwords; else None."""
+    try:
+        keyring = import_module("keyring")
+        return keyring if keyring.get_keyring().priority > 0 else None
+    except Exception:  # noqa: BLE001 - not installed, or a backend that cannot be made here
+        return None
+
+
+def _tried(use: Callable[[], Any]) -> Any:
+    """Return the result of *use* of the keyring; None if it is locked, refuses or fails."""
+    try:
+        return use()
+    except Exception as error:  # noqa: BLE001 - each backend has errors of its own
+        _log.info("The keyring cannot be used (%s).", type(error).__name__)
+        return None
+
+
+def _items(text: str | None) -> Items:
+    try:
+        items = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(items, dict):
+        return {}
+    return {key: item for key, item in items.items() if isinstance(item, dict)}
+
+
+def _digest(server: str) -> str:
+    return sha256(server.encode()).hexdigest()[:32]
+
+
+def _name(server: str) -> str:
+    return f"{urlsplit(server).hostname} {_digest(server)}"
+
+
+vault = TokenVault()
+"""The tokens of this user."""

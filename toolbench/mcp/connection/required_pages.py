@@ -1,0 +1,34 @@
+"""Visit the pages that a server names in place of an answer, before the request is sent again.
+
+Source: MCP specification, elicitation, `URLElicitationRequiredError`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbench.mcp.connection.failure_messages import (
+    URL_ELICITATION_REQUIRED,
+    code_of,
+    required_pages,
+)
+from toolbench.mcp.monitoring.notifications import Inbox
+
+
+async def visited(error: Exception, inbox: Inbox) -> bool:
+    """Return whether *error* names pages, and the person has visited all of them.
+
+    Each page is a question to the handler of the running call.
+    """
+    pages = required_pages(error)
+    if code_of(error) != URL_ELICITATION_REQUIRED or not pages:
+        return False
+    for page in pages:
+        answer = await inbox.ask_url(_message(page), page["url"])
+        if answer.action != "accept":
+            return False
+    return True
+
+
+def _message(page: Mapping[str, Any]) -> str:
+    message = page.get("message")
+    return message if isinstance(message, str) else "It needs you to visit a page."

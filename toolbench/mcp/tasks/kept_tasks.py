@@ -1,0 +1,91 @@
+"""Remember which tasks a server runs for this user, so that a later kernel can look at them."""
+
+import json
+import logging
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+from platformdirs import user_state_path
+
+from toolbench.whole_file import write_whole
+
+_MOST = 100  # tasks of one server
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class KeptTask:
+    """A task that a call of ours started."""
+
+    id: str
+    tool: str
+    created: str = ""
+
+
+class KeptTasks:
+    """The tasks of one server, oldest first; only the user can read the file."""
+
+    def __init__(self, server: str | None, folder: Path | None = None) -> None:
+        """Keep the tasks of *server* in *folder*, by default `tasks` in the state directory.
+
+        Without a *server*, as for one in this process, they are kept in memory only.
+        """
+        self._server = server
+        self._folder = folder
+        self._known: dict[str, KeptTask] = {}
+        self._lock = Lock()
+
+    def all(self) -> list[KeptTask]:
+        """Return the tasks."""
+        with self._lock:
+            return list(self._read().values())
+
+    def add(self, task: KeptTask) -> None:
+        """Remember *task*."""
+        with self._lock:
+            tasks = {**self._read(), task.id: task}
+            self._write(dict(list(tasks.items())[-_MOST:]))
+
+    def forget(self, identity: str) -> None:
+        """Forget the task *identity*; the server knows it no more."""
+        with self._lock:
+            tasks = self._read()
+            if tasks.pop(identity, None) is not None:
+                self._write(tasks)
+
+    @property
+    def _file(self) -> Path | None:
+        if self._server is None:
+            return None
+        folder = self._folder or user_state_path("toolbench") / "tasks"
+        return folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
+
+    def _read(self) -> dict[str, KeptTask]:
+        """Return what this process and others kept; a file that cannot be read counts as empty."""
+        if self._file is None:
+            return dict(self._known)
+        try:
+            rows = json.loads(self._file.read_text(encoding="utf-8"))
+            tasks = [
+                KeptTask(*(str(row.get(k, "")) for k in ("id", "tool", "created")))
+                for row in rows
+            ]
+        except FileNotFoundError:
+            return dict(self._known)
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            _log.warning("The file of tasks %s cannot be read.", self._file)
+            return dict(self._known)
+        return {task.id: task for task in tasks}
+
+    def _write(self, tasks: dict[str, KeptTask]) -> None:
+        self._known = tasks
+        if self._file is None:
+            return
+        text = json.dumps([asdict(task) for task in tasks.values()], indent=1)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(self._file, text, errors="replace")
+        except OSError as error:
+            _log.warning("A task was not kept: %s.", error.strerror)

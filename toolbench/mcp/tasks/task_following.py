@@ -1,0 +1,290 @@
+"""Follow one task to its end: ask for its state, answer its questions, cancel it."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import anyio
+
+from toolbench.errors import ServerError, ended
+from toolbench.mcp.connection.failure_messages import (
+    BrokenError,
+    CallFailedError,
+    CallStoppedError,
+    code_of,
+    sentence,
+)
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.elicitation import OnProgress
+from toolbench.mcp.tasks.task_state import TaskState
+from toolbench.network_errors import PASSING_STATUSES, error_kind
+
+_FIRST = (
+    0.05  # seconds before the state is asked for; each pause is twice the one before
+)
+_ASK = 60.0  # seconds for one answer about the state
+_AGAIN = (0.5, 2.0, 5.0)  # seconds before a question that got no answer is asked again
+_CANCEL = 5.0  # seconds for the answer to a cancel
+_UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
+_log = logging.getLogger(__name__)
+
+
+class UnknownTaskError(CallFailedError):
+    """The server does not know the task, or not any more."""
+
+
+class TaskFollowing:
+    """The way of one task to its end; its coroutines run in the background loop."""
+
+    def __init__(
+        self, over: ReconnectingConnection, task: TaskState, call: Call
+    ) -> None:
+        """Follow *task*, which *call* started, over the connection *over*."""
+        self._over = over
+        self._state = task
+        self._call = call
+        self._progress: tuple[float, float | None, str] = (0.0, None, "")
+        self._answered: set[str] = set()
+        self._result: asyncio.Task[dict[str, Any]] | None = None
+
+    async def result(self) -> dict[str, Any]:
+        """Return the result of the tool; there is no time limit, since a task may take hours.
+
+        Cancelling this also cancels the task at the server.
+
+        Raises:
+            CallStoppedError: If the task was cancelled.
+            CallFailedError: If the task failed, or the server does not know it any more.
+            Exception: Any error of the connection; `sentence` explains it.
+        """
+        call = self._call
+        call.task_id, call.seconds = self._state.id, inf
+        report, call.on_progress = call.on_progress, self._noting(call.on_progress)
+        try:
+            with self._over.inbox.calls.reopen(call), call.limited():
+                return await self._to_the_end()
+        except asyncio.CancelledError:
+            await self._cancel_quietly()
+            raise
+        finally:
+            call.on_progress = report
+            if self._result is not None:
+                self._result.cancel()
+
+    async def cancel(self) -> None:
+        """Ask the server to cancel the task.
+
+        Raises:
+            Exception: Any error of the server or the connection.
+        """
+        await self._send("tasks/cancel", seconds=_CANCEL)
+
+    async def refreshed(self) -> TaskState:
+        """Return the present state of the task.
+
+        Raises:
+            UnknownTaskError: If the server does not know it.
+            CallFailedError: If the server refuses to say.
+            Exception: Any error of the connection.
+        """
+        try:
+            self._state = TaskState.of(await self._send("tasks/get"))
+        except CallFailedError:
+            raise
+        except Exception as error:
+            code = code_of(error)
+            if code is None or _is_passing(error):
+                raise
+            kind = UnknownTaskError if code in _UNKNOWN else CallFailedError
+            verb = "know" if kind is UnknownTaskError else "give the state of"
+            why = ended(sentence(error))
+            text = f"The server does not {verb} task {self._state.id!r}: {why}"
+            raise kind(self._over.inbox.told(text)) from error
+        return self._state
+
+    async def _cancel_quietly(self) -> None:
+        """Cancel the task at the server, also if this is cancelled; the run ends in any case."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self.cancel()
+            except Exception as error:  # noqa: BLE001 - the server may not be there any more
+                why = f"The task was not cancelled: {ended(sentence(error))}"
+                _log.info("%s", self._over.inbox.told(why))
+
+    # --- to the end ---------------------------------------------------------------
+
+    async def _to_the_end(self) -> dict[str, Any]:
+        pause = _FIRST
+        while True:
+            self._show()
+            if self._state.has_ended:
+                return await self._outcome()
+            if self._state.status == "input_required" and await self._has_answered():
+                pause = _FIRST
+            await self._wait(min(pause, self._state.pause))
+            pause *= 2
+            try:
+                await self._ask_again()
+            except UnknownTaskError:
+                if self._result is None or not self._result.done():
+                    raise
+                return await self._result  # the server forgets a task with its result
+            if self._result is not None and self._result.done():
+                return await self._outcome()
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for *seconds*, or until the older protocol's request for the result is answered."""
+        if self._result is None:
+            await anyio.sleep(seconds)
+        else:
+            await asyncio.wait([self._result], timeout=seconds)
+
+    async def _ask_again(self) -> None:
+        """Ask for the state, a few times if the network or the server is out of order."""
+        for pause in _AGAIN:
+            try:
+                await self.refreshed()
+            except Exception as error:  # what does not pass is raised
+                if self._over.status == "closed" or not _is_passing(error):
+                    raise
+                await anyio.sleep(pause)
+            else:
+                return
+        await self.refreshed()
+
+    async def _outcome(self) -> dict[str, Any]:
+        """Return the result of a task that has ended, or of which the result is there."""
+        state = self._state
+        if state.status == "cancelled":
+            text = f"The task was cancelled at the server. {state.message}"
+            raise CallStoppedError(self._over.inbox.told(text).strip())
+        if state.status == "failed" and isinstance(state.raw.get("error"), Mapping):
+            raise self._failed(state.raw["error"])
+        result: Any = state.raw.get("result")
+        if result is None and not self._is_modern:
+            result = await self._older_result()
+        if state.status == "failed":
+            if isinstance(result, Mapping):
+                return {**result, "isError": True}
+            raise self._failed({"message": state.message})
+        if not isinstance(result, Mapping):
+            msg = f"Task {state.id!r} is completed, but the server sent no result."
+            raise CallFailedError(self._over.inbox.told(msg))
+        return dict(result)
+
+    async def _older_result(self) -> dict[str, Any]:
+        if self._result is None:
+            self._result = self._asking_for_result()
+        try:
+            return await self._result
+        except Exception as error:
+            code = code_of(error)
+            if code is None or _is_passing(error):
+                raise
+            raise self._failed({"message": str(error), "code": code}) from error
+
+    def _failed(self, error: Mapping[str, Any]) -> CallFailedError:
+        message = str(
+            error.get("message") or self._state.message or "it does not say why"
+        )
+        code = f" (MCP error {error['code']})" if error.get("code") is not None else ""
+        text = f"The task failed: {message.rstrip('.')}{code}."
+        return CallFailedError(self._over.inbox.told(text))
+
+    # --- questions ----------------------------------------------------------------
+
+    async def _has_answered(self) -> bool:
+        """Answer the questions of the task; return False if all were answered before.
+
+        The older protocol sends them as requests of its own, once the result is asked for.
+        """
+        if not self._is_modern:
+            is_new = self._result is None
+            self._result = self._result or self._asking_for_result()
+            return is_new
+        from toolbench.mcp.tasks.task_messages import (  # noqa: PLC0415 - the SDK, loaded by now
+            dumped,
+            questions_of,
+        )
+
+        requests = self._state.raw.get("inputRequests")
+        if not isinstance(requests, Mapping):
+            requests = {}
+        new = {k: v for k, v in requests.items() if k not in self._answered}
+        if not new:
+            return False
+        connection = await self._over.live()
+        try:
+            answers = await connection.answers_to(questions_of(new))
+        except Exception:  # without an answer the task would wait for ever
+            await self._cancel_quietly()
+            raise
+        await self._send("tasks/update", inputResponses=dumped(answers or {}))
+        self._answered.update(new)
+        return True
+
+    def _asking_for_result(self) -> "asyncio.Task[dict[str, Any]]":
+        return asyncio.ensure_future(self._send("tasks/result", seconds=inf))
+
+    # --- the wire -----------------------------------------------------------------
+
+    @property
+    def _is_modern(self) -> bool:
+        return self._over.current.is_modern
+
+    async def _send(
+        self, method: str, *, seconds: float = _ASK, **params: Any
+    ) -> dict[str, Any]:
+        from toolbench.mcp.tasks.task_messages import about_task  # noqa: PLC0415 - as above
+
+        identity, parent = self._state.id, self._call
+        call = Call(seconds=seconds, tool=parent.tool, answerer=parent.answerer)
+
+        def send(session: Any, responses: Any, state: str | None) -> Any:
+            return about_task(session, method, identity, **params)
+
+        try:
+            return await self._over.ask(send, call)
+        except Exception as error:
+            failure = call.http_failure
+            if failure is None or failure.status not in PASSING_STATUSES:
+                raise
+            raise ServerError(sentence(error, call=call)) from error
+
+    # --- what the person sees -----------------------------------------------------
+
+    def _noting(self, report: OnProgress | None) -> OnProgress | None:
+        """Return a function that adds the state of the task to the progress of the tool."""
+        if report is None:
+            return None
+
+        def note(value: float, total: float | None, message: str) -> None:
+            self._progress = (value, total, message)
+            report(value, total, self._words(message))
+
+        return note
+
+    def _show(self) -> None:
+        """Report the state of the task, with the last progress of the tool."""
+        report = self._call.on_progress
+        if report is None:
+            return
+        try:
+            report(*self._progress)
+        except Exception:  # noqa: BLE001 - the person's own function: the call goes on
+            _log.exception("The progress handler failed; it is not called again.")
+            self._call.on_progress = None
+
+    def _words(self, message: str) -> str:
+        words = self._over.inbox.redactor.text(self._state.words)
+        return " · ".join(filter(None, (message, words)))
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Tell whether the same question may get an answer later."""
+    if isinstance(error, BrokenError | ServerError | CallTimeoutError | TimeoutError):
+        return True
+    return error_kind(error) == "network"

@@ -1,0 +1,331 @@
+"""The tasks of one server: look at them, wait for their results, cancel them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, overload
+
+from toolbench.core.background_loop import portal
+from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
+from toolbench.mcp.connection.failure_messages import CallFailedError, call_failed
+from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
+from toolbench.mcp.elicitation import Answerer, OnProgress
+from toolbench.mcp.executor import Caller, MCPToolExecutor
+from toolbench.mcp.features.item_list import ItemList
+from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
+from toolbench.mcp.tasks.task_following import TaskFollowing, UnknownTaskError
+from toolbench.mcp.tasks.task_state import TaskState, started_task
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
+
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+_SHORT = 8  # characters of an id in the name of a tool
+
+
+@dataclass(frozen=True)
+class MCPTask:
+    """A task of a server, as it was when it was looked at."""
+
+    id: str
+    tool: str
+    """The tool whose call became the task; empty if this client did not start it."""
+    status: str
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
+    message: str
+    """What the server says about the state."""
+    created: str
+    """When it began, as the server writes it."""
+    updated: str
+    """When the state changed last, as the server writes it."""
+    ttl: float | None
+    """The seconds that the server keeps it; None if it does not say."""
+    interval: float | None
+    """The seconds from one look to the next that the server asks for; None if it does not say."""
+    _list: "TaskList" = field(repr=False, compare=False)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is completed, failed or cancelled."""
+        return self.status in ("completed", "failed", "cancelled")
+
+    def refresh(self) -> "MCPTask":
+        """Return the task as it is now.
+
+        Raises:
+            ServerError: If the server cannot be reached, or does not know the task any more.
+        """
+        return portal.call(self._list.refreshed, self)
+
+    def cancel(self) -> "MCPTask":
+        """Cancel the task at the server, and return it as it is then.
+
+        Raises:
+            ServerError: If the server refuses or cannot be reached.
+        """
+        return portal.call(self._list.cancelled, self)
+
+    def result(self) -> MCPToolObservation:
+        """Wait for the end of the task and return what the tool gave.
+
+        The server's questions are answered as in a call. An interrupt cancels the task.
+        """
+        return self._list.result_of(self)
+
+    def as_tool(self) -> MCPToolDefinition:
+        """Return a tool without arguments whose run waits for this task.
+
+        Its panel shows the state, the progress and the questions of the task, and cancels it.
+        """
+        return self._list.tool_of(self)
+
+
+class TaskList(ItemList[MCPTask]):
+    """The tasks of one server: `tasks[0]`, `tasks["id"]`. They are asked for at each use.
+
+    In the older protocol the server lists its tasks. In the newer one it does not, so these are
+    the tasks that this user started, also in an earlier kernel, as far as the server keeps them.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        connection: ReconnectingConnection,
+        seconds: float,
+        store: KeptTasks,
+    ) -> None:
+        """Ask over *connection*, with *seconds* for a list; *store* has the tasks of this user."""
+        self._caller = caller
+        self._over = connection
+        self._seconds = seconds
+        self._store = store
+        self._items: list[MCPTask] | None = None
+
+    # --- the list -----------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, index: int | str) -> MCPTask: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[MCPTask]: ...
+    def __getitem__(self, index: int | str | slice) -> MCPTask | list[MCPTask]:
+        """Return a task by its position, its id, or the beginning of its id.
+
+        Raises:
+            ToolNotFoundError: If no task has this id, or several begin like this.
+            ServerError: If the server cannot be reached.
+        """
+        return self._named(index) if isinstance(index, str) else self.items()[index]
+
+    def items(self) -> list[MCPTask]:
+        """Ask for the tasks and return them, oldest first.
+
+        Raises:
+            ServerError: If the server cannot be reached.
+        """
+        self._items = portal.call(self._listed)
+        return list(self._items)
+
+    @property
+    def known_items(self) -> list[MCPTask] | None:
+        """The tasks of the last look; None before the first."""
+        return self._items
+
+    def _named(self, identity: str) -> MCPTask:
+        tasks = self.items()
+        same = [t for t in tasks if t.id == identity] or [
+            t for t in tasks if identity and t.id.startswith(identity)
+        ]
+        if len(same) == 1:
+            return same[0]
+        server = self._caller.name
+        near = did_you_mean(identity, [task.id for task in tasks])
+        msg = f"Server {server!r} has no task {identity!r}.{near}"
+        if same:
+            ids = ", ".join(task.id for task in same)
+            msg = f"{len(same)} tasks of {server!r} begin with {identity!r}: {ids}."
+        raise ToolNotFoundError(msg)
+
+    async def _listed(self) -> list[MCPTask]:
+        connection = await self._over.live()
+        capabilities = connection.described().get("capabilities", {})
+        own = {task.id: task for task in self._store.all()}
+        tasks: dict[str, MCPTask] = {}
+        declared = capabilities.get("tasks")
+        if isinstance(declared, Mapping) and "list" in declared:
+            for state in await self._rows():
+                known = own.get(state.id, KeptTask(state.id, ""))
+                tasks[state.id] = self._task(state, known)
+        for identity, one in own.items():
+            if identity not in tasks:
+                task = await self._looked_up(one)
+                if task is not None:
+                    tasks[identity] = task
+        return sorted(tasks.values(), key=lambda task: task.created)
+
+    async def _rows(self) -> list[TaskState]:
+        from toolbench.mcp.tasks.task_messages import plain_request  # noqa: PLC0415 - the SDK, loaded by now
+
+        def page(session: Any, params: Any) -> Any:
+            cursor = {} if params is None else {"cursor": params.cursor}
+            return plain_request(session, "tasks/list", cursor)
+
+        rows, problem = await self._over.pages("tasks", page, self._seconds)
+        if problem is not None and not rows:
+            msg = f"Server {self._caller.name!r} does not list its tasks: {ended(problem)}"
+            raise ServerError(msg)
+        states = []
+        for row in rows:
+            if isinstance(row, Mapping) and "taskId" in row:
+                states.append(TaskState.of(row))
+        return states
+
+    async def _looked_up(self, one: KeptTask) -> MCPTask | None:
+        """Return the task *one* as it is now; None if the server does not know it any more."""
+        try:
+            return self._task(await self._following(one).refreshed(), one)
+        except UnknownTaskError:
+            self._store.forget(one.id)
+            return None
+        except Exception as error:  # noqa: BLE001 - the SDK's, the network's
+            raise self._explained(error) from None
+
+    def _task(self, state: TaskState, one: KeptTask) -> MCPTask:
+        visible = self._over.inbox.told
+        return MCPTask(
+            id=state.id,
+            tool=one.tool,
+            status=visible(state.status),
+            message=visible(state.message),
+            created=visible(state.created or one.created),
+            updated=visible(state.updated),
+            ttl=state.ttl,
+            interval=state.interval,
+            _list=self,
+        )
+
+    # --- one task -----------------------------------------------------------------
+
+    async def refreshed(self, task: MCPTask) -> MCPTask:
+        """Return *task* as it is now; await this in the background loop."""
+        one = KeptTask(task.id, task.tool, task.created)
+        try:
+            return self._task(await self._following(one).refreshed(), one)
+        except Exception as error:  # noqa: BLE001 - as above
+            raise self._explained(error) from None
+
+    async def cancelled(self, task: MCPTask) -> MCPTask:
+        """Cancel *task*; await this in the background loop."""
+        following = self._following(KeptTask(task.id, task.tool))
+        try:
+            await following.cancel()
+        except Exception as error:  # noqa: BLE001 - as above
+            raise self._explained(error) from None
+        return await self.refreshed(task)
+
+    def result_of(self, task: MCPTask) -> MCPToolObservation:
+        """Wait for the end of *task* and return what the tool gave."""
+        observation = MCPToolExecutor(_Waiter(self, task), task.tool or task.id)(
+            MCPToolAction()
+        )
+        results.show(observation, self._over.inbox.redactor)
+        return observation
+
+    def tool_of(self, task: MCPTask) -> MCPToolDefinition:
+        """Return a tool whose run waits for *task*."""
+        name = task.tool or "tool"
+        waiter = _Waiter(self, task)
+        return MCPToolDefinition(
+            name=f"{name}_task_{task.id[:_SHORT]}",
+            description=f"Wait for task {task.id} of {name} and get its result.",
+            observation_type=MCPToolObservation,
+            annotations=ToolAnnotations(
+                title=f"Task {task.id[:_SHORT]} of {name}",
+                readOnlyHint=True,
+                openWorldHint=False,
+            ),
+            server=self._caller.name,
+            remote_name=name,
+            schema=_NO_ARGUMENTS,
+            executor=MCPToolExecutor(waiter, name),
+        )
+
+    async def finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of a tool call that *raw* answered, also if it became a task.
+
+        Raises:
+            CallFailedError: If the task has no result, for any reason.
+        """
+        state = started_task(raw)
+        if state is None:
+            return raw
+        self._store.add(KeptTask(state.id, call.tool or "", state.created))
+        return await self._to_the_end(state, call)
+
+    async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
+        """Return the result of *task*, as `finished` does, in the name of *call*."""
+        one = KeptTask(task.id, task.tool)
+        try:
+            state = await self._following(one).refreshed()
+        except CallFailedError:
+            raise
+        except Exception as error:
+            raise call_failed(error, call, self._over.inbox) from error
+        return await self._to_the_end(state, call)
+
+    async def _to_the_end(self, state: TaskState, call: Call) -> dict[str, Any]:
+        try:
+            return await TaskFollowing(self._over, state, call).result()
+        except CallFailedError:
+            raise
+        except Exception as error:  # the SDK's, the network's
+            raise call_failed(error, call, self._over.inbox) from error
+
+    def _following(self, one: KeptTask) -> TaskFollowing:
+        state = TaskState.of({"taskId": one.id, "status": "working"})
+        return TaskFollowing(self._over, state, Call(self._seconds, one.tool))
+
+    def _explained(self, error: Exception) -> ServerError:
+        if isinstance(error, ServerError):
+            return error
+        failed = error
+        if not isinstance(error, CallFailedError):
+            failed = call_failed(error, Call(self._seconds), self._over.inbox)
+        return ServerError(f"Server {self._caller.name!r}: {failed}")
+
+
+class _Waiter:
+    """A caller whose call of a tool waits for a task that runs already."""
+
+    def __init__(self, tasks: TaskList, task: MCPTask) -> None:
+        self._tasks = tasks
+        self._task = task
+        self.name = tasks._caller.name
+        self.server_info = tasks._caller.server_info
+        self.answerer: Answerer | None = tasks._caller.answerer
+        self.notices = tasks._caller.notices
+
+    @property
+    def era(self) -> Literal["modern", "legacy"] | None:
+        return self._tasks._caller.era
+
+    def keep_secret(self, secrets: Iterable[str]) -> Redactor:
+        return self._tasks._caller.keep_secret(secrets)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        on_progress: OnProgress | None = None,
+        answerer: Answerer | None = None,
+    ) -> dict[str, Any]:
+        call = Call(
+            self._tasks._seconds,
+            tool=self._task.tool or None,
+            on_progress=on_progress,
+            answerer=answerer,
+            token=f"task-{self._task.id}",
+        )
+        return await self._tasks.wait_for(self._task, call)

@@ -1,0 +1,124 @@
+"""What a server says of a task, in the words of either protocol."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Self
+
+from toolbench.mcp.connection.failure_messages import CallFailedError
+from toolbench.plain import clip
+
+ENDED = frozenset({"completed", "failed", "cancelled"})
+"""The states that a task does not leave."""
+_ASKING = 1.0  # seconds between two questions, if the server names no time
+_SHORTEST, _LONGEST = (
+    0.05,
+    60.0,
+)  # seconds: a wrong number floods nobody and stops nothing
+_WORDS = {"input_required": "waits for an answer"}
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """The state of one task. Source: MCP, tasks of 2025-11-25 and SEP-2663."""
+
+    id: str
+    status: str
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
+    message: str
+    """What the server says about the state; may be empty."""
+    created: str
+    updated: str
+    ttl: float | None
+    """The seconds that the server keeps the task from its start; None if it does not say."""
+    interval: float | None
+    """The seconds from one question for the state to the next; None if the server does not say."""
+    raw: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Self:
+        """Read *raw*, as the server sent it.
+
+        Raises:
+            CallFailedError: If it has no id or no state.
+        """
+        identity, status = raw.get("taskId"), raw.get("status")
+        if not isinstance(identity, str) or not identity:
+            msg = f"The server started a task without a taskId: {clip(dict(raw), 200)}."
+            raise CallFailedError(msg)
+        if not isinstance(status, str):
+            msg = f"The server gave task {identity!r} no state: {clip(dict(raw), 200)}."
+            raise CallFailedError(msg)
+        return cls(
+            id=identity,
+            status=status,
+            message=_text(raw, "statusMessage"),
+            created=_text(raw, "createdAt"),
+            updated=_text(raw, "lastUpdatedAt"),
+            ttl=_seconds(raw, "ttlMs", "ttl"),
+            interval=_seconds(raw, "pollIntervalMs", "pollInterval"),
+            raw=raw,
+        )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the task does not change any more."""
+        return self.status in ENDED
+
+    @property
+    def pause(self) -> float:
+        """The seconds to wait before the state is asked for again, once the task runs for long."""
+        return min(max(self.interval or _ASKING, _SHORTEST), _LONGEST)
+
+    @property
+    def words(self) -> str:
+        """The state in a few words, for the panel of the run."""
+        state = _WORDS.get(self.status, self.status.replace("_", " "))
+        parts = [f"task {state}", self.message]
+        if not self.has_ended:
+            parts.append(f"asked every {self.pause:.3g} s")
+        return " · ".join(filter(None, parts))
+
+
+def started_task(result: Mapping[str, Any]) -> TaskState | None:
+    """Return the task that *result*, the answer to a tool call, started; None if it is a result.
+
+    Raises:
+        CallFailedError: If it starts a task that has no id.
+    """
+    nested = result.get("task")
+    if isinstance(nested, Mapping) and "content" not in result:
+        return TaskState.of(nested)
+    return TaskState.of(result) if result.get("resultType") == "task" else None
+
+
+def wants_task(tool: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
+    """Tell whether a call of *tool* asks for a task in the older protocol.
+
+    The tool has to allow or require it and the server has to declare it. In the newer protocol
+    the server decides.
+    """
+    execution = tool.get("execution")
+    support = execution.get("taskSupport") if isinstance(execution, Mapping) else None
+    place: Any = capabilities
+    for key in ("tasks", "requests", "tools", "call"):
+        place = place.get(key) if isinstance(place, Mapping) else None
+    return support in ("optional", "required") and place is not None
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    value = raw.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _seconds(raw: Mapping[str, Any], *keys: str) -> float | None:
+    """Return the milliseconds under the first of *keys* that is there, in seconds."""
+    for key in keys:
+        value = raw.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            try:
+                seconds = float(value) / 1000
+            except OverflowError:  # a JSON number has no largest value
+                return None
+            return seconds if isfinite(seconds) and seconds > 0 else None
+    return None

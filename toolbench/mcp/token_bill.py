@@ -1,0 +1,41 @@
+"""The tokens that a server's tools cost a model, in every request that offers them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+from weakref import WeakKeyDictionary
+
+from toolbench.llm.lint import cost_of
+from toolbench.llm.tokens import TokenCount
+from toolbench.mcp.definition import MCPToolDefinition
+
+_costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class TokenBill:
+    """What each tool costs, and all of them together: name, description and arguments."""
+
+    total: TokenCount
+    tools: dict[str, TokenCount]
+    """The cost of each tool by the server's name for it, in the server's order."""
+
+    @classmethod
+    def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
+        """Count the tokens of *tools*."""
+        costs = {tool.remote_name: _cost(tool) for tool in tools}
+        tokens = sum(cost.tokens for cost in costs.values())
+        exact = all(cost.exact for cost in costs.values())
+        return cls(TokenCount(tokens, exact=exact), costs)
+
+    @property
+    def dearest(self) -> list[tuple[str, TokenCount]]:
+        """The tools with their costs, the dearest first."""
+        return sorted(self.tools.items(), key=lambda item: -item[1].tokens)
+
+
+def _cost(tool: MCPToolDefinition) -> TokenCount:
+    """Return what *tool* costs; counted once, as a thousand tools take 0.1 s."""
+    if (cost := _costs.get(tool)) is None:
+        cost = _costs[tool] = cost_of([tool])
+    return cost

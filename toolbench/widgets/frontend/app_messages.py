@@ -1,0 +1,58 @@
+"""Messages of apps in the page, each brought to the bridge of its app."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from secrets import token_hex
+from threading import Lock
+from typing import Any
+
+Reply = Callable[[str], object]
+Receiver = Callable[[Any, Reply], None]
+_LONGEST_NAME = 64  # characters
+
+
+class AppMessages:
+    """The open apps of this kernel by their random names; any thread may use it."""
+
+    def __init__(self) -> None:
+        """Start without apps."""
+        self._lock = Lock()
+        self._receivers: dict[str, Receiver] = {}
+
+    def open(self, receiver: Receiver) -> str:
+        """Bring the messages of a new app to *receiver*; return the name of the app."""
+        name = token_hex(16)
+        with self._lock:
+            self._receivers[name] = receiver
+        return name
+
+    def close(self, name: str) -> None:
+        """Drop what still comes of the app *name*."""
+        with self._lock:
+            self._receivers.pop(name, None)
+
+    def receive(self, content: Any, send: Callable[[Any], object]) -> None:
+        """Deal with a message of the page; return at once. *send* sends to the page."""
+        if not isinstance(content, Mapping):
+            return
+        name, frame = content.get("app"), content.get("frame")
+        if not isinstance(name, str) or not isinstance(frame, str):
+            return
+        receiver = self._receivers.get(name)
+        if receiver is None or len(frame) > _LONGEST_NAME:
+            return
+        address = {"app": name, "frame": frame}
+        if content.get("kind") == "open":
+            send({"kind": "opened", **address})
+        elif content.get("kind") == "request":
+            receiver(content.get("text"), partial(_reply, send, address))
+
+
+def _reply(
+    send: Callable[[Any], object], address: Mapping[str, str], text: str
+) -> None:
+    send({"kind": "answer", **address, "text": text})
+
+
+app_messages = AppMessages()
+"""The apps of this kernel."""
