@@ -66,18 +66,18 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@given(given=_PARTS_AND_VALUE)
-def test_limits_of_several_schemas_all_hold(way, given):
+@given(example=_PARTS_AND_VALUE)
+def test_limits_of_several_schemas_all_hold(way, example):
     """However they are put together, the normal form takes what all of them take."""
-    parts, value = given
+    parts, value = example
     schema = WAYS[way](*parts)
     assert takes(read(schema).schema, value) == takes(schema, value)
 
 
-@given(given=_PARTS_AND_VALUE)
-def test_what_a_provider_is_sent_takes_no_more_numbers(given):
+@given(example=_PARTS_AND_VALUE)
+def test_what_a_provider_is_sent_takes_no_more_numbers(example):
     """A schema without `allOf` has the tighter limits too; of two patterns it has one."""
-    (one, *others), value = given
+    (one, *others), value = example
     whole = one
     for other in others:
         whole = together(whole, other)
@@ -95,16 +95,21 @@ def test_the_tighter_limit_and_both_patterns_are_shown():
         {"minLength": 4, "maxLength": 7, "pattern": "z$"},
         {"maxLength": 8, "pattern": "^a"},
     ]
-    said = ["at least 4 characters", "at most 7 characters", "matches ^a", "matches z$"]
-    assert facts(read({"allOf": parts})) == said
+    sentences = [
+        "at least 4 characters",
+        "at most 7 characters",
+        "matches ^a",
+        "matches z$",
+    ]
+    assert facts(read({"allOf": parts})) == sentences
     schema = {"type": "object", "properties": {"code": {"allOf": parts}}}
     tool = MCPToolDefinition(
         name="t", remote_name="t", description="T.", server="s", schema=schema
     )
-    assert "; ".join(said) in " ".join(tool_text(tool).split())
+    assert "; ".join(sentences) in " ".join(tool_text(tool).split())
 
 
-_LISTED = st.one_of(
+_WITH_VALUES = st.one_of(
     st.fixed_dictionaries(
         {"enum": st.lists(SCALARS, min_size=1, max_size=4)},
         optional={
@@ -125,19 +130,20 @@ _TOGETHER = {
 
 
 @pytest.mark.parametrize("way", _TOGETHER)
-@given(parts=st.lists(_LISTED, min_size=2, max_size=3))
+@given(parts=st.lists(_WITH_VALUES, min_size=2, max_size=3))
 @example(parts=[{"enum": [1, "x"]}, {"enum": [1.0, True, "y"]}])
 @example(parts=[{"type": "string", "enum": ["aa", 5, None]}, {"const": "aa"}])
+@example(parts=[{"type": "integer", "minimum": 1, "enum": [0]}, {"const": 0}])
 def test_every_choice_that_is_offered_fits(way, parts):
     """And what fits of the listed values is offered, or null; names stay with their values."""
     schema = _TOGETHER[way](*parts)
     node = read(schema)
     assert all(takes(schema, choice) for choice in node.choices)
     assert len(node.value_names) == len(node.values)
-    listed = [v for p in parts for v in (*p.get("enum", ()), p.get("const"))]
+    values = [v for p in parts for v in (*p.get("enum", ()), p.get("const"))]
     keys = {json_key(choice) for choice in node.choices}
     if all({"enum", "const"} & part.keys() for part in parts):
-        for value in listed:
+        for value in values:
             offered = json_key(value) in keys or (value is None and node.takes_null)
             assert offered or not takes(schema, value)
 

@@ -71,7 +71,7 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def named(path):
+def offences(path):
     """The lines on which the file at *path* names such a keyword, other than it may."""
     home = home_of(path)
     tree = parsed(path)
@@ -146,7 +146,7 @@ def walks(path):
 
 def test_nobody_else_looks_into_them():
     """Whoever wants to know what is behind them asks the one reader."""
-    assert [line for path in FILES for line in named(path)] == []
+    assert [line for path in FILES for line in offences(path)] == []
 
 
 def test_nobody_else_reads_keywords():
@@ -190,7 +190,7 @@ def reader(tmp_path, monkeypatch):
 def test_a_reader_is_found(reader, line):
     """A file that looks for references by itself, in a dict or in text, is named with the line."""
     path = reader(f"def f(s):\n    return {line}\n")
-    assert [at.rpartition(":")[0] for at in named(path)] == ["reader.py:2"]
+    assert [at.rpartition(":")[0] for at in offences(path)] == ["reader.py:2"]
 
 
 @pytest.mark.parametrize(

@@ -172,16 +172,22 @@ class TestNativeProblems:
             ({"number": 2}, "number", "should be odd"),
             ({"by_name": {"a": "x"}}, "by_name.a", "should be an integer"),
             ({"amuont": 1}, "amuont", "Did you mean 'amount'?"),
-            ({"zzz": 1}, "zzz", "Known: pets, amount, either, other, number, by_name"),
+            (
+                {"zzz": 1},
+                "zzz",
+                "expected: pets, amount, either, other, number, by_name",
+            ),
         ],
         ids=repr,
     )
     def test_are_where_the_value_is(self, arguments, where, says):
         """Paths lead into what was sent; branches of unions and tags are no part of them."""
-        found = [(p.where, p.message) for p in FEED.problems(arguments)]
-        assert any(at == where and says in message for at, message in found), found
+        problems = [(p.where, p.message) for p in FEED.problems(arguments)]
+        assert any(at == where and says in message for at, message in problems), (
+            problems
+        )
         assert all(
-            at == where or at.startswith(where.partition(".")[0]) for at, _ in found
+            at == where or at.startswith(where.partition(".")[0]) for at, _ in problems
         )
 
     @pytest.mark.parametrize(
@@ -266,8 +272,8 @@ class TestNativeProblems:
 
     def test_repeat_nothing(self):
         """The same sentence at the same place is said once."""
-        found = FEED.problems({"either": 5})
-        assert len(found) == len(set(found)) > 0
+        problems = FEED.problems({"either": 5})
+        assert len(problems) == len(set(problems)) > 0
 
 
 class TestProblem:

@@ -44,7 +44,7 @@ def squeezed(text):
     return re.sub(r"\W", "", text).casefold()
 
 
-def seen(page):
+def page_text(page):
     """The letters and digits that a person sees of a page of HTML."""
     return squeezed(html.unescape(re.sub("<[a-z/][^>]*>", "", page)))
 
@@ -60,7 +60,7 @@ def form(tool_, whole):
         assert slot.node.types == argument.types
         assert slot.required == (name in whole.required)
         assert slot.help == argument.description
-        words = seen(slot.display.remarks())
+        words = page_text(slot.display.remarks())
         assert squeezed(argument.description)[:200] in words
         for limit in limits(argument.schema):
             assert squeezed(limit) in words
@@ -77,8 +77,8 @@ def tab(tool_, whole):
 
 def offered(tool_, text, offer=offer_in_json):
     """What Tab puts in after *text*."""
-    found = offer(tool_.input_schema, text, "")
-    return [completion.text for completion in found["completions"]]
+    completions = offer(tool_.input_schema, text, "")
+    return [completion.text for completion in completions["completions"]]
 
 
 def tab_in_yaml(tool_, whole):
@@ -130,7 +130,7 @@ def text(tool_, whole):
 
 def static_html(tool_, whole):
     """The tool in a saved notebook."""
-    _on_the_page(seen(tool_bundle(tool_)["text/html"]), whole)
+    _on_the_page(page_text(tool_bundle(tool_)["text/html"]), whole)
 
 
 def _on_the_page(page, whole):
@@ -175,18 +175,18 @@ def agree(reader, tool_):
     reader(tool_, whole)
 
 
-def declared_anywhere(view, schema, seen=()):
+def declared_anywhere(view, schema, visited=()):
     """The names of properties in a schema of an object, in whatever case: by no reader's code."""
-    if not isinstance(schema, dict) or id(schema) in seen:
+    if not isinstance(schema, dict) or id(schema) in visited:
         return set()
-    names, seen = set(schema.get("properties", ())), (*seen, id(schema))
+    names, visited = set(schema.get("properties", ())), (*visited, id(schema))
     parts = [part for k in ("allOf", "anyOf", "oneOf") for part in schema.get(k, ())]
     if "if" in schema:
         parts += [schema.get("then"), schema.get("else")]
     parts += schema.get("dependentSchemas", {}).values()
     if "$ref" in schema:
         parts.append(follow(view.root, schema["$ref"]))
-    return names.union(*(declared_anywhere(view, part, seen) for part in parts))
+    return names.union(*(declared_anywhere(view, part, visited) for part in parts))
 
 
 @pytest.fixture(scope="module")
@@ -245,8 +245,8 @@ _SHARED = {
 def test_a_definition_is_read_wherever_it_is_referred_to(name, words):
     """Directly, in allOf, beside null, as the items of a list; to people and to lint."""
     tool_ = tool_of(_SHARED)
-    shown = tool_bundle(tool_)
-    for page in (squeezed(shown["text/plain"]), seen(shown["text/html"])):
+    bundle = tool_bundle(tool_)
+    for page in (squeezed(bundle["text/plain"]), page_text(bundle["text/html"])):
         assert squeezed(f"{name} (optional): {words}") in page
     judged = {argument.name: argument for argument in Subject(tool_).outer}
     assert judged[name].text == ("" if name == "l" else "Pick one of the two.")

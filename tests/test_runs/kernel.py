@@ -27,9 +27,13 @@ class Kernel:
         self.messages: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        environment = {
+            k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")
+        }
         path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-        self._manager.start_kernel(env=kept | {"PYTHONPATH": path}, cwd=str(ROOT))
+        self._manager.start_kernel(
+            env=environment | {"PYTHONPATH": path}, cwd=str(ROOT)
+        )
         self.client: BlockingKernelClient = self._manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
@@ -76,7 +80,7 @@ class Kernel:
         request = self.start(code, stdin=stdin)
         reply = self.reply(request)
         assert reply["status"] == "ok", "\n".join(reply.get("traceback", [str(reply)]))
-        self.listen_until(lambda: self._is_idle(request), "the cell is done")
+        self.listen_until(lambda: self.is_idle(request), "the cell is done")
         return self.printed(request)
 
     def answer(self, code: str, answer: str) -> tuple[str, str]:
@@ -85,7 +89,7 @@ class Kernel:
         prompt = self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]
         self.client.input(answer)
         assert self.reply(request)["status"] == "ok"
-        self.listen_until(lambda: self._is_idle(request), "the cell is done")
+        self.listen_until(lambda: self.is_idle(request), "the cell is done")
         return prompt, self.printed(request)
 
     def value(self, expression: str) -> Any:
@@ -104,7 +108,8 @@ class Kernel:
         """The messages that belong to a cell."""
         return [m for m in self.messages if m["parent_header"].get("msg_id") == request]
 
-    def _is_idle(self, request: str) -> bool:
+    def is_idle(self, request: str) -> bool:
+        """Whether the cell is done."""
         return any(
             m["msg_type"] == "status" and m["content"]["execution_state"] == "idle"
             for m in self.of(request)

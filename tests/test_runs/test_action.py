@@ -33,7 +33,7 @@ from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.tool_calls import CallsView
 
-GIVEN = {"word": "a"}
+ARGUMENTS = {"word": "a"}
 
 
 class TakeAction(Action):
@@ -117,20 +117,20 @@ def remote():
     schema = {"type": "object", "properties": {"word": {"type": "string"}}}
     server.answer("echo", "a 1", schema=schema)
     with create_mcp_tools(server) as client:
-        told = client["echo"]
+        definition = client["echo"]
         yield Counted(
-            name=told.name,
-            description=told.description,
-            server=told.server,
-            remote_name=told.remote_name,
-            schema=told.schema,
+            name=definition.name,
+            description=definition.description,
+            server=definition.server,
+            remote_name=definition.remote_name,
+            schema=definition.schema,
             annotations=ToolAnnotations(readOnlyHint=True),
-            executor=told.executor,
+            executor=definition.executor,
         )
 
 
 def message(tool):
-    function = {"name": tool.name, "arguments": dumps(GIVEN)}
+    function = {"name": tool.name, "arguments": dumps(ARGUMENTS)}
     call = {"id": "1", "type": "function", "function": function}
     return {"role": "assistant", "tool_calls": [call]}
 
@@ -145,12 +145,12 @@ def clicked(panel):
 
 
 def filled_in(panel):
-    panel.form.value = GIVEN
+    panel.form.value = ARGUMENTS
     return clicked(panel)
 
 
 def run_by_panel(tool):
-    panel = ToolPanel(tool, GIVEN)
+    panel = ToolPanel(tool, ARGUMENTS)
     Counter.checks = 0
     panel.run()
     finish(panel)
@@ -158,7 +158,7 @@ def run_by_panel(tool):
 
 
 def rerun(tool):
-    run_tool(tool, GIVEN)
+    run_tool(tool, ARGUMENTS)
     Counter.checks = 0
     return history()[-1].rerun()
 
@@ -179,10 +179,10 @@ def shown_call(call):
 
 def with_threads(tool):
     with ThreadPoolExecutor() as pool:
-        return run_tools([(tool, GIVEN)], executor=pool)[0]
+        return run_tools([(tool, ARGUMENTS)], executor=pool)[0]
 
 
-def asked(tool, go_on):
+def by_conversation(tool, go_on):
     """Have the model of a conversation call the tool."""
     agent = Agent(ScriptedModel([message(tool), "Done."]), [tool])
     with Conversation(agent=agent) as conversation:
@@ -199,22 +199,22 @@ def step_by_step(conversation):
 
 
 WAYS = {
-    "plain call": lambda tool: tool(GIVEN),
-    "acall": lambda tool: asyncio.run(tool.acall(GIVEN)),
-    "run_tool": lambda tool: run_tool(tool, GIVEN),
-    "run_tool by name": lambda tool: run_tool(tool, **GIVEN),
-    "run_tools": lambda tool: run_tools([(tool, GIVEN)])[0],
+    "plain call": lambda tool: tool(ARGUMENTS),
+    "acall": lambda tool: asyncio.run(tool.acall(ARGUMENTS)),
+    "run_tool": lambda tool: run_tool(tool, ARGUMENTS),
+    "run_tool by name": lambda tool: run_tool(tool, **ARGUMENTS),
+    "run_tools": lambda tool: run_tools([(tool, ARGUMENTS)])[0],
     "run_tools elsewhere": with_threads,
     "rerun": rerun,
     "panel.run": run_by_panel,
-    "button": lambda tool: clicked(ToolPanel(tool, GIVEN)),
+    "button": lambda tool: clicked(ToolPanel(tool, ARGUMENTS)),
     "bench": lambda tool: filled_in(bench(tool)),
     "message, plain call": called(lambda call: call.tool(call.action)),
     "message, run_tool": called(lambda call: run_tool(call.tool, call.action)),
     "message, run_tools": called(lambda call: run_tools([(call.tool, call.action)])[0]),
     "message, button": called(shown_call),
-    "conversation": lambda tool: asked(tool, Conversation.run),
-    "conversation, step by step": lambda tool: asked(tool, step_by_step),
+    "conversation": lambda tool: by_conversation(tool, Conversation.run),
+    "conversation, step by step": lambda tool: by_conversation(tool, step_by_step),
 }
 TOOLS = {"plain": take, "async": take_async, "of a server": None}
 
@@ -290,7 +290,7 @@ class TestOnce:
 
     def test_from_the_history_of_a_line(self, shell):
         """`%tool_history --rerun` builds one."""
-        run_tool(take, GIVEN)
+        run_tool(take, ARGUMENTS)
         Counter.checks = 0
         number = history()[-1].id
         again = shell.run_line_magic("tool_history", f"--rerun {number}")
@@ -332,7 +332,7 @@ class TestTheSame:
 
     def test_is_what_a_panel_shows(self):
         """The call above the result is the one that ran."""
-        panel = ToolPanel(take, GIVEN)
+        panel = ToolPanel(take, ARGUMENTS)
         clicked(panel)
         assert "a 1" in shown(panel)
         assert "a 2" not in shown(panel)
@@ -340,13 +340,13 @@ class TestTheSame:
     def test_a_check_that_passes_is_not_asked_again(self):
         """A validator that would refuse the second time has no second time."""
         Counter.refused = tuple(range(2, 99))
-        assert run_tool(take, GIVEN).text == "a 1"
-        panel = ToolPanel(take, GIVEN)
+        assert run_tool(take, ARGUMENTS).text == "a 1"
+        panel = ToolPanel(take, ARGUMENTS)
         assert clicked(panel).text == "a 1"
 
     def test_a_refusal_is_shown_as_it_was_said(self):
         """A validator that would accept the second time has refused: the field says why."""
-        panel = ToolPanel(take, GIVEN)
+        panel = ToolPanel(take, ARGUMENTS)
         Counter.checks, Counter.refused = 0, (1,)
         click(buttons(panel)["Run"])
         assert panel.result is None
@@ -356,7 +356,7 @@ class TestTheSame:
 
     def test_a_refusal_holds_until_the_value_changes(self):
         """After an edit the form asks the validator again."""
-        panel = ToolPanel(take, GIVEN)
+        panel = ToolPanel(take, ARGUMENTS)
         Counter.checks, Counter.refused = 0, (1,)
         click(buttons(panel)["Run"])
         panel.form.value = {"word": "b"}

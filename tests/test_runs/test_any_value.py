@@ -60,7 +60,7 @@ KEEP = ToolDefinition(
 TOOLS = pytest.mark.parametrize("one", [take, give, fail, KEEP], ids=lambda t: t.name)
 
 
-def shown(thing):
+def forms_of(thing):
     """All that *thing* says of itself."""
     return [repr(thing), str(thing), *thing._repr_mimebundle_().values()]
 
@@ -80,7 +80,7 @@ def test_a_run_is_recorded_and_shown(one, value, journal):
     [record] = history()
     assert record.state == ("error" if one is fail else "ok")
     for thing in (observation, record, history()):
-        assert all(shown(thing))
+        assert all(forms_of(thing))
     assert record.to_html() and record.to_text()
     [written] = json.loads(history().to_json())
     assert written["tool"] == one.name
@@ -98,7 +98,7 @@ def give_locked(x: Any, password: str) -> Any:
 def fail_locked(x: Any, password: str) -> Any:
     """Fail with it and the secret."""
     error = ValueError(x, password)
-    error.held = x
+    error.value = x
     raise error
 
 
@@ -108,9 +108,9 @@ def test_a_run_with_a_secret_is_recorded_and_shown(one, value, journal):
     observation = run_tool(one, x=value, password=SECRET)
     [record] = history()
     assert record.state == ("error" if one is fail_locked else "ok")
-    seen = [*shown(observation), *shown(record), *shown(history())]
-    seen += [history().to_json(), record.traceback, journal.read_text()]
-    assert not any(SECRET in text for text in seen)
+    texts = [*forms_of(observation), *forms_of(record), *forms_of(history())]
+    texts += [history().to_json(), record.traceback, journal.read_text()]
+    assert not any(SECRET in text for text in texts)
     assert record.observation.text
 
 
@@ -122,7 +122,7 @@ def test_the_journal_is_read_again(one, value, journal):
     later.persist(journal)
     [record] = later
     assert record.tool == one.name
-    assert all(shown(record))
+    assert all(forms_of(record))
 
 
 def test_names_that_are_no_text(value, journal):
@@ -135,7 +135,7 @@ def test_names_that_are_no_text(value, journal):
         pytest.skip("is text")
     assert run_tool(take, {value: 1}).is_error
     [record] = history()
-    assert all(shown(record))
+    assert all(forms_of(record))
     assert record.to_html() and json.loads(history().to_json())
 
 
@@ -143,7 +143,7 @@ def test_an_action_shows_itself(value):
     """An action can be printed and shown in a cell, whatever it holds."""
     for kind in (AnyAction, ShownAction):
         action = kind(x=value)
-        assert all(shown(action))
+        assert all(forms_of(action))
         assert action.to_dict()["kind"] == kind.__name__
 
 
@@ -154,9 +154,13 @@ def test_a_tool_with_such_a_default_is_offered(value):
         """Take it or leave it."""
         return "taken"
 
-    made = tool(defaulted)
-    for exported in (made.to_mcp_tool(), made.to_openai_tool(True), made.to_dict()):
+    definition = tool(defaulted)
+    for exported in (
+        definition.to_mcp_tool(),
+        definition.to_openai_tool(True),
+        definition.to_dict(),
+    ):
         text = json.dumps(exported, ensure_ascii=False, allow_nan=False)
         assert text.encode()
-    assert made._repr_mimebundle_()
-    assert run_tool(made).text
+    assert definition._repr_mimebundle_()
+    assert run_tool(definition).text

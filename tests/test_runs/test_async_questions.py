@@ -37,11 +37,11 @@ def typing(monkeypatch):
     """Answer `input()` with these lines; the threads it was called in are returned."""
 
     def type_lines(*lines):
-        said, threads = iter(lines), []
+        answers, threads = iter(lines), []
 
         def answer(prompt):
             threads.append(threading.current_thread())
-            return next(said)
+            return next(answers)
 
         monkeypatch.setattr("builtins.input", answer)
         return threads
@@ -114,7 +114,7 @@ class TestInACell:
 
     def test_interrupted_end_the_run_and_its_coroutine(self, monkeypatch):
         """Kernel > Interrupt at the prompt ends the cell; the coroutine is told."""
-        told = threading.Event()
+        cancel_event = threading.Event()
 
         def interrupted(prompt):
             raise KeyboardInterrupt
@@ -126,12 +126,12 @@ class TestInACell:
                 await current_run().ask_async("Really?")
                 await asyncio.Event().wait()
             finally:
-                told.set()
+                cancel_event.set()
 
         monkeypatch.setattr("builtins.input", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_tool(patient)
-        assert told.wait(20)
+        assert cancel_event.wait(20)
         assert history()[-1].state == "cancelled"
 
     def test_after_the_end_are_a_cancel(self, typing):
@@ -153,16 +153,16 @@ class TestInACell:
 class TestInAPanel:
     def test_leave_other_runs_alone(self):
         """One waits for its answer while the other ends; the answer comes in its own thread."""
-        asked, reply, threads = threading.Event(), Future(), []
+        question_event, reply, threads = threading.Event(), Future(), []
 
         def answer(question):
             threads.append(threading.current_thread())
-            asked.set()
+            question_event.set()
             return reply.result(20)
 
         waits = Run(ask_name, {}, source="button", asker=answer)
         thread = start(waits)
-        assert asked.wait(20)
+        assert question_event.wait(20)
         other = Run(nap, {}, source="button")
         start(other).join(20)
         assert (waits.state, other.state) == ("waiting", "ok")
@@ -173,17 +173,17 @@ class TestInAPanel:
 
     def test_end_with_a_cancelled_run(self):
         """Who waits for an answer waits no more."""
-        asked = threading.Event()
+        question_event = threading.Event()
 
         def never(question):
-            asked.set()
+            question_event.set()
             while not run.cancelled:
                 pass
             return Answer("cancel")
 
         run = Run(ask_name, {}, source="button", asker=never)
         thread = start(run)
-        assert asked.wait(20)
+        assert question_event.wait(20)
         active.stop(run)
         thread.join(20)
         assert run.state == "cancelled"

@@ -29,7 +29,7 @@ class TestAsking:
         assert steps.begun.wait(20)
         active.stop(run)
         assert run.done.wait(20)
-        assert steps.told.is_set()
+        assert steps.cancel_event.is_set()
         assert (run.state, run.observation.text) == ("cancelled", "stopped early")
 
     def test_cancels_what_is_awaited(self):
@@ -99,23 +99,23 @@ class TestAsking:
         run.on_cancel(lambda: 1 / 0)
         active.stop(run)
         assert run.done.wait(20)
-        assert steps.told.is_set()
+        assert steps.cancel_event.is_set()
 
     def test_is_heard_at_once_by_who_registers_late(self):
         """A callback registered after the cancel is called there and then."""
         run = Run(tools.add, {"a": 1}, source="button")
         run.wants_cancel("cancelled")
-        heard = []
-        run.on_cancel(lambda: heard.append(1))
-        assert heard == [1]
+        calls = []
+        run.on_cancel(lambda: calls.append(1))
+        assert calls == [1]
 
     def test_can_be_taken_back(self):
         """A callback that was taken back is not called."""
         run = Run(tools.add, {"a": 1}, source="button")
-        heard = []
-        run.on_cancel(lambda: heard.append(1))()
+        calls = []
+        run.on_cancel(lambda: calls.append(1))()
         run.wants_cancel("cancelled")
-        assert heard == []
+        assert calls == []
 
     def test_before_the_start_means_no_start(self):
         """A run that is cancelled before its turn never executes."""
@@ -133,10 +133,10 @@ class TestAsking:
 
     def test_while_it_asks_ends_the_question(self):
         """A run that waits for an answer stops waiting, and stays as stopping till it ends."""
-        asked, seen = threading.Event(), []
+        question_event, answers = threading.Event(), []
 
         def never(question):
-            asked.set()
+            question_event.set()
             while not run.cancelled:
                 pass
             return Answer("cancel")
@@ -145,16 +145,16 @@ class TestAsking:
         def asking() -> str:
             """Ask."""
             answer = current_run().ask("Really?")
-            seen.append((answer.action, run.state))
+            answers.append((answer.action, run.state))
             return "ended"
 
         run = Run(asking, {}, source="button", asker=never)
         start(run)
-        assert asked.wait(20)
+        assert question_event.wait(20)
         assert run.state == "waiting"
         active.stop(run)
         assert run.done.wait(20)
-        assert seen == [("cancel", "stopping")]
+        assert answers == [("cancel", "stopping")]
 
 
 class TestInsisting:
@@ -321,8 +321,8 @@ class TestTimeLimit:
         """What a tool that heard of it gives back is kept, with a line that says so."""
         run = Run(tools.Steps().tool, {}, source="magic")
         observation = perform(run, timeout=0.05)
-        said = "stopped early\n[The run was timed out after 0.05 s.]"
-        assert observation.text == history()[-1].observation.text == said
+        text = "stopped early\n[The run was timed out after 0.05 s.]"
+        assert observation.text == history()[-1].observation.text == text
         assert not observation.is_error
         assert run.state == "cancelled"
 

@@ -208,10 +208,10 @@ class TestMeter:
 
     def test_fails_no_work(self, shell, monkeypatch):
         """A front end that is gone is asked, and is no reason to fail."""
-        asked = []
+        requests = []
 
         def publish(*args, **options):
-            asked.append(options)
+            requests.append(options)
             raise OSError("the front end is gone")
 
         monkeypatch.setattr(shell.display_pub, "publish", publish)
@@ -223,7 +223,7 @@ class TestMeter:
 
         monkeypatch.setattr(cell_progress, "SOON", 0)
         assert perform(run_here(copy, {})).text == "copied"
-        assert asked, "nothing was drawn: this proves nothing"
+        assert requests, "nothing was drawn: this proves nothing"
         shell.kernel = object()  # of another make, that tells nothing of cells
         assert perform(run_here(copy, {})).text == "copied"
 
@@ -321,34 +321,34 @@ class TestInAKernel:
     )
     def test_a_cell_shows_how_far_its_run_is(self, kernel, name, code, tmp_path):
         """Of every kind of tool, while the cell goes on; afterwards the line is empty."""
-        seen = tmp_path / "seen"
-        request = kernel.start(code.format(name, seen))
+        file = tmp_path / "seen"
+        request = kernel.start(code.format(name, file))
         kernel.listen_until(lambda: drawn(kernel, request), "it is shown")
         assert "half · 1 of 2" in drawn(kernel, request)[0]["text/plain"]
-        seen.touch()
+        file.touch()
         assert kernel.reply(request)["status"] == "ok"
         kernel.listen_until(lambda: drawn(kernel, request)[-1] == EMPTY, "it is empty")
 
     def test_calls_side_by_side_share_the_line(self, kernel, tmp_path):
         """Also those of `run_tools`, which work in threads."""
-        seen = tmp_path / "seen"
+        file = tmp_path / "seen"
         request = kernel.start(
-            f"run_tools([(t, {{'seen': '{seen}'}}) for t in (plain, loop)])"
+            f"run_tools([(t, {{'seen': '{file}'}}) for t in (plain, loop)])"
         )
         both = "plain: half · 1 of 2  |  loop: half · 1 of 2"
         kernel.listen_until(
             lambda: both in [d["text/plain"] for d in drawn(kernel, request)],
             "it is shown",
         )
-        seen.touch()
+        file.touch()
         assert kernel.reply(request)["status"] == "ok"
         kernel.listen_until(lambda: drawn(kernel, request)[-1] == EMPTY, "it is empty")
 
     def test_is_no_part_of_what_a_model_reads(self, kernel, tmp_path):
         """A cell that the IPython tool runs shows its result, not how far it was."""
-        said = kernel.value("IPythonTool.create()[0]({'code': 'told({}).text'}).text")
-        assert "done" in said
-        assert "half" not in said
+        text = kernel.value("IPythonTool.create()[0]({'code': 'told({}).text'}).text")
+        assert "done" in text
+        assert "half" not in text
 
     def test_a_cell_without_progress_shows_nothing(self, kernel):
         """A run that says nothing on the way leaves no line."""

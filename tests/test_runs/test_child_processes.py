@@ -27,9 +27,9 @@ class TestElsewhere:
                 (FINISH, {"message": "a"}),
                 (THINK, {"thought": "b"}),
             ]
-            bad, *seen = run_tools(calls, executor=pool)
+            bad, *observations = run_tools(calls, executor=pool)
         assert bad.is_error and "thought: is required" in bad.text
-        assert texts(seen) == ["a", "Your thought has been logged."]
+        assert texts(observations) == ["a", "Your thought has been logged."]
         ran = [r.tool for r in history() if r.tool in ("finish", "think")]
         assert sorted(ran) == ["finish", "think", "think"]
 
@@ -37,8 +37,12 @@ class TestElsewhere:
         """A tool that does not pickle is an error of that call, in our words on every Python."""
         spawn = multiprocessing.get_context("spawn")
         local = tool(name="local")(lambda: 1)
-        held = FINISH.set_executor(partial(print, threading.Lock()))
-        calls = [(local, {}), (held, {"message": "m"}), (FINISH, {"message": "m"})]
+        unpicklable = FINISH.set_executor(partial(print, threading.Lock()))
+        calls = [
+            (local, {}),
+            (unpicklable, {"message": "m"}),
+            (FINISH, {"message": "m"}),
+        ]
         with ProcessPoolExecutor(1, mp_context=spawn) as pool:
             *refused, fine = run_tools(calls, executor=pool)
         for one, name in zip(refused, ("local", "finish"), strict=True):

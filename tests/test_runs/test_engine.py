@@ -163,11 +163,11 @@ class TestConsent:
 
     def test_is_asked_for_the_call_and_not_for_the_name_alone(self):
         """The question shows the arguments, long ones cut off and secret ones hidden."""
-        asked = []
-        given = {"user": "Ada" + 5_000 * "!", "password": "hunter22"}
+        questions = []
+        arguments = {"user": "Ada" + 5_000 * "!", "password": "hunter22"}
         policy.ask("unlock")
-        perform(Run(tools.unlock, given, source="button", asker=asked.append))
-        (question,) = asked
+        perform(Run(tools.unlock, arguments, source="button", asker=questions.append))
+        (question,) = questions
         assert 'user = "Ada!!' in question.message
         assert "password = " in question.message
         assert "hunter22" not in question.message
@@ -192,10 +192,10 @@ class TestConsent:
         assert run_tool(tools.erase, path="x").text == "erased x"
         assert history()[-1].decision == ""
 
-    @pytest.mark.parametrize("given", ["HIGH", "high"])
-    def test_is_asked_for_when_the_call_is_rated_high(self, given):
+    @pytest.mark.parametrize("rating", ["HIGH", "high"])
+    def test_is_asked_for_when_the_call_is_rated_high(self, rating):
         """A call its model rated HIGH asks, whatever the tool says of itself."""
-        arguments = {"a": 1, "security_risk": given}
+        arguments = {"a": 1, "security_risk": rating}
         run = Run(tools.add, arguments, source="magic", asker=preset(True))
         assert perform(run).text == "2"
         assert history()[-1].decision == "agreed to: the call is rated HIGH"
@@ -231,8 +231,8 @@ class TestConsent:
         assert perform(Run(tools.erase, {"path": "x"}, source="button")).text
         policy.deny("add")
         run = Run(tools.add, {"a": 1}, source="button", asker=lambda q: 1 / 0)
-        said = perform(run, confirm=False).text
-        assert said == "add was not run: denied, because the policy names add."
+        text = perform(run, confirm=False).text
+        assert text == "add was not run: denied, because the policy names add."
         policy.reset()
         policy.by_risk[SecurityRisk.MEDIUM] = "deny"
         rated = Run(tools.add, {"a": 1}, source="magic", risk=SecurityRisk.MEDIUM)
@@ -262,18 +262,18 @@ class TestConsentByName:
     def verdict(self, tool):
         return policy.verdict(Run(tool, {"path": "x"}, source="button"))[0]
 
-    @pytest.mark.parametrize("given", [tools.erase, "erase"], ids=["tool", "name"])
-    def test_is_for_no_tool_of_another_source(self, theirs, given):
+    @pytest.mark.parametrize("definition", [tools.erase, "erase"], ids=["tool", "name"])
+    def test_is_for_no_tool_of_another_source(self, theirs, definition):
         """Who trusts his own tool does not trust a server's that calls itself the same."""
-        policy.allow(given)
+        policy.allow(definition)
         assert (self.verdict(tools.erase), self.verdict(theirs)) == ("allow", "ask")
         policy.allow(theirs)
         assert self.verdict(theirs) == "allow"
 
-    @pytest.mark.parametrize("given", [tools.erase, "erase"], ids=["tool", "name"])
-    def test_is_refused_to_all_of_the_name(self, theirs, given):
+    @pytest.mark.parametrize("definition", [tools.erase, "erase"], ids=["tool", "name"])
+    def test_is_refused_to_all_of_the_name(self, theirs, definition):
         """A name that is denied is denied, unless the tool itself is named."""
-        policy.deny(given)
+        policy.deny(definition)
         assert (self.verdict(tools.erase), self.verdict(theirs)) == ("deny", "deny")
         policy.allow(theirs)
         assert (self.verdict(tools.erase), self.verdict(theirs)) == ("deny", "allow")

@@ -32,8 +32,8 @@ class TestGroups:
         nested = ExceptionGroup(
             "all", [ExceptionGroup("some", errors[:1]), *errors[1:]]
         )
-        said = sentence_of(nested)
-        assert said.startswith("ExceptionGroup: all (")
-        assert "some" not in said
-        assert said.count("V: ") == min(count, 3)
-        assert said.endswith(f"; {end}")
+        text = sentence_of(nested)
+        assert text.startswith("ExceptionGroup: all (")
+        assert "some" not in text
+        assert text.count("V: ") == min(count, 3)
+        assert text.endswith(f"; {end}")

@@ -38,7 +38,7 @@ class Big:
         return "something large"
 
 
-GIVEN = {"user": "ada", "password": "hunter2", "api_token": "t0k3n"}
+ARGUMENTS = {"user": "ada", "password": "hunter2", "api_token": "t0k3n"}
 
 
 class TestRecords:
@@ -52,11 +52,11 @@ class TestRecords:
     def test_show_themselves(self):
         """A record is readable as text and as HTML: what was called, and what came out."""
         run_tool(tools.add, a=1)
-        shown = history()[-1]._repr_mimebundle_()
+        bundle = history()[-1]._repr_mimebundle_()
         for part in ("add", "A person and the model read the same"):
-            assert part in shown["text/plain"]
-            assert part in shown["text/html"]
-        assert '"a": 1' in shown["text/plain"]
+            assert part in bundle["text/plain"]
+            assert part in bundle["text/html"]
+        assert '"a": 1' in bundle["text/plain"]
 
     def test_of_a_file_show_themselves_too(self, tmp_path):
         """A record whose tool is not known is shown by its name."""
@@ -85,7 +85,7 @@ class TestRecords:
 class TestSecrets:
     def test_are_nowhere_in_a_record(self):
         """What the schema or the name calls a secret is hidden, in the result as well."""
-        run_tool(login, GIVEN)
+        run_tool(login, ARGUMENTS)
         record = history()[-1]
         everything = f"{record!r} {record._repr_mimebundle_()} {history().to_json()}"
         assert "hunter2" not in everything
@@ -154,12 +154,12 @@ class TestRunningAgain:
 
     def test_needs_the_secrets_again(self):
         """Dots are never sent as a password: what was not kept has to be given."""
-        run_tool(login, GIVEN)
+        run_tool(login, ARGUMENTS)
         with pytest.raises(ToolbenchError, match="did not keep password, api_token"):
             history()[0].rerun()
         assert history()[0].known_arguments == {"user": "ada"}
-        given = {"password": "other-one", "api_token": ""}
-        assert history()[0].rerun(**given).text == "ada with "
+        changes = {"password": "other-one", "api_token": ""}
+        assert history()[0].rerun(**changes).text == "ada with "
 
     def test_asks_like_any_run_of_its_source(self, monkeypatch):
         """Repeating something destructive by a magic asks as it did the first time."""
@@ -183,24 +183,24 @@ class TestMemory:
             return "a" * (3 * LIMIT)
 
         assert len(run_tool(shout).text) == 3 * LIMIT
-        kept = history()[-1].observation.text
-        assert kept.startswith("aaaa")
-        assert "3,000,0" in kept
-        assert len(kept) < LIMIT / 10
+        text = history()[-1].observation.text
+        assert text.startswith("aaaa")
+        assert "3,000,0" in text
+        assert len(text) < LIMIT / 10
 
     def test_python_objects_do_not_stay(self):
         """What a function returned is given to the caller, and not kept alive."""
-        made = []
+        references = []
 
         @tool
         def make() -> object:
             """Return an object."""
-            made.append(weakref.ref(big := Big()))
+            references.append(weakref.ref(big := Big()))
             return big
 
         assert isinstance(run_tool(make).result, Big)
         gc.collect()
-        assert made[0]() is None
+        assert references[0]() is None
         assert history()[-1].observation.text == '"something large"'
 
     def test_huge_arguments_do_not_stay(self):
@@ -230,11 +230,11 @@ class TestMemory:
             thing: object
 
         @tool
-        def give(given: object = None) -> Observation:
+        def give(value: object = None) -> Observation:
             """Give it back."""
             return Odd(thing=odd, content=[])
 
-        run_tool(give, given=odd)
+        run_tool(give, value=odd)
         assert history()[-1].state == "ok"
         line = (tmp_path / "h.ndjson").read_text()
         json.loads(line, parse_constant=lambda name: pytest.fail(name))
@@ -259,16 +259,16 @@ class TestHistory:
         assert repr(history()) == "No runs yet."
         for n in range(25):
             run_tool(tools.add, a=n)
-        shown = history()._repr_mimebundle_()
-        assert "the last 20 of 25" in shown["text/plain"]
-        assert "{'a': 24}" in shown["text/html"].replace("&#x27;", "'")
+        bundle = history()._repr_mimebundle_()
+        assert "the last 20 of 25" in bundle["text/plain"]
+        assert "{'a': 24}" in bundle["text/html"].replace("&#x27;", "'")
 
     def test_shows_the_start_of_what_is_long(self):
         """A cell of the table has a limit, as the table has."""
         for _ in range(3):
             run_tool(tools.erase, path="word " * 10_000)
-        for shown in history()._repr_mimebundle_().values():
-            assert 3 * 10 < shown.count("word") < 3 * 100
+        for text in history()._repr_mimebundle_().values():
+            assert 3 * 10 < text.count("word") < 3 * 100
 
     def test_finds_the_newest_of_a_number(self):
         """Numbers of other sessions may be the same."""

@@ -61,8 +61,8 @@ class TestClicks:
             kernel.run(FRONT_END_CHOOSES)
         kernel.run("threads.clear()")
         yield
-        found = {name.partition("-")[0] for name in kernel.value("threads")}
-        assert found == {"subshell" if subshell else "MainThread"}
+        names = {name.partition("-")[0] for name in kernel.value("threads")}
+        assert names == {"subshell" if subshell else "MainThread"}
         if subshell:
             kernel.run(KERNEL_CHOOSES)
 
@@ -221,17 +221,17 @@ class TestKeepsake:
             "the second run is kept",
         )
         after_two = kept_in(kernel, request, "update_display_data")[-1]
-        for kept in (after_one, after_two):
-            assert kept["transient"] == still["transient"]
-            assert kept["data"]["text/html"].count("data-toolbench-card") == 1
+        for record in (after_one, after_two):
+            assert record["transient"] == still["transient"]
+            assert record["data"]["text/html"].count("data-toolbench-card") == 1
 
 
 def kept_in(kernel, request, kind):
     """The outputs of a *kind* that were added to a cell."""
 
-    def found():
+    def matches():
         messages = [m for m in kernel.of(request) if m["msg_type"] == kind]
         return [m["content"] for m in messages if m["content"]["transient"]]
 
-    kernel.listen_until(found, f"{kind} arrives")
-    return found()
+    kernel.listen_until(matches, f"{kind} arrives")
+    return matches()

@@ -1,10 +1,13 @@
 """Secrets in a real kernel: what processes, threads and IPython's own tracebacks show of them."""
 
+import re
+
 import pytest
 
 from toolbench.redaction import MARK
 
 SECRET = "hunter2-tHe_sEcret"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 KEY = "-----BEGIN KEY-----\n" + "\n".join(
     f"{letter * 30}{number}" for number, letter in enumerate("QRSTUVW")
 )
@@ -82,14 +85,15 @@ def _clean(kernel):
     kernel.run("%xmode Context\ngo_on.set()")
 
 
-def shown(kernel, since):
+def output_text(kernel, since):
     """All that people see, in any cell, of what came after so many messages."""
     contents = [message["content"] for message in kernel.messages[since:]]
-    return "".join(
+    text = "".join(
         f"{content.get('text', '')}{content.get('data', '')}"
         f"{content.get('traceback', '')}{content.get('evalue', '')}"
         for content in contents
     )
+    return COLOUR.sub("", text)  # Python 3.13 writes tracebacks in colours
 
 
 def finished(kernel, code, *parts):
@@ -97,11 +101,11 @@ def finished(kernel, code, *parts):
     since = len(kernel.messages)
     request = kernel.start(code)
     kernel.listen_until(
-        lambda: all(part in shown(kernel, since) for part in parts),
+        lambda: all(part in output_text(kernel, since) for part in parts),
         f"{parts} are shown",
     )
     reply = kernel.reply(request)
-    return shown(kernel, since) + str(reply.get("traceback", ""))
+    return output_text(kernel, since) + str(reply.get("traceback", ""))
 
 
 class TestFileDescriptors:

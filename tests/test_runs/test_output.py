@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from toolbench.runs.output.output import RICH_LIMIT, Output
 
 NAMES = st.sampled_from(["a", "b", "c"])
-SAID = st.lists(st.tuples(st.none() | NAMES, st.text("xyz", max_size=30)), max_size=40)
+UPDATES = st.lists(
+    st.tuples(st.none() | NAMES, st.text("xyz", max_size=30)), max_size=40
+)
 
 
 def displayed(output):
@@ -38,8 +40,8 @@ class TestOutput:
         for piece in pieces:
             output.write("stdout", piece)
         whole = "".join(pieces)
-        kept = [c.text for c in output.chunks() if c.stream == "stdout"]
-        joined = "".join(kept)
+        texts = [c.text for c in output.chunks() if c.stream == "stdout"]
+        joined = "".join(texts)
         assert len(joined) + output.omitted == len(whole)
         assert whole[: limit // 2] == joined[: limit // 2]
         assert output.omitted or joined == whole
@@ -75,27 +77,27 @@ class TestOutput:
 
 
 class TestDisplays:
-    @given(SAID, st.integers(2, 60))
-    def test_are_bounded_however_often_they_are_updated(self, said, limit):
+    @given(UPDATES, st.integers(2, 60))
+    def test_are_bounded_however_often_they_are_updated(self, updates, limit):
         """Never more than the limit and half of it; of a name, only what was shown last."""
         output, newest = Output(limit), {}
-        for name, text in said:
+        for name, text in updates:
             if name is None:
                 output.write("stdout", text)
             else:
                 output.show({"text/plain": text}, name)
                 newest[name] = f"{text}\n"
-        kept = [chunk for chunk in output.chunks() if chunk.stream != "log"]
-        assert sum(len(chunk.text) for chunk in kept) <= limit * 3 // 2
-        named = [chunk for chunk in kept if chunk.name is not None]
-        assert len({chunk.name for chunk in named}) == len(named)
-        assert all(chunk.text == newest[chunk.name] for chunk in named)
+        chunks = [chunk for chunk in output.chunks() if chunk.stream != "log"]
+        assert sum(len(chunk.text) for chunk in chunks) <= limit * 3 // 2
+        named_chunks = [chunk for chunk in chunks if chunk.name is not None]
+        assert len({chunk.name for chunk in named_chunks}) == len(named_chunks)
+        assert all(chunk.text == newest[chunk.name] for chunk in named_chunks)
 
-    @given(SAID)
-    def test_are_replaced_in_their_place(self, said):
+    @given(UPDATES)
+    def test_are_replaced_in_their_place(self, updates):
         """While there is room, what was said stays in order, an update where the first was."""
         output, expected = Output(), {}
-        for number, (name, text) in enumerate(said):
+        for number, (name, text) in enumerate(updates):
             if name is None:
                 output.write("stdout", text)
                 expected[number] = text

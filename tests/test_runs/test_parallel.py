@@ -136,21 +136,23 @@ class TestSharing:
             return declaring(use)
 
         both = [exclusive(executor) for executor in executors]
-        seen = run_tools(
+        observations = run_tools(
             [(both[n % 2], {"what": "db", "n": n}) for n in range(6)], max_parallel=6
         )
-        assert not any(observation.is_error for observation in seen), texts(seen)
+        assert not any(observation.is_error for observation in observations), texts(
+            observations
+        )
 
     def test_several_resources_of_one_call_are_all_held(self):
         """A call that names two waits for both; nobody deadlocks."""
         executor = Watched()
-        wanted = ["a b", "b c", "c a", "a", "b", "c"]
+        resources = ["a b", "b c", "c a", "a", "b", "c"]
         calls = [
-            (declaring(executor), {"what": w, "n": n}) for n, w in enumerate(wanted)
+            (declaring(executor), {"what": w, "n": n}) for n, w in enumerate(resources)
         ]
         run_tools(calls, max_parallel=6)
         for group in met(executor):
-            names = [name for n in group for name in wanted[n].split()]
+            names = [name for n in group for name in resources[n].split()]
             assert len(names) == len(set(names))
 
     def test_a_waiting_call_holds_no_place(self):
@@ -214,18 +216,18 @@ class TestEachIsARun:
 
     def test_and_knows_itself(self):
         """`current_run()` is the run of the call, in a pool of the user's too."""
-        seen = {}
+        runs = {}
 
         @tool
         def look(n: int):
-            seen[n] = current_run()
+            runs[n] = current_run()
             return n
 
         run_tools([(look, {"n": n}) for n in range(2)])
         with ThreadPoolExecutor(2) as pool:
             run_tools([(look, {"n": n}) for n in (2, 3)], executor=pool)
-        assert len({run.id for run in seen.values()}) == 4
-        assert [seen[n].arguments["n"] for n in range(4)] == [0, 1, 2, 3]
+        assert len({run.id for run in runs.values()}) == 4
+        assert [runs[n].arguments["n"] for n in range(4)] == [0, 1, 2, 3]
 
     def test_and_may_ask(self):
         """Questions of runs side by side are asked one at a time."""
@@ -266,10 +268,10 @@ class TestEachIsARun:
 
     def test_and_shows_its_action(self):
         """What was called is known of the run, as of any other."""
-        seen = []
-        noting = tool(name="noting")(lambda: seen.append(current_run().action))
+        actions = []
+        noting = tool(name="noting")(lambda: actions.append(current_run().action))
         run_tools([(noting, {})])
-        assert isinstance(seen[0], noting.action_type)
+        assert isinstance(actions[0], noting.action_type)
 
 
 class TestByName:
@@ -296,17 +298,17 @@ class Stuck(ToolExecutor):
     """Has the kernel interrupted, and stops only when it is told to."""
 
     def __init__(self):
-        self.told = threading.Event()
+        self.stop_event = threading.Event()
         self.ran = []
 
     def __call__(self, action):
         self.ran.append(action.n)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        assert self.told.wait(PATIENCE)
+        assert self.stop_event.wait(PATIENCE)
         return Observation()
 
     def interrupt(self):
-        self.told.set()
+        self.stop_event.set()
 
 
 class Deaf(ToolExecutor):
@@ -367,5 +369,5 @@ class TestInterrupting:
         tool = ToolDefinition(name="stuck", action_type=UseAction, executor=stuck)
         with pytest.raises(KeyboardInterrupt):
             run_tools([(tool, {"n": n}) for n in range(3)])
-        assert stuck.told.wait(PATIENCE)
+        assert stuck.stop_event.wait(PATIENCE)
         assert stuck.ran == [0]

@@ -48,16 +48,18 @@ def at_once(action):
 
 class TestAwaitedCalls:
     @pytest.mark.parametrize("executor", [slowly, at_once])
-    @pytest.mark.parametrize("given", [{"n": 2}, GoAction(n=2)], ids=["dict", "action"])
-    def test_are_recorded_like_plain_ones(self, executor, given):
+    @pytest.mark.parametrize(
+        "arguments", [{"n": 2}, GoAction(n=2)], ids=["dict", "action"]
+    )
+    def test_are_recorded_like_plain_ones(self, executor, arguments):
         """One record, of the run that the executor knows it is in."""
         before = len(history())
-        seen = asyncio.run(make(executor).acall(given))
+        observation = asyncio.run(make(executor).acall(arguments))
         record = history()[-1]
         assert len(history()) == before + 1
         assert (record.tool, record.arguments, record.state) == ("go", {"n": 2}, "ok")
         assert record.source == "python"
-        assert seen.text == f"2 {record.id}" == record.observation.text
+        assert observation.text == f"2 {record.id}" == record.observation.text
 
     def test_run_in_the_loop_of_the_caller(self):
         """What a coroutine function waits for belongs to the loop that awaits it."""
@@ -86,7 +88,7 @@ class TestAwaitedCalls:
 
     def test_cancelled_are_recorded_as_cancelled(self):
         """Whoever stops waiting cancels the run, and its coroutine is told."""
-        told = []
+        events = []
 
         async def cell():
             begun = asyncio.Event()
@@ -96,7 +98,7 @@ class TestAwaitedCalls:
                 try:
                     await asyncio.Event().wait()
                 except asyncio.CancelledError:
-                    told.append("cancelled")
+                    events.append("cancelled")
                     raise
 
             before = len(history())
@@ -110,7 +112,7 @@ class TestAwaitedCalls:
                     await asyncio.sleep(0.01)
 
         asyncio.run(cell())
-        assert told == ["cancelled"]
+        assert events == ["cancelled"]
         assert history()[-1].state == "cancelled"
 
     def test_side_by_side_are_runs_of_their_own(self):
@@ -120,9 +122,9 @@ class TestAwaitedCalls:
             tool = make(slowly)
             return await asyncio.gather(*[tool.acall({"n": n}) for n in range(20)])
 
-        seen = [one.text.split() for one in asyncio.run(cell())]
-        assert [n for n, _ in seen] == [str(n) for n in range(20)]
-        assert len({run for _, run in seen}) == 20
+        words = [one.text.split() for one in asyncio.run(cell())]
+        assert [n for n, _ in words] == [str(n) for n in range(20)]
+        assert len({run for _, run in words}) == 20
 
     def test_are_plain_again_without_recording(self):
         """Nothing is recorded where nobody asked for it."""
@@ -133,18 +135,18 @@ class TestAwaitedCalls:
 
     def test_pass_the_conversation_on(self):
         """The executor sees what the caller gave."""
-        conversation, seen = Conversation(), []
-        asyncio.run(make(lambda a, c: seen.append(c)).acall({}, conversation))
-        assert seen == [conversation]
+        conversation, conversations = Conversation(), []
+        asyncio.run(make(lambda a, c: conversations.append(c)).acall({}, conversation))
+        assert conversations == [conversation]
 
 
 class Hits(Observation):
     """Counts as false when there are none."""
 
-    found: list[str]
+    names: list[str]
 
     def __len__(self):
-        return len(self.found)
+        return len(self.names)
 
 
 class TestFalsyObservations:
@@ -160,23 +162,23 @@ class TestFalsyObservations:
     )
     def test_are_what_came_out(self, call):
         """An observation that counts as false is not taken for none."""
-        made = make(lambda action: Hits.from_text("nothing", found=[]))
-        seen = call(made)
-        assert not seen
-        assert type(seen) is Hits
-        assert seen.text == "nothing"
+        definition = make(lambda action: Hits.from_text("nothing", names=[]))
+        observation = call(definition)
+        assert not observation
+        assert type(observation) is Hits
+        assert observation.text == "nothing"
 
 
 class TestMistakes:
-    @pytest.mark.parametrize("given", [[1], [], "x", 5], ids=repr)
-    def test_arguments_that_are_no_mapping_are_one_sentence(self, given):
+    @pytest.mark.parametrize("arguments", [[1], [], "x", 5], ids=repr)
+    def test_arguments_that_are_no_mapping_are_one_sentence(self, arguments):
         """Python's own words about sequences and mappings help nobody."""
-        wanted = r"go takes a GoAction or a dict .*, not (a list|a str|an int)\."
+        pattern = r"go takes a GoAction or a dict .*, not (a list|a str|an int)\."
         for call in (
-            lambda: run_tool(make(at_once), given),
-            lambda: run_tools([(make(at_once), given)]),
+            lambda: run_tool(make(at_once), arguments),
+            lambda: run_tools([(make(at_once), arguments)]),
         ):
-            with pytest.raises(TypeError, match=wanted):
+            with pytest.raises(TypeError, match=pattern):
                 call()
 
     def test_names_of_nothing_stay_what_they_are(self):

@@ -3,8 +3,8 @@
 import pytest
 from ipywidgets import Checkbox
 from test_widgets.conftest import wire  # noqa: F401 - panels talk to it
-from test_widgets.front import click, receive
-from test_widgets.tooling import buttons, finish, shown, until, walk
+from test_widgets.front import click, named, receive
+from test_widgets.tooling import buttons, finish, shown, until
 
 from toolbench import ToolAnnotations, history
 from toolbench.mcp import create_mcp_tools
@@ -13,6 +13,7 @@ from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, answering, decline
 from toolbench.runs.run import Run
 from toolbench.testing import FakeMCPServer
+from toolbench.widgets.form.question import REMEMBER
 from toolbench.widgets.panel import ToolPanel
 
 
@@ -170,10 +171,7 @@ class TestUndeclared:
         assert "undeclared" in shown(panel)
         click(buttons(panel)["Run"])
         until(lambda: "Drop" in buttons(panel))
-        [remember] = [
-            c for c in walk(panel._question.widget) if isinstance(c, Checkbox)
-        ]
-        receive(remember, value=False)
+        receive(named(panel, REMEMBER, Checkbox), value=False)
         click(buttons(panel)["Drop"])
         finish(panel)
         assert panel.result.text == "dropped"

@@ -97,16 +97,16 @@ class TestNumbers:
 
 class TestSaid:
     @pytest.mark.parametrize(
-        ("message", "value", "said"),
+        ("message", "value", "text"),
         [
             ("reading", 3, "reading · 3 of 10"),
             ("", 3, "3 of 10"),
             ("reading", 0, "reading · 0 of 10"),
         ],
     )
-    def test_is_the_message_and_the_numbers(self, message, value, said):
+    def test_is_the_message_and_the_numbers(self, message, value, text):
         """What there is of both."""
-        assert Progress(value, 10, message).said == said
+        assert Progress(value, 10, message).said == text
 
     def test_is_nothing_where_nothing_was_told(self):
         """Then nothing is shown."""

@@ -30,11 +30,11 @@ def typed(monkeypatch):
     """Answer `input()` with these lines; the prompts are returned."""
 
     def type_lines(*lines):
-        said, prompts = iter(lines), []
+        answers, prompts = iter(lines), []
 
         def answer(prompt):
             prompts.append(prompt)
-            return next(said)
+            return next(answers)
 
         monkeypatch.setattr("builtins.input", answer)
         monkeypatch.setattr("toolbench.runs.input_prompt.getpass", answer)
@@ -87,10 +87,10 @@ class TestPresets:
         assert asker(question).action == "decline"
 
     @pytest.mark.parametrize(
-        ("schema", "given"),
+        ("schema", "preset"),
         [({"type": "string"}, "Ada"), ({"type": "array"}, [1]), (None, True)],
     )
-    def test_may_be_bare_values(self, schema, given):
+    def test_may_be_bare_values(self, schema, preset):
         """A question for one value is answered by that value."""
 
         @tool
@@ -99,8 +99,8 @@ class TestPresets:
             answer = current_run().ask("?", schema)
             return f"{answer.action} {answer.value}"
 
-        with answering(given):
-            assert run_tool(ask).text == f"accept {given}"
+        with answering(preset):
+            assert run_tool(ask).text == f"accept {preset}"
 
     def test_of_one_field_may_be_bare_too(self):
         """FastMCP wraps a single value as `value`: there is no other it could be meant for."""
@@ -174,10 +174,10 @@ class TestAsking:
 
     def test_reads_a_schema_as_every_reader_does(self, monkeypatch):
         """Choices with titles are listed; a text and a password behind references are these."""
-        asked = []
+        prompts = []
 
         def answer(kind, text):
-            return lambda prompt: asked.append((kind, prompt)) or text
+            return lambda prompt: prompts.append((kind, prompt)) or text
 
         monkeypatch.setattr("builtins.input", answer("input", "5"))
         monkeypatch.setattr(
@@ -197,7 +197,7 @@ class TestAsking:
         }
         content = ask_in_cell(Question("?", schema)).content
         assert content == {"size": "5", "code": "6"}
-        assert asked == [("input", "?\nsize (one of 5, 6): "), ("getpass", "code: ")]
+        assert prompts == [("input", "?\nsize (one of 5, 6): "), ("getpass", "code: ")]
 
     def test_gives_up_after_three_tries(self, typed):
         """Somebody who cannot answer does not sit there for ever."""

@@ -129,7 +129,7 @@ class TestOutput:
 
     def test_of_a_cell_in_a_run_is_the_cells(self):
         """The innermost work takes its output; what outlives it, the work around it."""
-        told, over = threading.Event(), threading.Event()
+        begun, over = threading.Event(), threading.Event()
 
         @tool
         def outer() -> str:
@@ -143,7 +143,7 @@ class TestOutput:
                     "told.wait(20);"
                 )
                 shell = executor._shell()
-                shell.user_ns.update(told=told, over=over)
+                shell.user_ns.update(told=begun, over=over)
                 text = executor(IPythonAction(code=code)).text
                 thread = shell.user_ns["thread"]
                 over.set()
@@ -284,8 +284,8 @@ class TestLogs:
         def show() -> None:
             """Show a warning in a file, and one on the screen."""
             for where in (file, None):
-                told = UserWarning("soon"), UserWarning, "f", 1
-                warnings.showwarning(*told, file=where, line="1 / 0")
+                warning = UserWarning("soon"), UserWarning, "f", 1
+                warnings.showwarning(*warning, file=where, line="1 / 0")
 
         run, thread = background(show)
         thread.join(20)
@@ -384,10 +384,10 @@ class TestTheInterpreter:
 class TestSecrets:
     def test_are_hidden_in_what_is_said(self, shell):
         """A secret argument the tool prints, displays or raises is hidden for people."""
-        given = {"user": "nobody", "password": "hunter2!"}
-        run, thread = background(tools.unlock, given)
+        arguments = {"user": "nobody", "password": "hunter2!"}
+        run, thread = background(tools.unlock, arguments)
         thread.join(20)
         assert run.state == "error"
-        said = run.output.text + run.traceback + run.observation.text
-        assert "hunter2" not in said
-        assert "trying <secret-hidden>" in said
+        text = run.output.text + run.traceback + run.observation.text
+        assert "hunter2" not in text
+        assert "trying <secret-hidden>" in text

@@ -51,13 +51,15 @@ class TestRunTool:
     def test_takes_a_conversation_by_its_place(self):
         """Its secrets reach the tool, and show neither in what came out nor in the history."""
 
-        class Told(ToolExecutor):
+        class TalkExecutor(ToolExecutor):
             def __call__(self, action, conversation=None):
                 key = conversation.state.secrets["KEY"].get_secret_value()
                 return f"{key} of {conversation is talk}"
 
         talk = Conversation(secrets={"KEY": "s3cr3t-value"})
-        observation = run_tool(ToolDefinition(name="told", executor=Told()), {}, talk)
+        observation = run_tool(
+            ToolDefinition(name="told", executor=TalkExecutor()), {}, talk
+        )
         assert observation.text == "<secret-hidden> of True"
         assert "s3cr3t-value" not in history().to_json()
 

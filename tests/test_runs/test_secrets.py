@@ -66,7 +66,7 @@ def everything():
 
 class TestArguments:
     @pytest.mark.parametrize(
-        "given",
+        "arguments",
         [
             {"login": {"password": _SECRET}},
             {"login": Login(password=_SECRET)},
@@ -80,19 +80,19 @@ class TestArguments:
         ],
         ids=str,
     )
-    def test_show_no_secret_whatever_they_are(self, given):
+    def test_show_no_secret_whatever_they_are(self, arguments):
         """Models, dataclasses, tuples and texts hide what a dict hides, results too."""
-        run_tool(say, given)
+        run_tool(say, arguments)
         assert MARK in str(history()[-1].arguments)
         assert _SECRET not in everything()
 
     def test_reach_the_tool_as_they_were_given(self):
         """What is recorded is a copy: the executor gets the objects."""
         assert _SECRET in run_tool(say, login=Login(password="", pin=_SECRET)).text
-        given = [object()]
-        run_tool(tool(lambda x: x.append(1), name="add"), x=given)
-        assert given[1:] == [1]
-        assert history()[-1].arguments == {"x": given[:1]}
+        values = [object()]
+        run_tool(tool(lambda x: x.append(1), name="add"), x=values)
+        assert values[1:] == [1]
+        assert history()[-1].arguments == {"x": values[:1]}
 
     def test_without_end_are_recorded(self):
         """A list that holds itself is no reason to lose the run."""
@@ -114,8 +114,8 @@ class TestConversations:
     )
     def test_are_read_alike_for_arguments_and_results(self, conversation, recorded):
         """Who masks the result masks the arguments."""
-        seen = say({"anything": f"a {_SECRET}"}, conversation)
-        assert MARK in seen.text
+        observation = say({"anything": f"a {_SECRET}"}, conversation)
+        assert MARK in observation.text
         assert history()[-1].arguments == {"anything": f"a {MARK}"}
 
     def test_with_secrets_that_are_no_mapping_are_recorded(self, recorded):
@@ -202,8 +202,8 @@ class TestCutErrors:
         run_tool(unlock, password=_LONG)
         record = history()[-1]
         assert record.traceback.count(MARK) >= 2
-        seen = f"{everything()} {record.traceback} {record._repr_mimebundle_()}"
-        assert not [i for i in range(len(_LONG) - 7) if _LONG[i : i + 8] in seen]
+        text = f"{everything()} {record.traceback} {record._repr_mimebundle_()}"
+        assert not [i for i in range(len(_LONG) - 7) if _LONG[i : i + 8] in text]
 
     def test_of_pydantic_itself(self, recorded):
         """Its message quotes both ends of the value."""
@@ -214,9 +214,9 @@ class TestCutErrors:
             return str(TypeAdapter(int).validate_python(password))
 
         run_tool(unlock, password=_LONG)
-        seen = f"{everything()} {history()[-1].traceback}"
-        assert "input_value" in seen
-        assert not [i for i in range(len(_LONG) - 7) if _LONG[i : i + 8] in seen]
+        text = f"{everything()} {history()[-1].traceback}"
+        assert "input_value" in text
+        assert not [i for i in range(len(_LONG) - 7) if _LONG[i : i + 8] in text]
 
 
 class TestResults:
@@ -228,9 +228,10 @@ class TestResults:
             """Return it."""
             return f"got {password}"
 
-        seen = unlock({"password": _SECRET})
-        assert seen.text == f"got {_SECRET}"
-        assert _SECRET not in f"{seen!r} {seen} {[seen]} {seen._repr_mimebundle_()}"
+        observation = unlock({"password": _SECRET})
+        assert observation.text == f"got {_SECRET}"
+        texts = (repr(observation), str(observation), repr([observation]))
+        assert _SECRET not in f"{texts} {observation._repr_mimebundle_()}"
 
     @pytest.mark.parametrize(
         "copied",
@@ -238,9 +239,9 @@ class TestResults:
             copy,
             deepcopy,
             Observation.model_copy,
-            lambda seen: seen.model_copy(deep=True),
-            lambda seen: deepcopy([seen])[0],
-            lambda seen: copy(deepcopy(seen)),
+            lambda observation: observation.model_copy(deep=True),
+            lambda observation: deepcopy([observation])[0],
+            lambda observation: copy(deepcopy(observation)),
         ],
         ids=["copy", "deepcopy", "model", "deep model", "in a list", "twice"],
     )
@@ -252,10 +253,11 @@ class TestResults:
             """Return it."""
             return f"got {password}"
 
-        seen = copied(run_tool(unlock, password=_SECRET))
-        assert seen.text == f"got {_SECRET}"
-        assert _SECRET not in f"{seen!r} {[seen]} {seen._repr_mimebundle_()}"
-        assert _SECRET not in repr(seen.visualize)
+        observation = copied(run_tool(unlock, password=_SECRET))
+        assert observation.text == f"got {_SECRET}"
+        texts = (repr(observation), repr([observation]))
+        assert _SECRET not in f"{texts} {observation._repr_mimebundle_()}"
+        assert _SECRET not in repr(observation.visualize)
 
     def test_that_were_masked_keep_no_secret(self, recorded):
         """What history keeps has nothing to hide, and nothing that knows a secret."""
@@ -300,42 +302,44 @@ class TestParts:
         run_tool(outer, password=_SECRET)
         assert [record.tool for record in history()][-3:] == ["inner", "inner", "outer"]
         records = "".join(f"{r!r} {r._repr_mimebundle_()}" for r in history())
-        shown = f"{records} {history().to_json()} {capsys.readouterr()}"
-        assert _SECRET not in shown
-        assert shown.count(MARK) > 3
+        text = f"{records} {history().to_json()} {capsys.readouterr()}"
+        assert _SECRET not in text
+        assert text.count(MARK) > 3
 
 
 class TestLaterRuns:
     def test_hide_what_a_tool_keeps_of_an_earlier_one(self, capsys):
         """A tool that kept a secret says it in a run which was given none."""
-        kept = []
+        secrets = []
 
         @tool
         def login(password: str) -> str:
             """Log in."""
-            kept.append(password)
+            secrets.append(password)
             return "in"
 
         @tool
         def fetch(how: str) -> str:
             """Say it in every way."""
             run = current_run()
-            run.progress(1, 2, kept[0])
-            print(f"printed {kept[0]}")
+            run.progress(1, 2, secrets[0])
+            print(f"printed {secrets[0]}")
             if how == "fail":
-                raise RuntimeError(f"401 for {kept[0]}")
-            return f"as {kept[0]}"
+                raise RuntimeError(f"401 for {secrets[0]}")
+            return f"as {secrets[0]}"
 
         run_tool(login, password=_SECRET)
-        seen = [run_tool(fetch, how=how) for how in ("work", "fail", _SECRET)]
-        assert seen[0].text == f"as {_SECRET}"  # the caller has it as it was
+        observations = [run_tool(fetch, how=how) for how in ("work", "fail", _SECRET)]
+        assert observations[0].text == f"as {_SECRET}"  # the caller has it as it was
         records = list(history())
-        shown = [f"{one!r} {one._repr_mimebundle_()}" for one in (*seen, *records)]
-        shown += [history().to_json(), *(record.traceback for record in records)]
-        shown += capsys.readouterr()
-        assert _SECRET not in "".join(shown)
-        assert all(MARK in text for text in shown[1:3])
-        assert f"printed {MARK}" in shown[-2]
+        texts = [
+            f"{one!r} {one._repr_mimebundle_()}" for one in (*observations, *records)
+        ]
+        texts += [history().to_json(), *(record.traceback for record in records)]
+        texts += capsys.readouterr()
+        assert _SECRET not in "".join(texts)
+        assert all(MARK in text for text in texts[1:3])
+        assert f"printed {MARK}" in texts[-2]
 
 
 class TestDefaults:

@@ -79,16 +79,16 @@ class TestQuestions:
 
     def test_of_a_button_are_answered_by_its_panel(self, greet):
         """In the run's own thread, as any question of a tool."""
-        asked = []
+        questions = []
 
         def answer(question):
-            asked.append(question.message)
+            questions.append(question.message)
             return Answer("accept", {"name": "Ada"})
 
         run = Run(greet, {}, source="button", asker=answer)
         start(run).join(20)
         assert run.observation.text == "Hello Ada."
-        assert asked == ["Server 'curious' asks: What is your name?"]
+        assert questions == ["Server 'curious' asks: What is your name?"]
         assert history()[-1].state == "ok"
 
     def test_of_a_call_an_async_tool_awaits_are_asked_too(self, greet, monkeypatch):

@@ -51,13 +51,13 @@ class Steps:
     def __init__(self) -> None:
         self.begun = threading.Event()
         self.go_on = threading.Event()
-        self.told = threading.Event()
+        self.cancel_event = threading.Event()
 
         @tool
         def steps() -> str:
             """Wait for a sign, or for being cancelled."""
             run = current_run()
-            run.on_cancel(self.told.set)
+            run.on_cancel(self.cancel_event.set)
             run.on_cancel(self.go_on.set)
             run.progress(1, 2, "waiting")
             self.begun.set()

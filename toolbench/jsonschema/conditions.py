@@ -47,7 +47,7 @@ class Conditions:
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
     def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return the properties that a case declares and no node of *nodes* has; the first case wins."""
+        """Return the properties that cases declare and no node of *nodes* has; the first case wins."""
         properties: dict[str, Node] = {}
         for case in self._cases:
             for name, node in self._declared(case).items():
@@ -56,7 +56,7 @@ class Conditions:
         return {n: node for n, node in properties.items() if n not in known}
 
     def properties_of(self, value: Any) -> set[str]:
-        """Return the names of the properties that the cases of *value* declare."""
+        """Return the names of the properties that the schema declares for the cases that *value* is in."""
         names: set[str] = set()
         for case in self._cases:
             if all(self._holds(test, value) for test in case.tests):
@@ -99,7 +99,7 @@ def _cases(
 
 
 def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases in *schema* itself, except those it is already a part of."""
+    """Yield the cases in *schema* itself, except those around it."""
     own: list[tuple[_Test, Any]] = []
     if "if" in schema:
         own += [((schema["if"], True), schema.get("then"))]

@@ -63,7 +63,7 @@ def has_type(value: Any, types: Iterable[str]) -> bool:
 
 
 def with_values_of_its_types(schema: Json) -> Json:
-    """Return *schema* without the values in `enum` that have none of its types."""
+    """Return *schema* without the values in `enum` that do not have one of its types."""
     values, types = schema.get("enum"), types_of(schema)
     if schema.get("nullable") is True and types:  # as OpenAPI writes it
         types = [*types, "null"]

@@ -12,7 +12,7 @@ class NodesByName(Mapping[str, "Node"]):
     """Nodes by name, each read when it is needed."""
 
     def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
-        """Hold *schemas*, parts of the root of *view*."""
+        """Keep *schemas*, which are parts of the root of *view*."""
         self._view = view
         self.raw = schemas
         """The schemas as they are written."""

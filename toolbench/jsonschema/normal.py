@@ -66,7 +66,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types a value may have, without `null` if there are others; empty for any type."""
+        """The types that a value may have, without `null` if there are others; empty means any type."""
         if self.type is not None:
             return (self.type,)
         each = [node._own_types for node in self.alternatives]
@@ -83,7 +83,7 @@ class Node:
 
     @cached_property
     def classes(self) -> frozenset[PythonType] | None:
-        """The Python classes a value may have, also that of None; None means any class."""
+        """The Python classes that a value may have, including NoneType; None means any class."""
         if not self.types:
             return None
         known = {CLASSES[kind] for kind in self.types}
@@ -102,7 +102,7 @@ class Node:
 
     @property
     def is_text(self) -> bool:
-        """Whether every value is a string, or perhaps null."""
+        """Whether every value is a string or null."""
         return self.types == ("string",)
 
     # --- texts and flags ------------------------------------------------------------
@@ -176,23 +176,23 @@ class Node:
     # --- its values -----------------------------------------------------------------
 
     @cached_property
-    def _listed(self) -> list[tuple[Any, str]]:
+    def _named_values(self) -> list[tuple[Any, str]]:
         return accepted_values(self)
 
     @property
     def values(self) -> list[Any]:
         """The values that the schema lists (constant or enum) and accepts; empty without any."""
-        return [value for value, _ in self._listed]
+        return [value for value, _ in self._named_values]
 
     @property
     def value_names(self) -> list[str]:
         """The name of each of the values (`enumNames`), empty if it has none."""
-        return [name for _, name in self._listed]
+        return [name for _, name in self._named_values]
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is one value, named by `const`, that the rest of the schema accepts."""
-        return "const" in self.schema and len(self._listed) == 1
+        """Whether there is exactly one value: the `const`, which the rest of the schema accepts."""
+        return "const" in self.schema and len(self._named_values) == 1
 
     @property
     def has_default(self) -> bool:
@@ -287,7 +287,7 @@ class Node:
 
     @property
     def conditional(self) -> Mapping[str, "Node"]:
-        """The properties that are declared for some cases only (`if`, `dependentSchemas`)."""
+        """The properties that only some cases declare (`if`, `dependentSchemas`)."""
         # most nodes have no cases: this check is quicker than reading them
         return self._in_cases if may_have_cases(self.raw) else {}
 
@@ -322,7 +322,7 @@ class Node:
 
     @property
     def is_open(self) -> bool:
-        """Whether to offer other keys: the schema allows them explicitly, or declares no keys."""
+        """Whether a form offers other keys: the schema allows them explicitly, or declares no keys."""
         if "additionalProperties" in self.schema:
             return not self.is_closed
         return not isinstance(self.schema.get("properties"), Mapping)
@@ -355,7 +355,7 @@ class Node:
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return the node of the value at *path*, names and indexes; any value without a schema."""
+        """Return the node of the value at *path*; without a schema the node allows any value."""
         node = self
         for step in path:
             node = node._part(step)
@@ -389,7 +389,7 @@ def _text(value: Any) -> str:
 
 
 def _joined(schemas: Any) -> str:
-    """Return the descriptions of *schemas*, each once; that of a constant follows its value."""
+    """Return the descriptions of *schemas*, each once; a constant's description follows its value."""
     texts = dict.fromkeys(
         f"{schema['const']}: {text}" if "const" in schema else text
         for schema in schemas

@@ -56,9 +56,9 @@ def without_refused_nulls(
 ) -> Any:
     """Return *value* without the nulls of properties of *node* that make it invalid.
 
-    It is for schemas with alternatives and cases: which of them counts depends on the whole
-    value, so each null is tried. *value* is returned unchanged if it is valid, if it is invalid
-    even without all its nulls, or if it has more than fifty.
+    It is for schemas with alternatives and cases. There the whole value decides which schema counts,
+    so each null is tried. *value* is returned unchanged if it is valid, if it is invalid even
+    without nulls, or if it has more than fifty nulls.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
@@ -103,7 +103,7 @@ def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
 
 
 def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
-    """Tell whether *name* is optional and not nullable in every alternative that has it."""
+    """Tell whether every alternative that has *name* makes it optional and refuses null."""
     holders = [one for one in node.alternatives if name in one.declared]
     return bool(holders) and all(
         name not in one.required and (is_refused or not one.declared[name].fits(None))

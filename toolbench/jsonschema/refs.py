@@ -17,8 +17,8 @@ _SHARED = ("$schema", "$defs", "definitions")
 def follow(root: Any, reference: Any) -> Any:
     """Return the target of *reference*, as in `{"$ref": reference}`, inside *root*.
 
-    It may name *root* or a part of it by the address in `$id`. The result is `MISSING` if there
-    is no such part, for another document, and if *reference* is not a reference.
+    The reference may name *root* or a part of it by the address in `$id`. The result is `MISSING` if
+    there is no such part, if it is in another document, and if *reference* is not a reference.
     """
     if not isinstance(reference, str) or not reference:
         return MISSING
@@ -43,8 +43,7 @@ def follow(root: Any, reference: Any) -> Any:
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
     """Follow the references of *schema*, a part of *root*, to their end.
 
-    Keywords beside a reference count as well as its target; in a contradiction the keywords
-    win.
+    Keywords beside a reference count too; if they contradict the target, the keywords win.
 
     Returns:
         The schema without a reference, and a problem such as "refers to itself"; empty if
@@ -90,7 +89,7 @@ def leads_out(root: Any) -> bool:
 
 
 def references_in(root: Any) -> Iterator[str]:
-    """Yield each reference inside *root*, also outside schemas, since a reference may lead there."""
+    """Yield each reference in *root*, also in parts that are no schemas, as references may lead there."""
     todo, visited = [root], set[int]()
     while todo:
         part = todo.pop()

@@ -23,7 +23,7 @@ _TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
 def type_of(value: Any) -> str | None:
     """Return the type of *value* as it is written: 1 is an integer, 1.0 a number.
 
-    None for a value that is not JSON.
+    The result is None for a value that is not JSON.
     """
     return next((_TYPE_OF[c] for c in type(value).__mro__ if c in _TYPE_OF), None)
 
@@ -53,3 +53,8 @@ def json_key(value: Any) -> Any:
 
 
 _INTEGER = frozenset({"integer", "number"})
+
+
+def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *schema*, of an object, with `properties`, which OpenAI demands even if empty."""
+    return {**schema} if "properties" in schema else {**schema, "properties": {}}

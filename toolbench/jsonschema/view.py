@@ -33,7 +33,7 @@ class SchemaView:
     """
 
     def __init__(self, root: Any) -> None:
-        """Make a view of *root*, which may be anything: a broken schema allows any value."""
+        """Make a view of *root*, which may be any object: a broken schema allows any value."""
         self.root = root
         self._broken: str | None = None
         # by the id of the schema, which is kept alive so that the id stays unique
@@ -51,11 +51,11 @@ class SchemaView:
         return self.node({})
 
     def every(self) -> Iterator[tuple[str, Node]]:
-        """Yield every schema in the root, the root first, each with the place where it applies."""
+        """Yield the root and every schema in it, each with the place where it applies."""
         return ((place, self.node(part)) for place, part in every(self.root))
 
     def node(self, schema: Any) -> Node:
-        """Return the normal form of *schema*, a part of the root or made from its parts."""
+        """Return the normal form of *schema*: a part of the root, or a schema made from its parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
@@ -67,7 +67,7 @@ class SchemaView:
 
     @property
     def broken(self) -> str:
-        """Why the whole schema cannot validate; empty if it can."""
+        """The reason why the whole schema cannot validate; empty if it can."""
         if self._broken is None:
             try:
                 self._validator(self.root)

@@ -1,4 +1,4 @@
-"""The background runs of the moment, each with its thread."""
+"""The list of the runs in the background, each with its thread."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -7,10 +7,11 @@ from threading import Lock, Thread
 
 from toolbench.runs.cancellation.cancellation import break_off, cancel
 from toolbench.runs.run import Run, RunCancelled
+from toolbench.threads import daemon_thread
 
 
 class Active:
-    """A list of the background runs, for any thread."""
+    """A list of the background runs; any thread may use it."""
 
     def __init__(self) -> None:
         """Start without runs."""
@@ -21,6 +22,8 @@ class Active:
         self, run: Run, work: Callable[[], object], then: Callable[[], object]
     ) -> Thread:
         """Start *work* in a new daemon thread and return it; *run* is in this list until it ends.
+
+        Without threads the work is done when this returns.
 
         Args:
             run: The run.
@@ -37,12 +40,7 @@ class Active:
                     self._threads.pop(run, None)
                 then()
 
-        thread = Thread(
-            target=copy_context().run,
-            args=(body,),
-            name=f"toolbench-run-{run.id}",
-            daemon=True,
-        )
+        thread = daemon_thread(copy_context().run, body, name=f"toolbench-run-{run.id}")
         with self._lock:
             self._threads[run] = thread
         thread.start()

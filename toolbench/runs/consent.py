@@ -20,7 +20,7 @@ def consent_to(
     *,
     can_be_remembered: bool,
 ) -> Consent:
-    """Return the words of the question whether a call of *tool* may run.
+    """Return the words of the question: may this call of *tool* run?
 
     Args:
         tool: The tool.
@@ -38,7 +38,7 @@ def consent_to(
 
 
 def act(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return what a call does: `Delete volume 3` for `delete_volume(volume=3)`."""
+    """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`."""
     title = tool.title
     if title == tool.name:
         title = " ".join(words_of(tool.name)).capitalize() or tool.name

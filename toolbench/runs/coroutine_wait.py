@@ -37,8 +37,8 @@ class _End:
 class CoroutineWait(Generic[T]):
     """The wait of one thread for one call.
 
-    The loop sends all its messages through a queue: a future would need a few more turns of the
-    loop, and these are most of the cost of waiting.
+    The loop sends its messages through a queue. A future would need more turns of the loop, and
+    these turns are most of the cost of the wait.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CoroutineWait(Generic[T]):
         answerer: Callable[[Any], Answer],
         meanwhile: Callable[[], object] | None = None,
     ) -> None:
-        """Answer questions with *answerer*, a plain function, and call *meanwhile* now and then."""
+        """Answer questions with *answerer*, a plain function; call *meanwhile* during the wait."""
         self._answerer = answerer
         self._meanwhile = meanwhile
         self._messages: SimpleQueue[_Request | _End] = SimpleQueue()
@@ -54,7 +54,7 @@ class CoroutineWait(Generic[T]):
         self._is_over = False
 
     def put(self, question: Any) -> "Future[Answer]":
-        """Send *question* to the waiting thread; after the wait the answer is a cancel."""
+        """Send *question* to the waiting thread; if the wait is over, the answer is a cancel."""
         answer: Future[Answer] = Future()
         self._messages.put(_Request(question, answer))
         if self._is_over:  # checked last, so that no question is left
@@ -73,7 +73,7 @@ class CoroutineWait(Generic[T]):
         """Run *call* in *loop*, answer questions until it is done, and return its result.
 
         Raises:
-            asyncio.CancelledError: If it was cancelled.
+            asyncio.CancelledError: If the call was cancelled.
             ToolbenchError: If *loop* would wait for itself.
         """
         portal.refuse_inside()

@@ -26,7 +26,7 @@ class CurrentRun(Protocol):
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question during the work, and wait for the answer.
 
-        If no person can answer, the answer is at once a decline; if the run is cancelled, a cancel.
+        The answer is a decline if no person can answer, and a cancel if the run is cancelled.
         An `async` executor awaits `ask_async` instead.
 
         Args:

@@ -5,7 +5,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from threading import Thread, Timer, current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 from warnings import warn
 
@@ -26,6 +26,8 @@ from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history.history import history as history
 from toolbench.runs.history.record import RunRecord, reruns
+from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of
+from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.output.exception_text import (
     is_lack_of_memory,
     sentence_of,
@@ -35,6 +37,7 @@ from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import policy
 from toolbench.runs.run import Run, RunCancelled, run_here
+from toolbench.threads import have_threads
 
 watch = InterruptWatch(active)
 
@@ -49,10 +52,10 @@ def run_tool(
     """Run *tool* and return its observation; the run is recorded in `history()`.
 
     Args:
-        tool: The tool or its name: of a registered tool and, after `%load_ext toolbench`, of any
-            tool that `%tool` finds.
-        arguments: Its arguments, as a model sends them; or an action of the tool, which is
-            run as it is.
+        tool: The tool, or the name of a registered tool; after `%load_ext toolbench`, the name
+            of any tool that `%tool` finds.
+        arguments: Its arguments, as a model sends them; or an action of the tool, which is not
+            changed.
         conversation: The executor's second argument: the tool may use its secrets, which are
             masked in the result. By position only: `conversation=` is an argument of the
             tool.
@@ -87,10 +90,10 @@ def run_tool(
 
 
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
-    """Check that *call* is arguments of *tool* or an action, and return it.
+    """Return *call*, after a check that it is a mapping of arguments or an action of *tool*.
 
     Raises:
-        TypeError: If it is neither.
+        TypeError: If *call* is neither.
     """
     if isinstance(call, Mapping | Action):
         return call
@@ -156,7 +159,7 @@ def perform(
 
 
 def _record(run: Run) -> None:
-    """Put *run* into the history; where memory is too little for that, no run fails for it."""
+    """Put *run* into the history; too little memory for the record does not make the run fail."""
     try:
         history().add(RunRecord.of(run))
     except BaseException as error:
@@ -167,7 +170,7 @@ def _record(run: Run) -> None:
 
 
 def _write_rest(run: Run) -> None:
-    """Write the output of *run* held back so far, since it might have become a secret."""
+    """Write the output of *run* that was held back as a possible start of a secret."""
     for stream in ("stdout", "stderr", "log"):
         text = run.filter.rest(stream)
         if text and (stream == "log" or sink_here() is run):
@@ -193,10 +196,8 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(active.stop, run)))
         if timeout is not None:
-            timer = Timer(timeout, stop, (run, f"timed out after {timeout:g} s"))
-            timer.daemon = True
-            timer.start()
-            undo.callback(timer.cancel)
+            reason = f"timed out after {timeout:g} s"
+            undo.callback(later(timeout, stop, run, reason))
         yield
 
 
@@ -229,7 +230,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Note in *observation* that the run was stopped; its error is then no failure."""
+    """Return *observation* with a note if the run was stopped: its error then is not a failure."""
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
         return observation
@@ -248,7 +249,7 @@ def _keep(run: Run, observation: Observation) -> None:
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
-    """Note how *run* ended, and tell whether to raise *error*."""
+    """Note in *run* how *error* ended it; tell whether the caller has to raise *error*."""
     interrupted = (
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )
@@ -270,7 +271,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 
 
 def _awaited(run: Run) -> Observation:
-    """Execute in the background loop, and answer its questions in this thread."""
+    """Execute *run* in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
     waiting = CoroutineWait[Observation](run.answer, run.drawer)
     loop = portal.loop
@@ -296,18 +297,30 @@ def start(
 ) -> Thread:
     """Perform *run* in a new daemon thread, and return the thread.
 
+    Without threads a plain function has run when this returns, and an async one is a task of
+    the running loop.
+
     Args:
         run: The run.
         timeout: Seconds after which it is cancelled.
         confirm: Ask first if the policy requires it.
         work: As in `perform`.
-        then: Called with the run when it is over, in its thread; an error of it is added to
+        then: Called with the run when it is over, in its thread; its error, if any, is added to
             the output of the run.
     """
 
     def body() -> None:
         with redirect_to(run):
             perform(run, confirm=confirm, timeout=timeout, work=work)
+
+    async def awaited() -> None:
+        options: Any = {"confirm": confirm, "timeout": timeout, "stop": stop}
+        try:
+            with redirect_to(run):
+                outcome = await outcome_of(run, **options)
+                perform(run, confirm=confirm, work=outcome)
+        finally:
+            afterwards()
 
     def afterwards() -> None:
         watch.look()
@@ -317,6 +330,9 @@ def start(
         except BaseException as error:  # noqa: BLE001 - an error in a thread would be lost
             run.write("stderr", traceback_of(error))
 
+    if run.tool.is_async and not have_threads():
+        in_loop(awaited())
+        return current_thread()
     run.begin()
     thread = active.start(run, body, afterwards)
     watch.look()

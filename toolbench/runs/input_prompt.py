@@ -20,8 +20,8 @@ _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 def ask_in_cell(question: Question) -> Answer:
     """Ask field by field; decline if there is no input.
 
-    There is none if the front end has no input (nbconvert, nbval, papermill), and in any other
-    thread than the main one, where `input()` would wait for ever.
+    There is no input in some front ends (nbconvert, nbval, papermill), and in every thread but the
+    main one: there `input()` would wait for ever.
     """
     if current_thread() is not main_thread():
         return decline(question)

@@ -20,6 +20,7 @@ from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, run_here
+from toolbench.threads import have_threads
 
 Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
 """A tool, or its registered name, and its arguments."""
@@ -41,10 +42,10 @@ def run_tools(
     Args:
         calls: Pairs of a tool and its arguments.
         max_parallel: The most calls to run at once.
-        executor: Does the work elsewhere: a process pool, `dask`'s or `ipyparallel`'s
-            executor. Tools, arguments and results are sent there and back; locks and records
-            stay here. For another process they are pickled, so the classes of a tool must be
-            defined in a module. A tool made by `@tool` cannot be pickled.
+        executor: Does the work in other processes or on a cluster: a process pool, or the
+            executor of `dask` or `ipyparallel`. Tools, arguments and results are sent there and
+            back; locks and records stay here. For another process they are pickled, so the classes
+            of a tool must be defined in a module. A tool made by `@tool` cannot be pickled.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -65,15 +66,15 @@ def perform_together(
     work_in: Callable[[Run], AbstractContextManager[object]] | None = None,
     is_left: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Perform *runs* in parallel, as `run_tools` does, and return when all are over.
+    """Perform *runs* in parallel, as `run_tools` does, and return when all have ended.
 
     Args:
         runs: The runs, of tools that have executors.
         max_parallel: The most runs at once.
         executor: Does the work elsewhere.
         work_in: Returns the context manager for each run in its thread, as `redirect_to`.
-        is_left: Tells, again and again, whether to stop waiting. Runs that have begun then
-            continue alone, and the others never begin.
+        is_left: Called regularly; returns whether to stop waiting. Then the started runs
+            continue on their own, and the others never start.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -111,14 +112,14 @@ def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action)
 
 
 class _Request:
-    """A question of a job, which the thread that waits for all jobs passes on."""
+    """A question of a job; the thread that waits for all jobs asks it."""
 
     def __init__(self, question: Question, asker: Asker, run: Run) -> None:
         self._question, self._asker, self._run = question, asker, run
         self.answered: Future[Answer] = Future()
 
     def answer(self) -> None:
-        """Ask, unless the run was stopped meanwhile: it does not wait for the answer then."""
+        """Ask the question, unless the run was stopped: a stopped run does not need the answer."""
         is_stopped = self._run.cancelled
         answer = Answer("cancel") if is_stopped else self._asker(self._question)
         self.answered.set_result(answer)
@@ -136,7 +137,8 @@ class _Job:
     ) -> None:
         self.run = run
         self._in = nullcontext if work_in is None else work_in
-        self.run.asker = partial(_ask, say, self.run.asker, self.run)
+        if have_threads():  # else this thread asks by itself
+            self.run.asker = partial(_ask, say, self.run.asker, self.run)
         self._say = say
         self.keys = _keys(self.run)
         self._work = execute if executor is None else partial(_elsewhere, executor)
@@ -173,7 +175,7 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 
 
 def _unpicklable(executor: Executor, run: Run) -> str | None:
-    """Return why the call of *run* cannot be sent to a process of *executor*; None if it can.
+    """Return the reason why *run* cannot be sent to a process of *executor*; None if it can.
 
     The error of *executor* does not help: its type and message differ between Python versions.
     """
@@ -193,7 +195,7 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
 def _next(
     messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
 ) -> "_Message | None":
-    """Return the next of *messages*, and show progress until it comes; None if the wait is over."""
+    """Return the next of *messages*, and show progress during the wait; None if the wait is over."""
     while True:
         with suppress(Empty):
             return messages.get(timeout=EVERY)
@@ -204,7 +206,7 @@ def _next(
 
 
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
-    """Return the jobs that can start now: none before an earlier job that shares a resource."""
+    """Return the jobs that can start now; a job waits for earlier jobs that share its resource."""
     keys = set().union(*(job.keys for job in running))
     startable: list[_Job] = []
     for job in waiting:

@@ -8,9 +8,11 @@ from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.runs.cancellation.cancellation import cancel
-from toolbench.runs.engine import execute, perform
+from toolbench.runs.engine import execute, perform, stop
+from toolbench.runs.kernel_loop.loop_runs import outcome_of
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.run import Run, RunCancelled, run_here
+from toolbench.threads import have_threads
 
 
 def record_calls() -> None:
@@ -26,7 +28,7 @@ def forget_calls() -> None:
 def _recorded(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run a plain call: it is recorded as others, but an error of the tool is raised."""
+    """Run a plain call and record it; an error of the tool is raised."""
     __tracebackhide__ = True  # IPython leaves out such frames
     return perform(run_here(tool, call, conversation=conversation, is_plain=True))
 
@@ -34,7 +36,7 @@ def _recorded(
 async def _recorded_async(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run an awaited call: a thread performs the run, the caller's loop does the work."""
+    """Run and record an awaited call: a thread manages the run, the caller's loop executes the tool."""
     __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
         CancelScope,
@@ -43,6 +45,9 @@ async def _recorded_async(
     )
 
     run = run_here(tool, call, conversation=conversation, is_plain=True)
+    if not have_threads():
+        outcome = await outcome_of(run, stop=stop) if tool.is_async else execute
+        return perform(run, work=outcome)
     scope = CancelScope()
     run.on_cancel(partial(get_running_loop().call_soon_threadsafe, scope.cancel))
 
@@ -76,7 +81,7 @@ async def _recorded_async(
 
 
 async def _drawing(run: Run) -> None:
-    """Show the progress of *run* again and again, in the cell's own thread."""
+    """Update the progress of *run* regularly, in the cell's own thread."""
     try:
         while True:
             await sleep(EVERY)

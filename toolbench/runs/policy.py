@@ -15,6 +15,7 @@ Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
 _MAX_ARGUMENT = 300  # characters of each argument in the question
 _AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
+_NEVER_ALONE = ("agent", "app")  # if nobody answers, their calls do not run
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
     "type": "object",
@@ -32,14 +33,14 @@ class Policy:
     """The rules that decide before a run from a button or a magic; plain Python calls always run.
 
     The tool's own entry counts first, then the risk rating of the call, then the hints of the
-    tool. A server's tool that does not say whether it destroys is, by MCP's default,
-    destructive: its first call asks, if a person can answer. A yes counts for the session, or
-    until the server changes the tool's description, or another server gets its name. If no
-    person can answer, it runs, unless an agent that is served here calls it.
+    tool. If a server's tool does not say whether it destroys data, MCP's default is "destructive":
+    its first call asks, if a person can answer. A yes counts for the session, or until the
+    server changes the tool's description, or another server gets its name. If no person can
+    answer, the call runs, unless it comes from an agent outside (see `serve`) or from an app.
 
-    A name means the native tool. `allow` of a name does not allow servers' tools of that name;
-    `ask` and `deny` count for these too, unless they have their own entry. `allow` of a
-    server's tool does not count for another server of the same name; `ask` and `deny` do.
+    A name in `allow` does not allow a server's tool. A name in `ask` or `deny` means
+    servers' tools of that name too, unless they have their own entry. `allow` of a server's tool
+    does not count for another server of the same name; `ask` and `deny` do.
 
     Attributes:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
@@ -71,7 +72,7 @@ class Policy:
         self._set("ask", tools)
 
     def deny(self, *tools: AnyTool) -> None:
-        """Never run *tools* from a button or a magic, `--yes` or not."""
+        """Never run *tools* from a button or a magic, not even with `--yes`."""
         self._set("deny", tools)
 
     def _set(self, verdict: Verdict, tools: tuple[AnyTool, ...]) -> None:
@@ -88,7 +89,7 @@ class Policy:
         return None if rule == "allow" else rule
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool* is of the server whose tool was allowed, not of one of its name."""
+        """Tell whether *tool* is from the allowed tool's server, not from another of that name."""
         key = _key(tool)
         return key not in self._of_server or self._of_server[key] == tool.origin
 
@@ -118,13 +119,13 @@ class Policy:
         return "allow", "no confirmation needed"
 
     def check(self, run: Run, *, confirm: bool = True) -> str | None:
-        """Ask if needed; return None if *run* may start, or the sentence that says why not.
+        """Ask if needed; return None if *run* may start, else a sentence with the reason.
 
         The decision is kept in `run.decision`.
 
         Args:
             run: The run that is about to begin.
-            confirm: Ask; if false, consent was given already.
+            confirm: Whether to ask; if false, the person has agreed already.
         """
         verdict, why = self.verdict(run)
         if verdict == "deny":
@@ -143,7 +144,7 @@ class Policy:
             if once and (answer.content or {}).get("remember", True):
                 self._agreed[_key(run.tool)] = _declaration(run.tool)
             return None
-        if once and not answer.by_somebody and run.source != "agent":
+        if once and not answer.by_somebody and run.source not in _NEVER_ALONE:
             run.decision = f"allowed: {answer.absence}, and {why}"
             return None
         run.decision = f"declined: {why}"
@@ -157,8 +158,15 @@ class Policy:
             return f"{run.tool.name} was not run: the person declined: {ended(words)}"
         return f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
 
+    def question(self, run: Run) -> Question | None:
+        """Return the question that `check` would ask before *run*; None if it would ask none."""
+        verdict, why = self.verdict(run)
+        if verdict != "ask" or presets.asker is not None:
+            return None
+        return _question(run, why, once=is_asked_once(why))
+
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask; a question that comes only once does not use answers given in advance."""
+        """Ask the person; a question asked only once does not use up preset answers."""
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)
 
@@ -169,7 +177,7 @@ def is_asked_once(why: str) -> bool:
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """Return the person's reason for a no, for the model; it may be empty."""
+    """Return the person's reason for a refusal, for the model; it may be empty."""
     content = answer.content or {}
     if "reason" not in content:
         content = run.put(Question.about(_WHY, _REASON, "")).content or {}
@@ -189,14 +197,15 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 
 
 def _question(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question with the whole call: a person agrees to the call, not to a name.
+    """Return the question; it shows the whole call, so that a person knows what will run.
 
     It shows the fields of the action, which may differ from the arguments that were sent.
     """
     arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
     masked = run.secrets.redactor.value(arguments)
     call = [f"{name} = {clip(value, _MAX_ARGUMENT)}" for name, value in masked.items()]
-    head = f"Run {run.tool.title}? Asked because {why}."
+    reason = why if why.startswith(run.tool.name) else f"{why[:1].upper()}{why[1:]}"
+    head = f"{reason}. Run {run.tool.title}?"
     consent = consent_to(run.tool, masked, can_be_remembered=once)
     question = Question.about("\n".join([head, *call]), None, "")
     return replace(question, consent=consent)

@@ -1,4 +1,4 @@
-"""Questions during a run, and who answers them."""
+"""Questions during a run, and the functions that answer them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ YES_OR_NO: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Consent:
-    """The words to answer whether a call may run: they name the act and its refusal."""
+    """The two labels of a consent question: one lets the call run, the other refuses it."""
 
     act: str
     """What the call does, as `Delete volume 3`."""
@@ -60,7 +60,7 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer*, or a decline if it is a no to a yes-or-no question."""
+        """Return *answer*; a "no" to a yes-or-no question becomes a decline."""
         is_no = answer and self.schema is YES_OR_NO and not answer.value
         return Answer("decline") if is_no else answer
 
@@ -85,7 +85,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 class Answer:
     """The answer to a question; truthy if it accepts.
 
-    The answer no to a yes-or-no question is a decline.
+    "No" to a yes-or-no question is a decline.
     """
 
     action: Reply
@@ -111,7 +111,7 @@ Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Decline at once, as when no person can be asked."""
+    """Decline at once: for places where no person can be asked."""
     return Answer("decline", by_somebody=False)
 
 
@@ -138,7 +138,7 @@ def _preset_answer(question: Question, value: Any) -> Answer:
 
 
 def _only_name(schema: Mapping[str, Any]) -> str:
-    """Return the only property, if there is one: FastMCP wraps a bare value as `value`."""
+    """Return the name of the only property, such as FastMCP's `value`; else "answer"."""
     names = read(schema).names
     return names[0] if len(names) == 1 else "answer"
 

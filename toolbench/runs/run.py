@@ -32,11 +32,12 @@ from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
 from toolbench.runs.questions import Answer, Asker, Question, decline, presets
+from toolbench.threads import have_threads
 
 State = Literal[
     "new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"
 ]
-Source = Literal["python", "magic", "button", "model", "agent"]
+Source = Literal["python", "magic", "button", "model", "agent", "app"]
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
 _RISK = "security_risk"
 
@@ -60,14 +61,14 @@ class Run:
 
         Args:
             tool: The tool.
-            call: An action of it, or its arguments as a model sends them. A `security_risk`
+            call: An action of the tool, or its arguments as a model sends them. A `security_risk`
                 that is no argument of the tool is the rating of the call.
             source: Where the run was started.
             action: The action, if it was made from these arguments already.
             asker: The function that answers questions.
             conversation: The second argument of the executor.
             risk: The rating of the call, if any.
-            is_plain: It is `tool(call)`: the call is not changed, and errors are raised.
+            is_plain: Whether it is `tool(call)`: the call is unchanged, and errors are raised.
         """
         self.id = numbers.take()
         self.tool = tool
@@ -152,7 +153,7 @@ class Run:
         return None
 
     def build(self) -> Action:
-        """Return the action. It is made only once: after a failure the same error is raised."""
+        """Return the action, which is built only once; a failed build raises the same error again."""
         __tracebackhide__ = True  # IPython leaves out such frames
         if self.action is not None:
             return self.action
@@ -182,7 +183,7 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Why the run has to stop."""
+        """The reason why the run has to stop."""
         return self._cancel_token.reason
 
     def progress(
@@ -208,13 +209,10 @@ class Run:
 
     @property
     def drawer(self) -> Callable[[], None] | None:
-        """The function that shows progress during a wait in this thread; None if it cannot."""
+        """The function that shows progress during a wait; None if this thread cannot draw."""
         cell_progress = self.cell_progress
-        return (
-            None
-            if cell_progress is None or not cell_progress.is_here
-            else self.show_progress
-        )
+        is_here = cell_progress is not None and cell_progress.is_here
+        return self.show_progress if is_here else None
 
     def hide_progress(self) -> None:
         """Remove what `show_progress` showed."""
@@ -238,7 +236,7 @@ class Run:
         """
         portal.refuse_inside("current_run().ask_async(message, schema)")
         with self._waiting():
-            desk = self.desk
+            desk = self.desk if have_threads() else None
             answer = self.answer(question) if desk is None else desk(question).result()
         return question.meaning_of(answer)
 
@@ -261,7 +259,7 @@ class Run:
         return await to_thread(self.answer, question)
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer to *question*, in this thread: a preset one, or else the asker's."""
+        """Return the answer to *question*: a preset answer, or else the answer of the asker."""
         answer = (presets.asker or self.asker)(question)
         self.secrets.learn(answer.content or {}, Secrecy(question.schema))
         return answer
@@ -320,7 +318,7 @@ class Run:
         self._turn("new", "running")
 
     def _turn(self, before: State, after: State) -> None:
-        """Change the state from *before* to *after*, unless it has another state by now."""
+        """Change the state from *before* to *after*; do nothing if it is not *before*."""
         with self._lock:
             if self.state == before:
                 self.enter(after)
@@ -330,19 +328,19 @@ class Run:
         return self._cancel_token.request(reason)
 
     def give_up(self) -> None:
-        """Stop waiting for the run; its end is recorded when it comes."""
+        """Stop waiting for the run; it is recorded when it ends."""
         self.is_stuck = True
         self.changed()
 
     @property
     def outcome(self) -> Observation:
-        """The observation of the run; an empty one while there is none."""
+        """The observation of the run; an empty observation before the end."""
         # not `or`: a tool's own observation may be falsy
         return Observation() if self.observation is None else self.observation
 
     @property
     def seconds(self) -> float:
-        """The seconds that the run has taken so far, or took."""
+        """The seconds from the start of the run to its end, or until now."""
         return self._seconds if self._seconds is not None else monotonic() - self._clock
 
     def __repr__(self) -> str:
@@ -350,7 +348,7 @@ class Run:
 
 
 def _arguments_of(call: Any) -> dict[str, Any]:
-    """Return the arguments of *call*, with the real secrets of an action, which the run hides."""
+    """Return the arguments of *call*, with real secrets, which the run hides later."""
     if not isinstance(call, Action):
         return dict(call) if isinstance(call, Mapping) else {}
     arguments = call.to_arguments()
@@ -374,7 +372,7 @@ def run_here(
 ) -> Run:
     """Return a run of *tool* for `perform` in this thread, as a part of the current run, if any.
 
-    In a cell its questions go through `input()`, in another run the same way as that run's.
+    In a cell its questions go through `input()`, inside another run the way of that run's questions.
 
     Args:
         tool: The tool.

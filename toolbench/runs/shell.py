@@ -5,6 +5,6 @@ from typing import Any
 
 
 def running_shell() -> Any:
-    """Return the running IPython shell, or None; IPython is not imported to find out."""
+    """Return the running IPython shell, or None; this does not import IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

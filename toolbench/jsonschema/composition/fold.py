@@ -65,7 +65,7 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a `type`, if it has or implies one; and its type, if that is unknown."""
+    """Return *schema* with the `type` that it has or implies, and an unknown type if it has one."""
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it
         schema = {**schema, "prefixItems": first, "items": True}
@@ -86,7 +86,7 @@ def states_type(schema: Any) -> bool:
 
 
 def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* only has keywords for one type, which accept all other types."""
+    """Tell whether *schema* has only keywords for one type, so that it accepts all other types."""
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
 
@@ -94,7 +94,7 @@ def leaves_type_open(schema: Any) -> bool:
 
 
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the parts of `allOf` into one schema; parts that no one keyword can express stay.
+    """Merge the parts of `allOf` into one schema; parts that no single keyword can express stay.
 
     Contradictions between the parts are left to validation.
     """
@@ -138,13 +138,11 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
         notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
         return Folded({**notes, **only}, nullable=False)
     nullable = nullable or len(real) < len(branches)
-    return _fold_real(base, real, nullable=nullable, one_of=key == "oneOf")
+    return _fold_real(base, real, nullable=nullable)
 
 
-def _fold_real(
-    base: Json, branches: _Branches, *, nullable: bool, one_of: bool
-) -> Folded:
-    """Fold *branches*, none of them null, with the keywords beside them."""
+def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
+    """Fold *branches*, which have no null, with the keywords beside them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:
@@ -152,7 +150,7 @@ def _fold_real(
         both = {**merged(part, rules), **notes} if isinstance(part, dict) else part
         return Folded(base, nullable, both)
     targets = tuple(target for _, target in branches)
-    if choices := _one_choice(targets, one_of=one_of):
+    if choices := _one_choice(targets):
         choice = with_values_of_its_types({**merged(choices, rules), **notes})
         slim = _without_null_choice(choice, nullable=nullable)
         return Folded(slim.schema, slim.nullable, merged=targets)
@@ -232,28 +230,26 @@ def _is_null(schema: Any) -> bool:
     )
 
 
-def _one_choice(branches: tuple[Any, ...], *, one_of: bool) -> Json | None:
-    """Return alternatives that are all constants as one list of values with names.
+def _one_choice(branches: tuple[Any, ...]) -> Json | None:
+    """If all alternatives are constants, return them as one list of values with names.
 
-    If a value may fit only one alternative (*one_of*), values in two of them are left out.
+    The list can have values that the whole schema refuses: a node leaves them out.
     """
     values: dict[Any, tuple[Any, Any]] = {}
-    twice: set[Any] = set()
     for branch in branches:
         constants = listed_values(branch) if isinstance(branch, dict) else None
         if constants is None or not branch.keys().isdisjoint(TOGETHER):
             return None
         name = branch.get("title") if len(constants) == 1 else None
-        own = {json_key(v): v for v in constants if has_type(v, types_of(branch))}
-        twice |= own.keys() & values.keys()
-        for key, value in own.items():
-            values.setdefault(key, (value, name))
-    pairs = [pair for key, pair in values.items() if not (one_of and key in twice)]
+        for value in constants:
+            if has_type(value, types_of(branch)):
+                values.setdefault(json_key(value), (value, name))
+    pairs = values.values()
     return {"enum": [v for v, _ in pairs], "enumNames": [name for _, name in pairs]}
 
 
 def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
-    """Return alternatives that are all text, or all numbers, as one type."""
+    """If all alternatives are text, or all are numbers, return them as one type."""
     kinds: list[Any] = []
     for branch in branches:
         if not isinstance(branch, dict) or branch.keys() & {"enum", "const", "$ref"}:
@@ -269,7 +265,7 @@ def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
 
 
 def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
-    """Add the properties only some alternatives declare to those of *base*."""
+    """Add the properties that only some alternatives declare to those of *base*."""
     properties = dict(base["properties"])
     for branch in branches:
         declared = branch.get("properties") if isinstance(branch, dict) else None

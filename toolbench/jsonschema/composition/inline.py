@@ -1,4 +1,4 @@
-"""Shorten a schema without a change of meaning: definitions in place, no `null` for unset fields."""
+"""Shorten a schema without a change of meaning: copy definitions into place, drop needless nulls."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _INLINE_LIMIT = 20_000  # nodes; for more, shared definitions are better
 
 
 def without_unset_nulls(schema: Json) -> Json:
-    """Return *schema* with `X | null, default null` turned into an optional X."""
+    """Return *schema* with each `X | null` with default null turned into an optional X."""
     copy: Json = rewritten(schema, _without_unset_nulls)
     return copy
 

@@ -26,9 +26,9 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both.
 
-    The stricter of two limits counts, and the types and listed values that both have. If one
-    keyword cannot express both (properties of the same name, two patterns), `allOf` does. In
-    all other contradictions *near* counts.
+    Of two limits the stricter one is kept; of types and listed values, those that both have. If one
+    keyword cannot express both (properties of the same name, two patterns), `allOf` is used. In all
+    other contradictions *near* wins.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -58,8 +58,8 @@ def merged(near: Schema, far: Schema) -> Json:
 def together(one: Schema, other: Schema) -> Json:
     """Return one schema for both, without `allOf`: properties and required names are joined.
 
-    The stricter of two limits counts, and the types and listed values that both have; in all
-    other contradictions *other* counts.
+    Of two limits the stricter one is kept; of types and listed values, those that both have. In all
+    other contradictions *other* wins.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -73,7 +73,7 @@ def together(one: Schema, other: Schema) -> Json:
 
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema* with `exclusiveMinimum` as a number, where draft 4 has true and a `minimum`."""
+    """Return *schema* with draft 4's `exclusiveMinimum: true` written as a number."""
     if schema.keys().isdisjoint(_FLAGS):  # the usual case, quickly checked
         return schema
     for limit, exclusive in _EXCLUSIVE:
@@ -132,7 +132,7 @@ def _common(one: list[Any], other: list[Any]) -> list[Any]:
 
 
 def _common_types(near: Schema, far: Schema) -> list[str]:
-    """Return the types that both schemas name; an integer is a number. Empty if there are none."""
+    """Return the types that both schemas name; an integer is also a number."""
     one, other = _types(near), _types(far)
     types = [
         kind
@@ -168,7 +168,7 @@ def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return the schema of a part that has to fit two; true allows any part, false none."""
+    """Return one schema for a part that has to fit both; true allows any part, false no part."""
     if near is False or far is False:
         return False
     schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
@@ -184,7 +184,7 @@ def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _tighter(one: Schema, other: Schema) -> Json:
-    """Return the limits that both have, with the stricter value of each."""
+    """Return the limits that both schemas set, each with the stricter value."""
     shared = one.keys() & other.keys()
     return {
         key: (max if key in _AT_LEAST else min)(one[key], other[key])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # only for annotations
 
 # --- the errors of jsonschema-rs ----------------------------------------------------
 
-_SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
+SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
     "Minimum": ("minimum", "limit"),
     "Maximum": ("maximum", "limit"),
     "ExclusiveMinimum": ("exclusiveMinimum", "limit"),
@@ -40,14 +40,33 @@ def schema_problems(
     errors: Iterable["jsonschema_rs.ValidationError"],
 ) -> list[Problem]:
     """Turn errors of jsonschema-rs into problems, each with its path in the value."""
-    return [problem for error in errors for problem in _problems(error)]
+    return [
+        problem
+        for error in errors
+        for problem in problems_of(
+            type(error.kind).__name__,
+            error.kind.as_dict(),
+            tuple(error.instance_path),
+            error.instance,
+            error.message,
+        )
+    ]
 
 
-def _problems(error: "jsonschema_rs.ValidationError") -> Iterable[Problem]:
-    path: Path = tuple(error.instance_path)
-    facts = error.kind.as_dict()
-    got = clip(error.instance)
-    match kind := type(error.kind).__name__:
+def problems_of(
+    kind: str, facts: Mapping[str, Any], path: Path, value: Any, otherwise: str
+) -> Iterable[Problem]:
+    """Yield the problems of one error of a schema, in plain words.
+
+    Args:
+        kind: The kind of the error, as jsonschema-rs names it.
+        facts: What the schema demands there, by jsonschema-rs's names.
+        path: The path of the value.
+        value: The value.
+        otherwise: The message for a kind that has no words here.
+    """
+    got = clip(value)
+    match kind:
         case "Required":
             yield Problem((*path, facts["property"]), "is required")
         case "AdditionalProperties" | "UnevaluatedProperties":
@@ -67,8 +86,8 @@ def _problems(error: "jsonschema_rs.ValidationError") -> Iterable[Problem]:
         case "OneOfMultipleValid":
             yield Problem(path, f"{got} fits more than one of the accepted forms")
         case _:
-            message = _FIXED.get(kind) or _limit(_SCHEMA_LIMITS, kind, facts)
-            yield Problem(path, message or error.message)
+            message = _FIXED.get(kind) or _limit(SCHEMA_LIMITS, kind, facts)
+            yield Problem(path, message or otherwise)
 
 
 def _limit(
@@ -106,7 +125,7 @@ def pydantic_problems(
 
 
 def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
-    """Remove the steps of *loc* that only name the branch of a union, and lead not into *value*."""
+    """Remove the steps of *loc* that only name a branch of a union, and are not a part of *value*."""
     path: list[str | int] = []
     for n, step in enumerate(loc):
         if missing and n == len(loc) - 1:
@@ -128,8 +147,9 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
         case "extra_forbidden":
             name, hint = str(path[-1]), ""
             if len(path) == 1 and known:
-                hint = did_you_mean(name, known) or f" Known: {', '.join(known)}."
-            return Problem(path, f"is not an argument of this tool.{hint}".rstrip("."))
+                guess = did_you_mean(name, known)
+                hint = f".{guess}" if guess else f"; expected: {', '.join(known)}"
+            return Problem(path, f"is an unknown argument{hint}".rstrip("."))
         case "json_schema":  # a foreign model's own sentence
             return Problem(path, line["msg"])
         case "union_tag_invalid" | "union_tag_not_found":
@@ -149,7 +169,7 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
 
 
 def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
-    """Describe the problem of the field that distinguishes the members of a union."""
+    """Describe a problem with the field that tells the members of a union apart."""
     facts, value = line["ctx"], line["input"]
     match = re.fullmatch(r"'([^']+)'", facts["discriminator"])
     if match is None:  # a function or several fields distinguish them

@@ -1,4 +1,7 @@
-"""Check values against a JSON Schema, as the specification says, with jsonschema-rs."""
+"""Check values against a JSON Schema, as the specification says, with jsonschema-rs.
+
+Where that has no build, in Pyodide, `pure_validator` takes its place.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,6 +13,7 @@ from pydantic_core import from_json
 
 from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.validation.problems import schema_problems
+from toolbench.jsonschema.validation.pure_validator import PureValidator
 
 if TYPE_CHECKING:  # 15 MB: loaded with the first foreign schema
     import jsonschema_rs
@@ -49,6 +53,8 @@ class SchemaValidator:
     def problems(self, value: Any) -> list[Problem]:
         """List all problems of *value*, each with its path."""
         try:
+            if isinstance(self._validator, PureValidator):
+                return self._validator.problems(value)
             return schema_problems(self._validator.iter_errors(value))
         except ValueError as error:
             return [Problem((), f"cannot be sent as JSON: {error}")]
@@ -111,9 +117,14 @@ def _refuse(uri: str) -> Any:
     raise LookupError(msg)
 
 
-def _compile(schema: JsonSchema, *, is_part: bool) -> "jsonschema_rs.Validator":
-    import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
-
+def _compile(
+    schema: JsonSchema, *, is_part: bool
+) -> "jsonschema_rs.Validator | PureValidator":
+    try:
+        import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
+    except ImportError:  # Pyodide
+        address = _address(schema).replace(_ROOT, "")  # Python joins it with no "#..."
+        return PureValidator(schema, address, _PART if is_part else "")
     make: Any = jsonschema_rs.validator_for
     if isinstance(schema, Mapping) and not _DIALECTS.search(str(schema.get("$schema"))):
         make = jsonschema_rs.Draft202012Validator

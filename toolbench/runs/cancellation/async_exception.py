@@ -1,4 +1,4 @@
-"""Raise an exception in another thread during a piece of work, never before or after it."""
+"""Raise an exception in another thread, but only during a given piece of work."""
 
 import ctypes
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _SOON = 100_000  # rounds of a loop; the exception comes with the first
 def raise_in(thread: int, error: type[BaseException]) -> None:
     """Raise *error* in the thread with the identifier *thread*, between two bytecodes.
 
-    A call blocked in C runs to its end first.
+    The exception waits until a blocking call in C has returned.
     """
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error)
@@ -20,8 +20,8 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 def receive(raise_here: Callable[[], object]) -> None:
     """Wait for an exception that another thread may have sent to this one.
 
-    It may have arrived already, and CPython cannot take it back without making the process
-    slower for good. So another exception replaces it, and this function waits for that.
+    The exception may be on its way, and CPython cannot take it back without making the process
+    slower for ever. So this function sends another exception, which replaces it, and waits for that.
 
     Args:
         raise_here: Sends the other exception to this thread, where it is raised.
@@ -47,7 +47,7 @@ class Interruptible:
             self._thread = get_ident()
 
     def end(self) -> None:
-        """Allow no more exceptions; one that was already sent has no effect."""
+        """Stop allowing exceptions; an exception that was sent already has no effect."""
         while self._thread is not None:
             try:
                 self._settle()
@@ -55,7 +55,7 @@ class Interruptible:
                 continue
 
     def strike(self) -> None:
-        """Raise the exception in the thread, if the work is going on."""
+        """Raise the exception in the thread, if the work still runs."""
         with self._lock:
             if self._thread is not None:
                 self._struck = True

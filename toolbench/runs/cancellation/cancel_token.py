@@ -1,4 +1,4 @@
-"""A token with which any thread cancels a piece of work; it then calls callbacks."""
+"""A token to cancel a piece of work from any thread, with callbacks."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +24,7 @@ class Cancellable(Protocol):
 
 
 class CancelToken:
-    """A token that cancels a piece of work for good; any thread may cancel or add a callback."""
+    """A token that cancels a piece of work once; any thread may cancel it or add a callback."""
 
     def __init__(self) -> None:
         """Make a token that is not cancelled."""
@@ -39,7 +39,7 @@ class CancelToken:
         return f"<CancelToken{' cancelled' if self.cancelled else ''}>"
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* in the thread that cancels; now, if the token is cancelled already.
+        """Call *callback* in the thread that cancels, or at once if the token is cancelled already.
 
         Returns:
             A function that removes the callback.

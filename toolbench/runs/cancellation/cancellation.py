@@ -3,7 +3,7 @@
 First set the run's flag, call its callbacks (one cancels the future of an async run) and the
 executor's `interrupt()`. After a grace period kill the processes the run started and raise an
 exception in its thread. A call blocked in C cannot be stopped: the run is reported as stopping
-until the call returns; after a few seconds nothing waits for it.
+until the call returns; callers wait only a few seconds for that.
 """
 
 import threading
@@ -13,6 +13,7 @@ from threading import Thread
 
 from toolbench.runs.current_run import inherited_run
 from toolbench.runs.run import ENDED, Run
+from toolbench.threads import daemon_thread, have_threads
 
 GRACE = 1.0  # seconds between asking and the first use of force
 PATIENCE = 3  # uses of force before the run is given up
@@ -29,26 +30,27 @@ def cancel(
     Args:
         run: The run.
         insist: Called every second while the run does not stop.
-        reason: Why, for the record.
+        reason: The reason, for the record.
     """
     if run.state in ENDED or run.state == "stopping":
         return
     callbacks = run.wants_cancel(reason)
     run.enter("stopping")
     _in_background(_ask, run, callbacks)
-    if insist is not None:
+    if insist is not None and have_threads():  # else the run has ended, or is a task
         _in_background(_insist, run, insist)
 
 
 def _in_background(work: Callable[..., None], *args: object) -> None:
-    Thread(target=work, args=args, name="toolbench-cancel", daemon=True).start()
+    daemon_thread(work, *args, name="toolbench-cancel").start()
 
 
 def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
     for callback in callbacks:
         _tell(run, callback)
+    patience = CALLBACK_SECONDS if have_threads() else 0
     if not (
-        callbacks and run.done.wait(CALLBACK_SECONDS)
+        callbacks and run.done.wait(patience)
     ):  # only then: it may stop other runs too
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 

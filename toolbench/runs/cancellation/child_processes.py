@@ -12,8 +12,8 @@ from weakref import WeakSet
 class Children:
     """The processes of one run.
 
-    Its threads started them through `subprocess` or, where the system knows this (Linux), in any
-    other way.
+    Processes that its threads started through `subprocess` are known on every system; on Linux also
+    processes started in other ways.
     """
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ class InterruptWatch:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Also handle SIGINT if the cell awaits; otherwise only the cell gets it."""
+        """Prepare for a cell that awaits: SIGINT then stops the runs too, not only the cell."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:

@@ -1,4 +1,4 @@
-"""The observation of a run that was refused or stopped, which is no failure of the tool."""
+"""The observation of a run that was refused or stopped; this is not a failure of the tool."""
 
 from collections.abc import Sequence
 

@@ -12,9 +12,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from toolbench.core.coercion.dataframe import data_frame_class
 from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
-from toolbench.errors import MissingExtraError
 from toolbench.plain import plain, text_of
 from toolbench.runs.history.journal import Journal
 from toolbench.runs.history.numbering import numbers
@@ -60,8 +60,8 @@ class RunHistory(Sequence[RunRecord]):
     def persist(self, path: str | Path) -> None:
         """Read the records at *path*, and append every new record to it, one line of JSON each.
 
-        A line that was cut off, as by a crash, is skipped, and so is a run that is already in
-        the history: the cell can be run again.
+        A line that was cut off, for example by a crash, is skipped. So is a run that is already
+        in the history, so that the cell can be run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -100,10 +100,6 @@ class RunHistory(Sequence[RunRecord]):
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise MissingExtraError(extra="pandas") from error
         names = ("id", "tool", "state", "seconds", "source", "started", "decision")
         rows = [
             {
@@ -113,7 +109,7 @@ class RunHistory(Sequence[RunRecord]):
             }
             for record in self
         ]
-        return pd.DataFrame(rows, columns=[*names, "arguments", "text"])
+        return data_frame_class()(rows, columns=[*names, "arguments", "text"])
 
     @overload
     def __getitem__(self, index: int) -> RunRecord: ...

@@ -8,11 +8,11 @@ class Numbers:
     """A counter of runs; it continues after the last number of a history read from a file."""
 
     def __init__(self) -> None:
-        """Begin with 1."""
+        """Start: the first run gets the number 1."""
         self.reset()
 
     def reset(self) -> None:
-        """Begin again with 1, as a new process does."""
+        """Start again with the number 1, like a new process."""
         self._go_on(1)
 
     def skip_to(self, number: int) -> None:

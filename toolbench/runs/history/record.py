@@ -21,11 +21,19 @@ from toolbench.redaction import MARK
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import Run, Source, run_here
+from toolbench.runs.shell import running_shell
 
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
 )
+
+
+def _newest_cell() -> int | None:
+    cells = getattr(
+        getattr(running_shell(), "history_manager", None), "input_hist_raw", ()
+    )
+    return len(cells) - 1 if cells else None
 
 
 def _no_engine(run: Run) -> Observation:
@@ -67,6 +75,8 @@ class RunRecord:
     definition: ToolDefinition[Any, Any] | None = field(default=None, compare=False)
     conversation: Any = field(default=None, compare=False)
     """The conversation that the executor got."""
+    cell: int | None = field(default=None, compare=False)
+    """The number of the newest cell that had begun; None outside of a notebook."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -95,6 +105,7 @@ class RunRecord:
             version=run.tool.version,
             definition=run.tool,
             conversation=run.conversation,
+            cell=_newest_cell(),
             size=_size(arguments) + _size(observation),
         )
 
@@ -141,7 +152,7 @@ class RunRecord:
 
     @property
     def worked(self) -> float:
-        """The seconds without the wait for a person."""
+        """The seconds that the tool worked, without the wait for a person."""
         return max(0.0, self.seconds - self.waited)
 
     @property
@@ -201,7 +212,7 @@ class RunRecord:
 
 
 def kept_of(observation: Observation) -> Observation:
-    """Return *observation* as records keep it: no Python objects, only a part if too large."""
+    """Return *observation* for a record: without Python objects, and only a part if it is too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
     size = _size(observation)
@@ -236,7 +247,7 @@ def _shortened(value: Any) -> Any:
 
 
 def is_lost(value: Any) -> bool:
-    """Tell whether *value*, or a part of it, was not kept: a secret, or a text that is too long."""
+    """Tell whether a part of *value* is lost, as records keep no secrets and no very long texts."""
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())
     if isinstance(value, list):
@@ -250,7 +261,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def _size(value: Any) -> int:
-    """Return about how many bytes *value* needs; quick for the usual small texts."""
+    """Return about how many bytes *value* needs."""
     if isinstance(value, Observation) and value.model_fields_set <= {
         "content",
         "is_error",

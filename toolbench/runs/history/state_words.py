@@ -1,4 +1,4 @@
-"""The words for the state of a run that people read; `Run.state` has its own."""
+"""The words for people about the state of a run, in place of the codes of `Run.state`."""
 
 from typing import TYPE_CHECKING
 

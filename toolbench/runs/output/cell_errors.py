@@ -9,7 +9,7 @@ from toolbench.runs.output.patches import Patches
 
 
 class CellErrors:
-    """The tracebacks of one shell: lines of source, and values after `%xmode Verbose`."""
+    """The tracebacks of one shell; they show lines of source, and in `%xmode Verbose` also values."""
 
     def __init__(self, shell: Any) -> None:
         """Prepare for *shell*; `begin` changes it."""
@@ -17,7 +17,7 @@ class CellErrors:
         self._patches = Patches()
 
     def begin(self) -> None:
-        """Hide secrets from now on, in all ways in which the shell shows an error."""
+        """Hide secrets in every error that the shell shows from now on."""
         # IPython's own place for "put the traceback on a different place"
         self._patches.put(self._shell, "_showtraceback", _showing)
 

@@ -14,13 +14,13 @@ _MAX_ERRORS = 3  # errors of a group in its sentence
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Tell whether *error* came because there was too little memory, also for what is in Rust."""
+    """Tell whether *error* means that there was too little memory, also if Rust code raised it."""
     # pyo3's class of that name is no Exception, and can be imported from nowhere
     return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return *error* as one sentence a model can act on, with the errors inside a group."""
+    """Return *error* as one sentence that helps a model, with the errors inside a group."""
     text = _sentence(error)
     if not isinstance(error, BaseExceptionGroup):
         return text

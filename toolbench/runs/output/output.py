@@ -1,4 +1,4 @@
-"""The output of a run, printed and displayed; of a lot of output, the first and last part."""
+"""The output of a run, printed and displayed; of a long output, only the start and the end."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Output:
     """The output of a run, in order; if it is too long, its middle is only counted."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Keep *limit* characters, or up to half as many more so that no piece is cut."""
+        """Keep *limit* characters, or up to 50 % more so that no piece is cut."""
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
         self._is_flood = False  # then the head is complete
@@ -66,7 +66,7 @@ class Output:
         return "".join(chunk.text for chunk in self.chunks())
 
     def _take_in(self, chunk: Chunk) -> None:
-        """Add *chunk*; if another one is being added, it waits."""
+        """Add *chunk*; wait while another thread adds a chunk."""
         self._coming.append(chunk)
         with self._lock:
             if self._taking_in:
@@ -89,7 +89,7 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Replace the earlier chunk of the same name with *chunk*; without room, only remove that."""
+        """Replace the earlier chunk of the same name with *chunk*, or only remove it without room."""
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
             if index is not None:

@@ -9,9 +9,9 @@ Wrap = Callable[[Any], Callable[..., Any]]
 class Patches:
     """The attributes of modules, classes and objects that are replaced by functions for a while.
 
-    Python code holds a reference to the function it calls, so ours may go at any time. `sys` itself
-    is never patched: C code of CPython uses `sys.stdout` and its like without a reference, and
-    an object that is freed during a `print` ends the process.
+    Python holds a reference to a function during its call, so a function of ours can be removed at
+    any time. `sys` itself is never patched: C code of CPython uses `sys.stdout` without holding a
+    reference, and if that object is freed during a `print`, the process ends.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Patches:
         self._in_place: dict[tuple[int, str], tuple[Any, Any, Any, bool]] = {}
 
     def put(self, owner: Any, name: str, wrap: Wrap) -> None:
-        """Replace the attribute *name* of *owner* with what *wrap* returns for it.
+        """Replace the attribute *name* of *owner* with the result of *wrap* for it.
 
         A second call changes nothing. An object that takes no attributes stays as it is.
         """

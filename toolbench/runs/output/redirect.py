@@ -44,7 +44,7 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 
     Args:
         sink: The object that gets the output.
-        shell: Another IPython shell that displays, beside the one of this process.
+        shell: A second IPython shell whose displays are redirected too.
     """
     with _installed.needed(shell):
         redirection = Redirection(sink, innermost(), active_run())
@@ -57,10 +57,10 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 
 
 def hide_secrets(undo: ExitStack) -> None:
-    """Hide the secrets of runs in what they print and display, until *undo* is closed.
+    """Hide the secrets of runs in their printed and displayed output, until *undo* is closed.
 
-    Runs that are a sink hide them themselves. In the streams and displays of the process secrets
-    stay hidden afterwards: threads and processes of a run may live on.
+    A run that is a sink hides its own secrets. In the streams and displays of the process, secrets
+    stay hidden after the run too, as its threads and processes may live longer.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True
@@ -138,7 +138,7 @@ class _KnownOutputs:
     """The streams and display publishers that the process has used so far.
 
     Work that begins under `redirect_stdout` or `%%capture` may print after its end, so not only
-    the present stream counts. The list keeps none of them alive.
+    the present stream counts. The list does not keep the streams in memory.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -
 
 
 def _is_over(thing: Any) -> bool:
-    """Tell whether *thing* is gone or closed, so that no output can go to it."""
+    """Tell whether *thing* is closed or deleted, so that no output can go to it."""
     try:
         return thing is None or getattr(thing, "closed", False) is True
     except ValueError:  # its buffer was detached
@@ -290,7 +290,7 @@ def _spawning(init: Callable[..., None]) -> Callable[..., None]:
 def _background_run() -> Run | None:
     """Return the background run the calling thread belongs to, if any.
 
-    If it runs another tool, the work of that tool belongs to it too.
+    If that run starts another tool, the output of that tool belongs to it too.
     """
     run = active_run()
     while isinstance(run, Run) and run.source != "button":

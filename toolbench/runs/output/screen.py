@@ -19,8 +19,8 @@ from toolbench.runs.run import Run
 def _runs_that_hide() -> Iterator[Run]:
     """Yield the runs that must hide their secrets in the output of this code before its sink.
 
-    The innermost run comes first. A run that is the sink, and runs around the sink, hide theirs
-    later.
+    The innermost run comes first. The run that is the sink, and the runs around it, are left out:
+    they hide their secrets later.
     """
     redirection, run = redirection_here(), active_run()
     ends = (None,) if redirection is None else (redirection.sink, redirection.run)
@@ -34,7 +34,7 @@ def _runs_that_hide() -> Iterator[Run]:
 
 
 def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
-    """Cover the `write` of the stream *name*."""
+    """Wrap the `write` of the stream *name*."""
 
     def write_where_it_belongs(text: str) -> int:
         if not isinstance(text, str):  # the stream raises its own error
@@ -54,13 +54,13 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
 class KernelWrite:
     """The `write` of all streams of a kernel, an attribute of their class.
 
-    For each cell IPython replaces the `write` of a stream, and afterwards restores the one it
-    found: ours would be gone after the cell, but a run may go on. So ours is always called
-    first, and calls the function that was set.
+    IPython replaces the `write` of a stream for each cell and restores the earlier function at the
+    end of the cell. This would remove ours, while a run may go on. So our function stays in the
+    class, is always called first, and then calls the function that IPython set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:
-        """Cover *real*, the function of the class."""
+        """Wrap *real*, the function of the class."""
         self._real = real
         self._descriptors: WeakKeyDictionary[Any, DescriptorOutput]
         self._descriptors = WeakKeyDictionary()
@@ -105,7 +105,7 @@ class _SafeText(str):
 
 @cache  # the interpreter caches attributes of a class
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
-    """Cover *write* of the class of a kernel's streams."""
+    """Wrap *write* of the class of a kernel's streams."""
     return KernelWrite(write)
 
 
@@ -116,7 +116,7 @@ def is_of_kernel(thing: Any) -> bool:
 
 
 def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
-    """Cover the `isatty` of a stream: a sink is no terminal."""
+    """Wrap the `isatty` of a stream: a sink is not a terminal."""
 
     def is_terminal() -> bool:
         return sink_here() is None and isatty()
@@ -128,7 +128,7 @@ def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def publishing(publish: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `publish` of a display publisher."""
+    """Wrap the `publish` of a display publisher."""
 
     def publish_where_it_belongs(
         data: Any, metadata: Any = None, *args: Any, **options: Any
@@ -146,7 +146,7 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_result(write: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `write_format_data` of a display hook, which shows the result of a cell."""
+    """Wrap the `write_format_data` of a display hook, which shows the result of a cell."""
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
         for run in _runs_that_hide():
@@ -157,7 +157,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `write_payload` of a shell: parts of a reply, as the text of a next cell."""
+    """Wrap the `write_payload` of a shell: parts of a reply, for example the text of the next cell."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide():
@@ -168,7 +168,7 @@ def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def clearing(clear: Callable[..., None]) -> Callable[..., None]:
-    """Cover the `clear_output` of a display publisher."""
+    """Wrap the `clear_output` of a display publisher."""
 
     def clear_without_sink(*args: Any, **options: Any) -> None:
         if sink_here() is None:

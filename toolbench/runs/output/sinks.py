@@ -1,4 +1,4 @@
-"""Sinks: where the output of the calling code goes, if not to the screen."""
+"""Sinks: objects that get the output of the calling code, in place of the screen."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ class Redirection:
         outer: "Redirection | None",
         run: CurrentRun | None = None,
     ) -> None:
-        """Send the output to *sink*; after the end, to the sink of *outer* again.
+        """Send the output to *sink*; after `end`, to the sink of *outer* again.
 
         Args:
             sink: The object that gets the output.
@@ -39,7 +39,7 @@ class Redirection:
         self.run = run
 
     def end(self) -> None:
-        """Release the sink, so that a thread that lives on keeps no output in memory."""
+        """Release the sink, so that a thread that still runs keeps no output in memory."""
         self.sink = None
 
 

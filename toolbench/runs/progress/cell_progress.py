@@ -27,10 +27,10 @@ class _Titled(Protocol):
 
 
 class CellProgress:
-    """The progress of one run, drawn by the thread in which it was made: the cell's.
+    """The progress of one run; only the thread that made this object, the cell's, draws it.
 
-    Front ends lose or misplace what other threads display. So these only set the progress of
-    the run, and the thread that waits for the run draws it.
+    Front ends lose or misplace output that other threads display. So other threads only set the
+    progress of the run, and the thread that waits for the run draws it.
     """
 
     def __init__(self, name: str) -> None:
@@ -132,8 +132,8 @@ class Line:
 def _cell_of(shell: Any) -> str:
     """Return the id of the cell that *shell* runs; empty if its output is captured.
 
-    A click on a widget and the IPython tool run no cell, and `%%capture` would capture the line
-    as a result.
+    There is no cell after a click on a widget or in the IPython tool; `%%capture` would capture
+    the line as a result.
     """
     if sink_here() is not None:
         return ""
@@ -150,7 +150,7 @@ line = Line()
 
 
 def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
-    """Return the next item of *queue*, and call *draw* again and again until it comes."""
+    """Return the next item of *queue*; call *draw* regularly until the item comes."""
     while draw is not None:
         with suppress(Empty):
             return queue.get(timeout=EVERY)

@@ -20,11 +20,11 @@ _STAGES = {
 def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
     """Show the stages of connecting the server *name* during the `with` block, if it takes long.
 
-    Nothing is shown if no person watches: such notebooks are compared with their saved output.
+    Nothing is shown if no person watches, as such notebooks are compared with their saved output.
 
     Args:
         name: The name of the server.
-        session: Returns its session, or None before there is one.
+        session: Returns the server's session; None if it does not exist yet.
     """
     if not somebody_there():
         yield
@@ -45,6 +45,8 @@ def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
 
 def stage(session: Any) -> str:
     """Return the present stage of connecting *session*, in words."""
+    if session is not None and (page := session.connection.inbox.authorization_url):
+        return f"authorize in the browser: {page}"
     if session is None or not session.traffic:
         return "starting the server" if _is_process(session) else "reaching the server"
     requests = session.traffic.find(kind="request", direction="sent")

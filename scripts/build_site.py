@@ -1,0 +1,250 @@
+"""Build the site in build/site: the documentation, and JupyterLite with toolbench, its notebooks and all wheels.
+
+`make site` calls it in an environment of its own. Wheels come from PyPI and Pyodide from npm, by their
+ordinary clients and pinned; the site itself asks no other origin for anything.
+"""
+# ruff: noqa: T201 - a script talks to its terminal
+
+import argparse
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build" / "site-work"
+SITE = ROOT / "build" / "site"
+SOURCE = ROOT / "site"
+PYODIDE = "314.0.7"
+PLATFORM = ("3.14", "cp314", "pyemscripten_2026_0_wasm32")
+NATIVE = ("pydantic-core", "charset-normalizer")  # built for Pyodide, on PyPI
+FIRST_CELL = "%pip install -q jupyter-toolbench"
+IN_PAGE = (
+    "00_tour",
+    "01_your_first_tool",
+    "03_inside_a_tool_call",
+    "06_a_model_at_the_bench",
+    "07_evals",
+)
+"""The notebooks that JupyterLite has; the others need servers, processes or a disk."""
+
+
+def run(*command: str, cwd: Path = ROOT) -> None:
+    """Run *command*; its failure is ours."""
+    subprocess.run(command, check=True, cwd=cwd)  # noqa: S603 - our own words
+
+
+def wheels() -> Path:
+    """Put toolbench and all it needs in a page into a folder of wheels."""
+    folder = WORK / "wheels"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
+    pins = _lines(SOURCE / "wheels.txt")
+    version, abi, platform = PLATFORM
+    target = (
+        *pip,
+        "download",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "-d",
+        str(folder),
+    )
+    target = (*target, "--python-version", version)
+    native = [pin for pin in pins if pin.split("==")[0] in NATIVE]
+    pure = [pin for pin in pins if pin not in native and not pin.startswith("pyyaml")]
+    run(
+        *target, "--platform", platform, "--implementation", "cp", "--abi", abi, *native
+    )
+    run(*target, "--platform", "any", *pure)
+    built = WORK / "pyyaml"
+    shutil.rmtree(built, ignore_errors=True)
+    yaml = next(pin for pin in pins if pin.startswith("pyyaml"))
+    run(*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(built), yaml)
+    _pure_yaml(next(built.glob("*.tar.gz")), folder)
+    run(sys.executable, "-m", "build", "-q", "--wheel", "-o", str(folder))
+    return folder
+
+
+def _lines(path: Path) -> list[str]:
+    lines = (line.split("#")[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def _pure_yaml(source: Path, folder: Path) -> None:
+    """Build PyYAML without its part in C, of which only Pyodide's own host has a build."""
+    with tarfile.open(source) as archive:
+        archive.extractall(WORK / "pyyaml", filter="data")
+    root = next(path for path in (WORK / "pyyaml").iterdir() if path.is_dir())
+    module = root / "module"
+    module.mkdir()
+    shutil.move(root / "lib" / "yaml", module / "yaml")
+    shutil.rmtree(module / "_yaml", ignore_errors=True)
+    version = root.name.partition("-")[2]
+    (module / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        f'[project]\nname = "pyyaml"\nversion = "{version}"\n'
+        '[tool.hatch.build.targets.wheel]\npackages = ["yaml"]\n'
+    )
+    shutil.copy(root / "LICENSE", module / "LICENSE")
+    run(
+        sys.executable,
+        "-m",
+        "build",
+        "-q",
+        "--wheel",
+        "-n",
+        "-o",
+        str(folder),
+        cwd=module,
+    )
+
+
+def pyodide(folder: Path) -> Path:
+    """Return an archive of Pyodide whose lock file names only what it contains."""
+    home = WORK / "pyodide"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    run("npm", "pack", "--silent", f"pyodide@{PYODIDE}", cwd=home)
+    with tarfile.open(next(home.glob("*.tgz"))) as archive:
+        archive.extractall(home, filter="data")
+    package = home / "package"
+    for extra in (
+        *package.glob("*.map"),
+        *package.glob("*.d.ts"),
+        *package.glob("console*"),
+    ):
+        extra.unlink()
+    path = package / "pyodide-lock.json"
+    lock = json.loads(path.read_text())
+    lock["packages"] = {
+        name: _locked(name, lock["packages"][name], folder, package)
+        for name in ("micropip", "packaging")
+    }
+    path.write_text(json.dumps(lock))
+    archive_path = home / "pyodide.tar.bz2"
+    with tarfile.open(archive_path, "w:bz2", compresslevel=1) as archive:
+        archive.add(package, "pyodide")
+    return archive_path
+
+
+def _locked(name: str, entry: Any, folder: Path, package: Path) -> Any:
+    """Move the wheel of *name* beside Pyodide, and return its entry of the lock file."""
+    wheel = next(folder.glob(f"{name}-*.whl"))
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    shutil.move(wheel, package / wheel.name)
+    return {
+        **entry,
+        "file_name": wheel.name,
+        "sha256": digest,
+        "version": wheel.name.split("-")[1],
+    }
+
+
+def notebooks() -> Path:
+    """Copy the notebooks that run in a page; a first cell installs toolbench from the site."""
+    folder = WORK / "files"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in IN_PAGE:
+        notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+        install: dict[str, Any] = {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": "install",
+        }
+        install |= {"metadata": {}, "outputs": [], "source": FIRST_CELL}
+        notebook["cells"].insert(0, install)
+        notebook["metadata"]["kernelspec"] = {
+            "name": "python",
+            "display_name": "Python (Pyodide)",
+            "language": "python",
+        }
+        (folder / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1))
+    shutil.copy(ROOT / "notebooks" / "07_answers.jsonl", folder)
+    for notebook_path in sorted((SOURCE / "files").glob("*.ipynb")):
+        shutil.copy(notebook_path, folder)
+    return folder
+
+
+def lite() -> None:
+    """Build JupyterLite into the folder `lite` of the site."""
+    folder, files = wheels(), notebooks()
+    archive = pyodide(folder)
+    config = {
+        "LiteBuildConfig": {
+            "contents": [str(files)],
+            "output_dir": str(SITE / "lite"),
+            "lite_dir": str(SOURCE),
+            "apps": ["lab", "notebooks"],
+            "no_sourcemaps": True,
+        },
+        "PipliteAddon": {
+            "piplite_urls": [str(p) for p in sorted(folder.glob("*.whl"))]
+        },
+        "PyodideAddon": {"pyodide_url": str(archive)},
+    }
+    path = WORK / "jupyter_lite_config.json"
+    path.write_text(json.dumps(config, indent=1))
+    jupyter = str(Path(sys.executable).parent / "jupyter")
+    run(jupyter, "lite", "build", "--config", str(path), cwd=WORK)
+
+
+def documentation() -> None:
+    """Build the pages with Sphinx and MyST-NB from docs and notebooks."""
+    source = WORK / "docs"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", source / "docs")
+    shutil.copytree(ROOT / "notebooks", source / "notebooks")
+    shutil.copytree(
+        ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("*.py")
+    )
+    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    readme = source / "README.md"
+    lines = readme.read_text().splitlines(keepends=True)
+    # the picture of a badge comes from its service: no request leaves the site
+    readme.write_text("".join(line for line in lines if "badge_logo" not in line))
+    for name in ("conf.py", "index.md"):
+        shutil.copy(SOURCE / name, source)
+    run(sys.executable, "-m", "sphinx", "-q", "-b", "html", str(source), str(SITE))
+    images = Path("docs", "images")  # those in raw HTML, which Sphinx does not copy
+    shutil.copytree(ROOT / images, SITE / images, dirs_exist_ok=True)
+
+
+def serve(port: int) -> None:
+    """Serve the site on this machine."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        print(f"The site is at http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
+        server.serve_forever()
+
+
+def main() -> None:
+    """Build the site, or serve what was built."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", type=int, metavar="PORT")
+    parser.add_argument("--only", choices=("lite", "docs"))
+    options = parser.parse_args()
+    if options.serve is not None:
+        serve(options.serve)
+        return
+    if options.only != "lite":
+        documentation()
+    if options.only != "docs":
+        lite()
+    size = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
+    print(
+        f"The site is in {SITE.relative_to(ROOT)}: {size / 1e6:.0f} MB. make site-serve shows it."
+    )
+
+
+if __name__ == "__main__":
+    main()

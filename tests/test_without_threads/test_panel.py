@@ -1,0 +1,75 @@
+"""A panel in a page: Run, consent, Cancel and questions without a thread that waits."""
+
+import asyncio
+
+from test_widgets.front import click, named, page
+
+from toolbench import current_run, tool
+from toolbench.widgets.panel.panel import ToolPanel
+
+
+@tool(read_only=True)
+def halve(total: float) -> str:
+    """Halve a number."""
+    return f"{total / 2:g}"
+
+
+@tool(destructive=True)
+def wipe(disk: str) -> str:
+    """Wipe a disk."""
+    return f"{disk} is empty"
+
+
+@tool
+async def greet() -> str:
+    """Greet."""
+    answer = await current_run().ask_async("Come in?")
+    return "hello" if answer else "goodbye"
+
+
+def run(panel):
+    click(named(panel, "Run"))
+    return panel
+
+
+def test_run_shows_its_result():
+    """A plain tool has its result when the click returns, and the panel says what it cannot do."""
+    panel = run(ToolPanel(halve, {"total": 9}))
+    assert panel.result.text == "4.5"
+    assert panel.record.state == "ok"
+    assert "cannot be cancelled" in page(panel)
+
+
+def test_consent_is_asked_before():
+    """The tool runs with the yes, and not before; the record says that a person agreed."""
+    panel = run(ToolPanel(wipe, {"disk": "sda"}))
+    assert panel.result is None
+    click(named(panel, "Wipe sda"))
+    assert panel.result.text == "sda is empty"
+    assert panel.record.state == "ok"
+
+
+def test_consent_is_refused_or_left():
+    """A no and a cancel both end the run without the tool."""
+    panel = run(ToolPanel(wipe, {"disk": "sda"}))
+    click(named(panel, "Keep it"))
+    assert panel.record.state == "denied"
+    panel = run(ToolPanel(wipe, {"disk": "sda"}))
+    panel.cancel()
+    assert panel.record.state == "cancelled"
+    assert "empty" not in panel.result.text
+
+
+def test_async_tool_asks_in_the_panel():
+    """Its question is shown while the loop goes on, and its answer reaches it."""
+
+    async def session():
+        panel = run(ToolPanel(greet))
+        while "Come in?" not in page(panel):
+            await asyncio.sleep(0)
+        click(named(panel, "Yes"))
+        while panel.is_busy:
+            await asyncio.sleep(0)
+        return panel
+
+    assert asyncio.run(session()).result.text == "hello"

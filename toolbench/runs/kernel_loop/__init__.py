@@ -1,0 +1,1 @@
+"""What the kernel's loop does instead of threads, where there are none."""

@@ -1,0 +1,94 @@
+"""Runs of async tools as tasks of the kernel's loop, for a Python without threads.
+
+Nothing can wait there: the tool is awaited first, and `perform` then records what came of it.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from toolbench.core.schema import Observation
+from toolbench.runs.current_run import enter
+from toolbench.runs.kernel_loop.loop_timer import later
+from toolbench.runs.policy import policy
+from toolbench.runs.questions import Answer, Asker, Question
+from toolbench.runs.run import Run, RunCancelled
+from toolbench.threads import NO_THREADS
+
+_tasks = set[asyncio.Task[Any]]()  # the loop itself forgets tasks that wait
+
+
+def in_loop(work: Coroutine[Any, Any, Any]) -> None:
+    """Let the running loop do *work*."""
+    task = asyncio.get_running_loop().create_task(work)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+
+
+async def outcome_of(
+    run: Run,
+    *,
+    confirm: bool = True,
+    timeout: float | None = None,
+    stop: Callable[[Run, str], object],
+) -> Callable[[Run], Observation]:
+    """Await the async tool of *run*; return the work for `perform`, which gives the outcome.
+
+    A call that does not fit or may not run is not made: `perform` finds the same reason.
+
+    Args:
+        run: The run.
+        confirm: Ask first if the policy requires it.
+        timeout: Seconds after which it is cancelled.
+        stop: Cancels the run, with a reason.
+    """
+    run.begin()
+    try:
+        run.build()
+    except Exception as error:  # noqa: BLE001 - a validator of the tool's own
+        return partial(_raise, error)
+    if run.source != "python" and policy.check(run, confirm=confirm) is not None:
+        return partial(_raise, RunCancelled())
+    leave = enter(run)
+    try:
+        task = asyncio.get_running_loop().create_task(
+            run.tool.execute_async(run.action, run.conversation)
+        )
+    finally:
+        leave()
+    forget = run.on_cancel(task.cancel)
+    limit = f"timed out after {timeout or 0:g} s"
+    relax = later(timeout, stop, run, limit) if timeout else lambda: None
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:  # of the caller
+        task.cancel()
+        stop(run, "cancelled")
+    finally:
+        relax()
+        forget()
+    return partial(_result, task)
+
+
+def _result(task: "asyncio.Task[Any]", _: Run) -> Observation:
+    if not task.done() or task.cancelled():
+        raise RunCancelled
+    observation: Observation = task.result()
+    return observation
+
+
+def _raise(error: BaseException, _: Run) -> Observation:
+    raise error
+
+
+def already_answered(answer: Answer) -> Asker:
+    """Return an asker that gives *answer* to the question of consent, and declines all others."""
+    absence = f"nobody could be asked during the run, since {NO_THREADS}"
+
+    def ask(question: Question) -> Answer:
+        if question.consent is not None:
+            return answer
+        return Answer("decline", by_somebody=False, absence=absence)
+
+    return ask

@@ -1,0 +1,35 @@
+"""Whether this Python has threads; in a page (Pyodide) it has none, and work is done at once."""
+
+import sys
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+NO_THREADS = "this Python runs in a page, where there are no threads"
+"""The reason why something cannot be done, for the middle of a sentence."""
+
+
+def have_threads() -> bool:
+    """Tell whether this Python can start threads: Pyodide cannot.
+
+    Source: `sys._emscripten_info.pthreads`, which only CPython for Emscripten has.
+    """
+    emscripten = getattr(sys, "_emscripten_info", None)
+    return emscripten is None or bool(emscripten.pthreads)
+
+
+class _AtOnce(Thread):
+    """Work that is done when it is started, in the thread that starts it."""
+
+    def start(self) -> None:
+        """Do the work now."""
+        self.run()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Return: the work is done."""
+
+
+def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
+    """Return a daemon thread for `work(*args)`; without threads, `start()` does it at once."""
+    kind = Thread if have_threads() else _AtOnce
+    return kind(target=work, args=args, name=name, daemon=True)
