@@ -1,11 +1,19 @@
 """Sweeps in pools of processes: tools of cells get there, and a worker that dies costs a retry."""
 
 import os
+import pickle
 import signal
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from multiprocessing import get_context
 from threading import Lock
 
+import cloudpickle
 import pytest
 
 from tests.test_evals.sample_tools import PlantedModel, split_bill
@@ -172,3 +180,59 @@ def test_requests_of_a_process_that_dies_are_errors_and_the_others_are_made(pool
     assert len(report) == 200 and report.stopped is None
     assert report[5] in report.errors and len(report.errors) <= 8
     assert report.summary.passed == 1.0
+
+
+def called(work):
+    """Do the work that was sent as bytes, as a cluster does."""
+    function, args, kwargs = pickle.loads(work)
+    return function(*args, **kwargs)
+
+
+class OneWorker(Executor):
+    """A cluster of one process, which takes all that is under way with it when it dies."""
+
+    _max_workers = 2  # of what waits
+
+    def __init__(self):
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+
+    def submit(self, function, /, *args, **kwargs):
+        """Begin the work, in a new process if the last one died."""
+        work = cloudpickle.dumps((function, args, kwargs))
+        try:
+            inner = self._pool.submit(called, work)
+        except BrokenExecutor:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+            inner = self._pool.submit(called, work)
+        outer = Future()
+
+        def end(done):
+            error = done.exception()
+            if isinstance(error, BrokenExecutor):
+                outer.set_exception(ConnectionError("the worker is gone"))
+            elif error is not None:
+                outer.set_exception(error)
+            else:
+                outer.set_result(done.result())
+
+        inner.add_done_callback(end)
+        return outer
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def test_a_call_beside_one_that_ends_the_only_worker_is_made():
+    """Only the call that ends it each time is lost."""
+
+    @tool(read_only=True)
+    def deadly(n: int) -> int:
+        """End the process of the call with 3."""
+        if n == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return n
+
+    with OneWorker() as cluster:
+        report = sweep(deadly, {"n": range(6)}, executor=cluster)
+    assert [row.arguments["n"] for row in report.errors] == [3]
+    assert len(report) == 6

@@ -194,3 +194,14 @@ def test_a_description_is_compared_with_another():
     assert (change.before, change.after) == (0.0, 1.0)
     assert change.p_value == pytest.approx(2 / 2**8)
     assert change.is_significant
+
+
+def test_the_text_counts_what_it_leaves_out():
+    """Of failures and of requests without an answer it has the first ten."""
+    model = PlantedModel(failing=0.5, wrong_tool=1.0)
+    report = evaluate(model, TOOLS, [SPLIT], repeats=60)
+    failures, errors = len(report.failures), len(report.errors)
+    assert min(failures, errors) > 10
+    text = report.to_text()
+    assert f"… {failures - 10} more failures" in text
+    assert f"… {errors - 10} more requests without an answer" in text

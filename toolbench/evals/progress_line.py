@@ -1,15 +1,27 @@
 """Show the progress of an evaluation or a sweep on a line of its cell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
+from warnings import warn
 
 from toolbench.runs.progress.cell_progress import EVERY, line
 
 OnProgress = Callable[[str], object]
 
 
+QUIET = 60.0
+"""Seconds without a finished task after which the line says so."""
 SOON = 3.0
 """Seconds until the line appears; shorter work shows no line."""
+
+
+def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:
+    """Pass *notes* to *on_progress*; without one, warn where the caller's caller is."""
+    for note in notes:
+        if on_progress is None:
+            warn(note, stacklevel=3)
+        else:
+            on_progress(note)
 
 
 class ProgressLine:
@@ -22,16 +34,19 @@ class ProgressLine:
         on_progress: OnProgress | None = None,
         *,
         estimate: object = "",
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """Show the progress of *name* with *total* tasks, after the text *estimate*.
 
-        *on_progress* gets each text at once, the estimate first.
+        *on_progress* gets each text at once, the estimate first. *clock* counts the seconds.
         """
         self._estimate = f"{estimate}; " if estimate else ""
         self._name, self._total, self._on_progress = name, total, on_progress
         self.done = self.errors = 0
         self.cost: float | None = None
-        self._began = monotonic()
+        self._clock = clock
+        self._began = self._last = clock()
+        self._last_done = 0
         self._due = 0.0
 
     @property
@@ -40,24 +55,35 @@ class ProgressLine:
         left = self._total - self.done
         parts = [f"{self.done:,} of {self._total:,}", f"{left:,} left"]
         if self.done and left:
-            seconds = (monotonic() - self._began) / self.done * left
+            seconds = (self._clock() - self._began) / self.done * left
             parts.append(f"about {_time(seconds)}")
         if self.errors:
             parts.append(f"{self.errors:,} without an answer")
         if self.cost is not None:
             parts.append(f"{self.cost:.4f} dollars so far")
+        if left and (silent := self._silence()) >= QUIET:
+            parts.append(
+                f"nothing came back for {_time(silent)} (is there a worker? An interrupt keeps "
+                "what is done)"
+            )
         return f"{self._name}: {self._estimate}{', '.join(parts)}"
+
+    def _silence(self) -> float:
+        """Return the seconds since a task ended."""
+        if self.done != self._last_done:
+            self._last, self._last_done = self._clock(), self.done
+        return self._clock() - self._last
 
     def show(self, text: str) -> None:
         """Pass *text* to *on_progress*; show it in the cell if the work already takes long."""
-        if monotonic() - self._began >= SOON:
+        if self._clock() - self._began >= SOON:
             line.put(self, text)
         if self._on_progress is not None:
             self._on_progress(text)
 
     def draw(self) -> None:
         """Show the progress, at most a few times a second."""
-        now = monotonic()
+        now = self._clock()
         if now >= self._due:
             self._due = now + EVERY
             self.show(self.text)

@@ -3,17 +3,22 @@
 import json
 import os
 import re
-from collections.abc import Iterator
-from hashlib import scrypt, sha256
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
+from toolbench.wording import counted
 
+_MOST = 5  # damaged lines
 _SALT = re.compile(r"([0-9a-f]{16}):")
 
 
@@ -30,6 +35,7 @@ class SavedLines:
             ToolbenchError: If it cannot be read and written.
         """
         self.path = path
+        self._damaged: dict[str, str] = {}  # by their keys
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -40,7 +46,7 @@ class SavedLines:
         except OSError as error:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
-        salts = (_SALT.match(line["key"]) for line in self.lines())
+        salts = (_SALT.match(line["key"]) for _, line in self.lines())
         self._salt = next((salt[1] for salt in salts if salt), "") or token_hex(8)
 
     def key(self, *parts: Any) -> str:
@@ -49,27 +55,74 @@ class SavedLines:
         return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
 
     def stretched(self, *parts: Any) -> str:
-        """Return a hash of *parts* that takes long to make, so that no secret in it is guessed."""
+        """Return a hash of *parts* that takes long to make, so that no secret in it is guessed.
+
+        Raises:
+            ToolbenchError: If this Python has no such hash, as in Pyodide.
+        """
+        try:
+            from hashlib import (  # noqa: PLC0415 - Pyodide's Python has no OpenSSL
+                scrypt,
+            )
+        except ImportError:
+            msg = "This Python has no scrypt, which hides secrets in a saved file: leave out save=."
+            raise ToolbenchError(msg) from None
         text = json.dumps([*parts], sort_keys=True, ensure_ascii=True)
         return scrypt(
             text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16
         ).hex()
 
-    def lines(self) -> Iterator[Json]:
-        """Yield the objects of the file that have a key.
+    def fitting(
+        self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
+    ) -> Iterator[Json]:
+        """Yield the wanted objects of the file that have *shape*; `notes` tells of the others.
+
+        Raises:
+            ToolbenchError: If it cannot be read.
+        """
+        for number, line in self.lines():
+            if not is_wanted(line):
+                continue
+            try:
+                shape.model_validate(line)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                where = ".".join(map(str, first["loc"]))
+                self._damaged[line["key"]] = (
+                    f"line {number:,} ({where}: {first['msg']})"
+                )
+            else:
+                self._damaged.pop(line["key"], None)  # it was made again since
+                yield line
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know of lines that were not used; empty if there are none."""
+        if not self._damaged:
+            return []
+        count = len(self._damaged)
+        names = ", ".join(islice(self._damaged.values(), _MOST))
+        rest = f" and {count - _MOST:,} more" if count > _MOST else ""
+        return [
+            f"{counted(count, 'line')} of {self.path} cannot be used, and what was there is made "
+            f"again: {names}{rest}."
+        ]
+
+    def lines(self) -> Iterator[tuple[int, Json]]:
+        """Yield the objects of the file that have a key, each with the number of its line.
 
         Raises:
             ToolbenchError: If it cannot be read.
         """
         try:
             with self.path.open("rb") as file:
-                for line in file:
+                for number, line in enumerate(file, 1):
                     try:
                         data = json.loads(line)
-                    except ValueError:
+                    except (ValueError, RecursionError):  # or nested too deep
                         continue
                     if isinstance(data, dict) and isinstance(data.get("key"), str):
-                        yield data
+                        yield number, data
         except OSError as error:
             msg = f"{self.path} cannot be read: {error.strerror}."
             raise ToolbenchError(msg) from None

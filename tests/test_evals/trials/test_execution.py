@@ -88,6 +88,21 @@ def test_nothing_runs_after_an_interrupt_and_all_runs_later(tmp_path):
     assert len(history()) == 5
 
 
+def test_an_interrupt_in_the_calls_of_the_last_answer_is_told_as_such():
+    """All answers are there, and the report does not say that it stopped after them."""
+
+    @tool(read_only=True)
+    def act() -> int:
+        """Act; a person presses Stop."""
+        raise KeyboardInterrupt
+
+    model = ScriptedModel([message(("act", {}))])
+    report = evaluate(model, [act], [Case("Act")], execute=True)
+    assert (len(report), report.planned, report.stopped) == (1, 1, "interrupted")
+    assert "It was interrupted while calls of its answers ran." in report.to_text()
+    assert "1 of 1 answers" not in report.to_text()
+
+
 def test_an_answer_whose_call_was_interrupted_is_not_done(tmp_path):
     """The call that a person stops, and those behind it, are made another time."""
     began = []

@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.test_evals.sample_tools import message
+from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
 from toolbench import tool
 from toolbench.evals import Case, evaluate, sweep
+from toolbench.evals.cases.field_rules import FieldRule
 from toolbench.llm.models import ScriptedModel
 
 EXITS = [SystemExit(3), CancelledError(), GeneratorExit()]
@@ -84,3 +85,44 @@ def test_an_interrupt_in_a_model_is_still_an_interrupt():
 
     report = evaluate(model, [], [Case("Hi")], repeats=3, workers=1)
     assert report.stopped == "interrupted"
+
+
+class OwnRule(FieldRule):
+    """A rule that a person wrote, and that fails for one value."""
+
+    def matches(self, expected, actual):
+        if actual == 5:
+            raise ZeroDivisionError("five is not compared")
+        return expected == actual
+
+
+class OwnCase(Case):
+    """A case with such a rule."""
+
+    rules = {"people": OwnRule("equal")}  # noqa: RUF012 - as a person writes it
+
+
+def test_a_rule_of_a_person_that_fails_is_a_row():
+    """It is no wrong answer; what the answer cost is counted, and the other answers come."""
+    name, arguments = bill()
+    case = OwnCase("Split it", {"name": name, "arguments": arguments})
+    report = evaluate(PlantedModel(wrong_value=0.5), TOOLS, [case], repeats=40)
+    assert len(report) == 40
+    assert 0 < len(report.errors) < 40
+    assert not report.failures
+    for trial in report.errors:
+        assert "could not be scored" in trial.error
+        assert "five is not compared" in trial.error
+    assert report.summary.cost == pytest.approx(0.04)
+    assert "could not be scored" in report.to_html()
+
+
+def test_an_endless_name_of_a_tool_makes_no_endless_report():
+    """Text that a model makes up is cut off before it is kept."""
+    sent = message(("x" * 300_000, {}))
+    report = evaluate(ScriptedModel([sent]), TOOLS, [Case("Hi", forbid=["wipe"])])
+    assert report.failures
+    assert len(report[0].called[0]) == 500
+    assert len(report[0].problems[0]) <= 5_000
+    for text in (report.to_html(), report.to_junit(), report.to_text()):
+        assert len(text) < 60_000

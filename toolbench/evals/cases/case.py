@@ -1,7 +1,7 @@
 """A case: a prompt, and the tool calls that a model should make."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,8 @@ from toolbench.evals.cases.call_match import ExpectedCall
 from toolbench.evals.cases.field_rules import FieldRule, rules_of
 from toolbench.llm.calls import ToolCall
 from toolbench.plain import clip, plain
+from toolbench.redaction.detection.secrecy import BY_NAMES
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 PROPOSAL = "proposal"
 """The tag of a case that a program wrote and no person has confirmed."""
@@ -75,10 +77,18 @@ class Case:
                     f"{did_you_mean(top, argument_names)}"
                 )
                 raise CaseError(msg)
+            if rule.kind == "regex" and rule.value is None:
+                self._check_patterns(path)
         both = {call.name for call in self.calls} & set(self.forbid)
         if both:
             msg = f"{', '.join(sorted(both))} is expected and forbidden in one case."
             raise CaseError(msg)
+
+    def _check_patterns(self, field_name: str) -> None:
+        """Check that the expected values of the argument *field_name* are patterns."""
+        for call in self.calls:
+            if field_name in call.arguments:
+                FieldRule.of({"regex": call.arguments[field_name]})
 
     @property
     def calls(self) -> tuple[ExpectedCall, ...]:
@@ -92,8 +102,28 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Its name in reports."""
-        return self.name or self.prompt
+        """Its name in reports, without secrets of the expected calls."""
+        return self._redactor.text(self.name or self.prompt)
+
+    @property
+    def masked_prompt(self) -> str:
+        """The prompt without secrets of the expected calls, as it is shown."""
+        return self._redactor.text(self.prompt)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        """The redactor for the expected arguments whose names are those of secrets."""
+        secrets = [
+            s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)
+        ]
+        return Redactor(secrets) if secrets else NO_SECRETS
+
+    def __repr__(self) -> str:
+        facts = (
+            f"{each.name}={self._redactor.value(getattr(self, each.name))!r}"
+            for each in fields(self)
+        )
+        return f"Case({', '.join(facts)})"
 
     @property
     def is_proposal(self) -> bool:

@@ -47,7 +47,8 @@ def cases_text(cases: Sequence[Case]) -> str:
 def _row(case: Case) -> list[str]:
     rules = (f"{path}: {clip(rule, 80)}" for path, rule in case.match.items())
     lists = (", ".join(case.forbid), ", ".join(case.tags))
-    return [case.name or "", case.prompt, expected_text(case), ", ".join(rules), *lists]
+    name = case.title if case.name else ""
+    return [name, case.masked_prompt, expected_text(case), ", ".join(rules), *lists]
 
 
 def _rest(cases: Sequence[Case]) -> list[str]:

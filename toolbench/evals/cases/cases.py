@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
+from warnings import warn
 
 from toolbench.core.registry import find_tool
 from toolbench.core.tool import ToolDefinition
@@ -88,7 +89,8 @@ class Cases(MutableSequence[Case]):
         """Return proposals of cases, made from the schemas of *tools* without a model.
 
         Each has the tag "proposal" until `Case.confirmed()`: the prompt only lists values from
-        the schema, and a person should write it in natural words.
+        the schema, and a person should write it in natural words. A tool for which nothing can
+        be proposed, for example because of a pattern, is named in a warning.
 
         Args:
             tools: The tools, or the names of registered ones.
@@ -98,7 +100,11 @@ class Cases(MutableSequence[Case]):
         tool_list = [
             find_tool(tool) if isinstance(tool, str) else tool for tool in tools
         ]
-        return cls(proposals.propose(tool_list, each=each, seed=seed))
+        absences: list[str] = []
+        cases = cls(proposals.propose(tool_list, absences.append, each=each, seed=seed))
+        for text in absences:
+            warn(text, stacklevel=2)
+        return cases
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> "Cases":

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import isclose, isfinite
 from typing import Any
 
-import regex
-
 from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.plain import clip
@@ -169,6 +167,11 @@ def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
 
 def _compiled(pattern: Any) -> Any:
     if isinstance(pattern, str):
+        try:
+            import regex  # noqa: PLC0415 - Pyodide has no build of it
+        except ImportError:
+            msg = "Regular expressions in cases need the package regex, which is not installed here."
+            raise CaseError(msg) from None
         try:
             return regex.compile(pattern)
         except regex.error as error:

@@ -3,7 +3,7 @@
 They are made without a model. A person then writes the prompts in natural words.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, floor
 from random import Random
 from typing import Any
@@ -33,14 +33,24 @@ _TRIES = 8
 
 
 def propose(
-    tools: Sequence[ToolDefinition[Any, Any]], *, each: int, seed: int
+    tools: Sequence[ToolDefinition[Any, Any]],
+    on_absence: Callable[[str], object],
+    *,
+    each: int,
+    seed: int,
 ) -> Iterator[Case]:
-    """Yield *each* calls of every tool, and one case in which no tool should be called."""
+    """Yield *each* calls of every tool, and one case in which no tool should be called.
+
+    *on_absence* gets a sentence for each tool of which no call could be made.
+    """
     for tool in tools:
         texts: set[str] = set()
+        why = ""
         for number in range(each * _TRIES):
-            arguments = _arguments(tool, number, seed)
+            arguments, reason = _arguments(tool, number, seed)
             text = clip(arguments, 10_000)
+            if arguments is None:
+                why = why or reason
             if arguments is None or text in texts:
                 continue
             texts.add(text)
@@ -52,6 +62,10 @@ def propose(
             )
             if len(texts) == each:
                 break
+        if each > 0 and not texts:
+            on_absence(
+                f"No case was proposed for {tool.name}, write one yourself: {why}."
+            )
     if tools:
         yield Case(
             "Thank you, that is all for now.", None, name="no call", tags=(PROPOSAL,)
@@ -60,13 +74,23 @@ def propose(
 
 def _arguments(
     tool: ToolDefinition[Any, Any], number: int, seed: int
-) -> dict[str, Any] | None:
-    """Return valid arguments of *tool*, first only required ones, then more; None if it fails."""
+) -> tuple[dict[str, Any] | None, str]:
+    """Return valid arguments of *tool*, first only required ones, then more.
+
+    If it fails, they are None, and the text says why.
+    """
     random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
     value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))
-    if not isinstance(value, dict) or hide(value, tool.input_schema) != value:
-        return None  # a secret is nothing to propose
-    return None if tool.problems(value) else value
+    if not isinstance(value, dict):
+        return None, "its arguments are not an object"
+    if hide(value, tool.input_schema) != value:
+        return None, "it takes a secret"
+    if problems := tool.problems(value):
+        return (
+            None,
+            f"no value could be made up that fits; {clip(str(problems[0]), 200)}",
+        )
+    return value, ""
 
 
 def _value(node: Node, random: Random, depth: int, *, whole: bool) -> Any:

@@ -40,7 +40,7 @@ def _row(trial: Trial) -> tuple[Any, ...]:
     is_answer = trial.error is None
     return (
         trial.model,
-        trial.case.title,
+        trial.title,
         trial.repeat,
         expected,
         called if is_answer else "",

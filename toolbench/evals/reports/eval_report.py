@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten, text_line
 from toolbench.display.render import to_text
 from toolbench.errors import MissingExtraError
 from toolbench.evals.reports.confusion import Confusion
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 10  # failures in the text of a report
 _WIDTH = 110
+_NAME = 200  # characters of a tool's name that a model made up
 _STOPS = {
     "interrupted": "It was interrupted",
     "max_cost": "It stopped for max_cost",
@@ -48,6 +50,7 @@ class EvalReport(Sequence[Trial]):
         estimate: Estimate | None = None,
         stopped: str | None = None,
         is_cost_unknown: bool = False,
+        notes: Sequence[str] = (),
         seconds: float = 0.0,
     ) -> None:
         """Make a report of *trials*; users get it from `evaluate`."""
@@ -65,6 +68,7 @@ class EvalReport(Sequence[Trial]):
         self.seconds = seconds
         """The total time, in seconds."""
         self._is_cost_unknown = is_cost_unknown
+        self._notes = tuple(notes)
 
     # --- what it says ------------------------------------------------------------------
 
@@ -103,11 +107,16 @@ class EvalReport(Sequence[Trial]):
     @property
     def notices(self) -> list[str]:
         """Notes that a reader needs to judge the numbers."""
-        notices = []
+        notices = [*self._notes]
         if self.stopped is not None:
+            is_late = self.stopped == "interrupted" and len(self) == self.planned
+            where = (
+                "while calls of its answers ran"
+                if is_late
+                else f"after {len(self):,} of {self.planned:,} answers"
+            )
             notices.append(
-                f"{_STOPS[self.stopped]} after {len(self):,} of {self.planned:,} answers. The same "
-                "`save=` file goes on from here."
+                f"{_STOPS[self.stopped]} {where}. The same `save=` file goes on from here."
             )
         if self._is_cost_unknown:
             notices.append(
@@ -173,19 +182,24 @@ class EvalReport(Sequence[Trial]):
         for key in keep:
             table.add_column(key)
         for row in rows:
-            table.add_row(*(Text(row[key]) for key in keep))
-        lines = [*self.notices, to_text(table, width=_WIDTH)]
+            table.add_row(*(Text(text_line(row[key])) for key in keep))
+        lines = [*map(text_line, self.notices), to_text(table, width=_WIDTH)]
         for expected, called, count in self.confusion.pairs[:_MAX_LINES]:
-            lines.append(f"{called} in place of {expected}: {count:,}")
+            pair = f"{shorten(called, _NAME)} in place of {shorten(expected, _NAME)}"
+            lines.append(text_line(f"{pair}: {count:,}"))
         for trial in self.failures[:_MAX_LINES]:
             problem = "; ".join(trial.problems) or trial.problem
-            lines.append(f"✗ {trial.model}: {clip(trial.case.title)}: {problem}")
+            lines.append(text_line(f"✗ {trial.model}: {clip(trial.title)}: {problem}"))
         if len(self.failures) > _MAX_LINES:
             lines.append(f"… {len(self.failures) - _MAX_LINES:,} more failures")
         lines += [
-            f"! {t.model}: {clip(t.case.title)}: {t.error}"
+            text_line(f"! {t.model}: {clip(t.title)}: {t.error}")
             for t in self.errors[:_MAX_LINES]
         ]
+        if len(self.errors) > _MAX_LINES:
+            lines.append(
+                f"… {len(self.errors) - _MAX_LINES:,} more requests without an answer"
+            )
         return "\n".join(lines)
 
     # --- as a sequence -----------------------------------------------------------------
@@ -224,8 +238,7 @@ _COLUMNS = (
 def _row(trial: Trial) -> dict[str, Any]:
     facts = {name: getattr(trial, name, None) for name in _COLUMNS}
     return facts | {
-        "case": trial.case.title,
-        "prompt": trial.case.prompt,
+        "case": trial.title,
         "expected": ", ".join(call.name for call in trial.case.calls),
         "called": ", ".join(trial.called),
         "arguments": [call["arguments"] for call in trial.calls],

@@ -11,6 +11,7 @@ from toolbench.evals.trials.trial import Trial
 from toolbench.plain import clip
 
 _LONGEST = 2_000  # characters of a value
+_MOST = 100  # problems of an answer
 
 
 def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
@@ -47,7 +48,7 @@ def _counts(trials: list[Trial]) -> str:
 
 
 def _case(trial: Trial) -> str:
-    title = f"{trial.case.title} [{trial.repeat}]"
+    title = f"{trial.title} [{trial.repeat}]"
     head = (
         f"<testcase classname={_attribute(trial.model)} name={_attribute(title)} "
         f'time="{trial.seconds:.3f}"'
@@ -58,7 +59,8 @@ def _case(trial: Trial) -> str:
         return f"{head}/>\n"
     calls = "\n".join(clip(call, _LONGEST) for call in trial.calls) or "no call"
     first = trial.problems[0] if trial.problems else "not as expected"
-    text = "\n".join([*trial.problems, "", calls])
+    problems = (problem[:_LONGEST] for problem in trial.problems[:_MOST])
+    text = "\n".join([*problems, "", calls])
     return f"{head}>{_result('failure', first, text)}</testcase>\n"
 
 

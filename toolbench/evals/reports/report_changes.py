@@ -102,12 +102,28 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
         pairs = [(title, trials, old)]
     else:
         pairs = [(name, now[name], then[name]) for name in now if name in then]
-    changes = [_change(name, trials, old) for name, trials, old in pairs]
+    titles = _titles([*before, *after])
+    changes = [_change(name, trials, old, titles) for name, trials, old in pairs]
     return Comparison(change for change in changes if change.before.total)
 
 
-Results = Mapping[tuple[str, str], tuple[int, int]]
+Key = tuple[str, str]
+"""What tells a case from others: its title and its prompt. It may hold a secret."""
+Results = Mapping[Key, tuple[int, int]]
 """The number of passed and of all answers, for each case."""
+
+
+def _key(trial: Trial) -> Key:
+    return trial.case.title, trial.case.prompt
+
+
+def _titles(trials: Iterable[Trial]) -> Mapping[Key, str]:
+    """Return the title of each case as it is shown: a secret that one answer tells of is hidden."""
+    titles: dict[Key, str] = {}
+    for trial in trials:
+        if _key(trial) not in titles or trial.title != trial.case.title:
+            titles[_key(trial)] = trial.title
+    return titles
 
 
 def _by_model(report: "EvalReport") -> dict[str, Results]:
@@ -118,20 +134,21 @@ def _by_model(report: "EvalReport") -> dict[str, Results]:
 
 
 def _results(trials: Iterable[Trial]) -> Results:
-    results: dict[tuple[str, str], tuple[int, int]] = {}
+    results: dict[Key, tuple[int, int]] = {}
     for trial in trials:
         if (passed := trial.passed) is not None:
-            key = (trial.case.title, trial.case.prompt)
-            hits, total = results.get(key, (0, 0))
-            results[key] = (hits + passed, total + 1)
+            hits, total = results.get(_key(trial), (0, 0))
+            results[_key(trial)] = (hits + passed, total + 1)
     return results
 
 
-def _change(model: str, after: Results, before: Results) -> ModelChange:
+def _change(
+    model: str, after: Results, before: Results, titles: Mapping[Key, str]
+) -> ModelChange:
     shared = [key for key in after if key in before]
     strata = [Stratum(*before[key], *after[key]) for key in shared]
     changes = [
-        CaseChange(key[0], Rate(*before[key]), Rate(*after[key])) for key in shared
+        CaseChange(titles[key], Rate(*before[key]), Rate(*after[key])) for key in shared
     ]
     return ModelChange(
         model,

@@ -140,10 +140,10 @@ def _rest(count: int, most: int | None) -> str:
 def _failure(trial: Trial, report: "EvalReport") -> str:
     """A row that opens into what was said, called and expected."""
     head = (
-        f"{badge(trial.model, 'info')}<strong>{short(trial.case.title)}</strong> "
+        f"{badge(trial.model, 'info')}<strong>{short(trial.title)}</strong> "
         f'<span style="{REMARK}">{short(trial.problem)}</span>'
     )
-    prompt_html = notice(f"Prompt: {trial.case.prompt}", "neutral")
+    prompt_html = notice(f"Prompt: {trial.prompt}", "neutral")
     calls = "".join(
         section(f"Called: {call['name']}", key_values(call["arguments"]))
         + "".join(
@@ -216,7 +216,7 @@ def _errors(report: "EvalReport", most: int | None) -> str:
     errors = report.errors
     if not errors:
         return ""
-    rows = [(t.model, t.case.title, t.error or "") for t in errors[:most]]
+    rows = [(t.model, t.title, t.error or "") for t in errors[:most]]
     table = text_table(("model", "case", "why there was no answer"), rows)
     return section(
         f"{counted(len(errors), 'request')} without an answer, not counted as wrong",

@@ -5,11 +5,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import CaseError, MissingExtraError, did_you_mean
+from toolbench.evals.sweeps.sweep_report import OWN_COLUMNS
 
 if TYPE_CHECKING:
     from toolbench.evals.sweeps.sweep_report import SweepReport
-
-_ASIDE = ("repeat", "state", "error", "seconds")
 
 
 def heatmap(report: "SweepReport", value: str | None, x: str, y: str) -> Any:
@@ -17,7 +16,7 @@ def heatmap(report: "SweepReport", value: str | None, x: str, y: str) -> Any:
     axes = [*report.axes]
     y = y or next((name for name in axes if name != x), "")
     x = x or next((name for name in axes if name != y), "")
-    _check(report, x, y)
+    x, y = _columns(report, x, y)
     name = value or _first_result(report)
     cells = _means(report, name, (x, y))
     columns, rows = _distinct(report, x), _distinct(report, y)
@@ -37,7 +36,8 @@ def lines(report: "SweepReport", value: str | None, x: str, by: str) -> Any:
     axes = [*report.axes]
     x = x or next((name for name in axes if name != by), "")
     by = by or next((name for name in axes if name != x), "")
-    _check(report, x, *([by] if by else []))
+    x, *rest = _columns(report, x, *([by] if by else []))
+    by = rest[0] if rest else ""
     name = value or _first_result(report)
     means = _means(report, name, (x, by) if by else (x,))
     figure, plot = _figure()
@@ -65,10 +65,17 @@ def _figure() -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
+def _columns(report: "SweepReport", *names: str) -> list[str]:
+    """Return the columns of the arguments, or the columns, *names*."""
+    columns = [report.argument_columns.get(name, name) for name in names]
+    _check(report, *columns)
+    return columns
+
+
 def _check(report: "SweepReport", *names: str) -> None:
     for name in names:
         if name not in report.columns:
-            known = [column for column in report.columns if column not in _ASIDE]
+            known = [column for column in report.columns if column not in OWN_COLUMNS]
             msg = (
                 f"There is no column {name!r} to plot over; there is {', '.join(known)}."
                 f"{did_you_mean(name, known)}"
@@ -78,9 +85,9 @@ def _check(report: "SweepReport", *names: str) -> None:
 
 def _first_result(report: "SweepReport") -> str:
     """Return the first column of numbers that is not an argument."""
-    arguments = {name for row in report for name in row.arguments}
+    arguments = set(report.argument_columns.values())
     for name, values in report.columns.items():
-        is_result = name not in arguments and name not in _ASIDE
+        is_result = name not in arguments and name not in OWN_COLUMNS
         if is_result and any(_is_number(value) for value in values):
             return name
     msg = "No field of the results is a number: there is nothing to plot."

@@ -21,21 +21,30 @@ from toolbench.errors import CaseError
 from toolbench.evals.execution_options import check_options
 from toolbench.evals.group_consent import ask_for_all
 from toolbench.evals.identity import tool_text, value_text
-from toolbench.evals.lanes import Lane, cancel, completed, ended, submitted
+from toolbench.evals.lanes import (
+    InThisThread,
+    Lane,
+    cancel,
+    completed,
+    ended,
+    submitted,
+)
 from toolbench.evals.process_pool import (
     Renewal,
     for_processes,
     is_process_pool,
 )
-from toolbench.evals.progress_line import ProgressLine
+from toolbench.evals.progress_line import ProgressLine, announce
 from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.sweeps.argument_grid import Calls
 from toolbench.evals.sweeps.sweep_call import Result, make_calls
-from toolbench.evals.sweeps.sweep_report import Row, SweepReport
+from toolbench.evals.sweeps.sweep_report import Row, SavedRow, SweepReport
+from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.policy import policy
+from toolbench.threads import have_threads
 
 AnyTool = ToolDefinition[Any, Any]
 
@@ -121,6 +130,7 @@ def sweep(
         if save is not None:
             lines = undo.enter_context(SavedLines(Path(save)))
             work.resume(lines, is_wanted=resume, with_errors=not retry_errors)
+            announce(work.notes, on_progress)
         return work.run(executor, workers, on_progress, confirm=confirm)
 
 
@@ -133,6 +143,8 @@ class _Sweep:
         self._stretched: dict[str, str] = {}
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
+        self.notes: list[str] = []
+        """What a person should know before anything is called."""
         self._size = 1  # calls of the next batch
         self._stop = Event()
         self._again: list[_Batch] = []
@@ -179,15 +191,17 @@ class _Sweep:
         self._digest = lines.stretched(tool_text(self._tool))
         if not is_wanted:
             return
-        known = {
-            line["key"]: line
-            for line in lines.lines()
-            if with_errors or line.get("state") == "ok"
-        }
+
+        def is_row(line: Json) -> bool:
+            has_parts = not line.keys().isdisjoint(("state", "arguments"))
+            return has_parts and (with_errors or line.get("state") == "ok")
+
+        known = {line["key"]: line for line in lines.fitting(SavedRow, is_row)}
         if known:
             for call in self._calls():
                 if (line := known.get(call.key)) is not None:
                     self._rows[call.place] = Row.of(call.masked, call.repeat, line)
+        self.notes += lines.notes
 
     def run(
         self,
@@ -225,6 +239,7 @@ class _Sweep:
             axes=self._inputs.axes,
             planned=planned,
             stopped=stopped,
+            notes=self.notes,
             seconds=perf_counter() - began,
         )
 
@@ -245,9 +260,11 @@ class _Sweep:
         batches = self._batches()
         if executor is None:
             workers = workers if _may_run_together(self._tool) else 1
+            submit = partial(self._submit, self._tool, self._stop)
+            if not have_threads():
+                return Lane(InThisThread(), batches, submit, 1)
             pool = ThreadPoolExecutor(workers, thread_name_prefix="toolbench-sweep")
             undo.callback(pool.shutdown, wait=False, cancel_futures=True)
-            submit = partial(self._submit, self._tool, self._stop)
             return Lane(pool, batches, submit, workers + 1)
         is_near = isinstance(executor, ThreadPoolExecutor)
         tool: Any = self._tool
@@ -295,13 +312,14 @@ class _Sweep:
                         if new_executor is None:
                             return f"The executor broke ({sentence_of(error)})"
                         lane.executor = new_executor
-                    width, is_alone = 1, lane.width == 1
-                    self._lost(batch, sentence_of(error), line, is_alone=is_alone)
+                    self._lost(batch, error, line, is_alone=lane.width == 1)
+                    width = 1
                     continue
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
-                    self._lost(batch, sentence_of(error), line)
+                    self._lost(batch, error, line, is_alone=lane.width == 1)
+                    width = 1
                     continue
                 renewal.note_success()
                 self._add(batch, results, line)
@@ -331,7 +349,12 @@ class _Sweep:
             self._size = max(1, min(target_size, 2 * self._size, _LARGEST))
 
     def _lost(
-        self, batch: _Batch, reason: str, line: ProgressLine, *, is_alone: bool = True
+        self,
+        batch: _Batch,
+        error: BaseException,
+        line: ProgressLine,
+        *,
+        is_alone: bool,
     ) -> None:
         """Repeat the calls of a failed worker, each alone; if that fails too, they are errors.
 
@@ -344,7 +367,7 @@ class _Sweep:
             return
         result = {
             "state": "lost",
-            "error": f"Its worker failed: {reason}",
+            "error": f"Its worker failed: {sentence_of(error)}",
             "seconds": 0.0,
         }
         self._add(batch, [result] * len(batch.calls), line)

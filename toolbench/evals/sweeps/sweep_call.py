@@ -19,6 +19,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain, str_of
 from toolbench.redaction.known import KnownSecrets
+from toolbench.redaction.redactor import Redactor
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.run import Run
@@ -28,6 +29,7 @@ _IMAGES = 4  # of one call
 _IMAGE = 1_000_000  # characters of one
 _ROWS, _COLUMNS, _CELL = 20, 12, 100  # of a table
 _OWN = frozenset({*Observation.model_fields, "kind"})
+_OURS = ("state", "seconds")  # what the sweep itself says of a call
 
 Result = dict[str, Any]
 """The result of a call as plain data: state, seconds, fields, text, images, table."""
@@ -71,7 +73,19 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
             kind = "invalid" if isinstance(error, ToolbenchError) else "error"
             result = {"state": kind, "error": sentence_of(error)}
     result["seconds"] = perf_counter() - began
-    hidden: Result = secrets.redactor.value(result)
+    return _hidden(result, secrets.redactor)
+
+
+def _hidden(result: Result, redactor: Redactor) -> Result:
+    """Return *result* without secrets in what the tool gave; its state and its keys stay."""
+    if not redactor:
+        return result
+    hidden = {
+        name: result[name] if name in _OURS else redactor.value(result[name])
+        for name in result
+    }
+    if (table := result.get("table")) is not None:
+        hidden["table"] = {name: redactor.value(table[name]) for name in table}
     return hidden
 
 

@@ -1,13 +1,16 @@
 """The report of a sweep: a row for each call."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from pydantic import BaseModel, ConfigDict
+
+from toolbench.display.caps import text_line
 from toolbench.display.tables import table_text
 from toolbench.errors import MissingExtraError
 from toolbench.evals.reports.report_html import page
@@ -20,6 +23,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_ROWS = 10  # rows in the text of a report
+OWN_COLUMNS = ("repeat", "state", "error", "seconds")
+"""The columns that tell of the call itself."""
+
+
+class _SavedTable(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    columns: list[str]
+    rows: list[list[str]]
+    shape: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +73,20 @@ class Row:
         )
 
 
+class SavedRow(BaseModel):
+    """What a line of a file needs so that a row can be made of it."""
+
+    model_config = ConfigDict(strict=True)
+
+    state: str
+    seconds: float
+    fields: dict[str, Any] | None = None
+    text: str = ""
+    error: str | None = None
+    images: list[str] = []
+    table: _SavedTable | None = None
+
+
 class SweepReport(Sequence[Row]):
     """The rows of a sweep, in the order of the calls."""
 
@@ -72,6 +99,7 @@ class SweepReport(Sequence[Row]):
         axes: Sequence[str],
         planned: int,
         stopped: str | None = None,
+        notes: Sequence[str] = (),
         seconds: float = 0.0,
     ) -> None:
         """Make a report of *rows*; users get it from `sweep`."""
@@ -87,6 +115,7 @@ class SweepReport(Sequence[Row]):
         """Why it ended early, in words; None if it did not."""
         self.seconds = seconds
         """The total time, in seconds."""
+        self._notes = tuple(notes)
 
     @cached_property
     def errors(self) -> list[Row]:
@@ -94,21 +123,34 @@ class SweepReport(Sequence[Row]):
         return [row for row in self._rows if row.error is not None]
 
     @cached_property
+    def argument_columns(self) -> dict[str, str]:
+        """The name of the column of each argument: the argument's name.
+
+        An argument called `repeat`, `state`, `error` or `seconds` is `argument.<name>`.
+        """
+        names = _names((row.arguments for row in self._rows), self._arguments)
+        columns: dict[str, str] = {}
+        for name in names:
+            others = {*OWN_COLUMNS, *(n for n in names if n != name), *columns.values()}
+            columns[name] = _free(name, "argument", others)
+        return columns
+
+    @cached_property
     def columns(self) -> dict[str, list[Any]]:
         """All columns with their values: arguments first, then the fields of the results.
 
-        A field with the name of an argument is `result.<name>`.
+        A field with the name of an argument, or of a column that each sweep has (`repeat`,
+        `state`, `error`, `seconds`), is `result.<name>`; such an argument is `argument.<name>`.
         """
-        arguments = _names((row.arguments for row in self._rows), self._arguments)
-        results = _names((row.fields for row in self._rows), ())
-        names = {*arguments, "repeat", "state", "error", "seconds"}
         columns: dict[str, list[Any]] = {
-            name: [row.arguments.get(name) for row in self._rows] for name in arguments
+            column: [row.arguments.get(name) for row in self._rows]
+            for name, column in self.argument_columns.items()
         }
         if any(row.repeat > 1 for row in self._rows):
             columns["repeat"] = [row.repeat for row in self._rows]
-        for name in results:
-            column = f"result.{name}" if name in names else name
+        for name in _names((row.fields for row in self._rows), ()):
+            others = {*columns, *self.argument_columns, *OWN_COLUMNS}
+            column = _free(name, "result", others)
             columns[column] = [row.fields.get(name) for row in self._rows]
         columns["state"] = [row.state for row in self._rows]
         columns["error"] = [row.error for row in self._rows]
@@ -141,11 +183,13 @@ class SweepReport(Sequence[Row]):
     @property
     def notices(self) -> list[str]:
         """Notes that a reader needs to judge the rows."""
+        notices = [*self._notes]
         if self.stopped is None:
-            return []
+            return notices
         return [
+            *notices,
             f"{self.stopped} after {len(self):,} of {self.planned:,} calls. The same `save=` file "
-            "goes on from here."
+            "goes on from here.",
         ]
 
     @property
@@ -187,9 +231,10 @@ class SweepReport(Sequence[Row]):
     def to_text(self) -> str:
         """Return the first rows and the errors as text."""
         reasons = Counter(str_of(row.error) for row in self.errors)
-        lines = [repr(self), *self.notices]
+        lines = [repr(self), *map(text_line, self.notices)]
         lines += [
-            f"{count:,} x {text}" for text, count in reasons.most_common(_MAX_ROWS)
+            text_line(f"{count:,} x {text}")
+            for text, count in reasons.most_common(_MAX_ROWS)
         ]
         return "\n".join(
             [*lines, table_text(self, rows=_MAX_ROWS)] if len(self) else lines
@@ -238,3 +283,10 @@ def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> lis
         known.update(dict.fromkeys(row))
     first = [name for name in order if name in known]
     return [*first, *(name for name in known if name not in first)]
+
+
+def _free(name: str, kind: str, others: Collection[str]) -> str:
+    """Return *name* for a column, behind `kind.` where another column has that name."""
+    while name in others:
+        name = f"{kind}.{name}"
+    return name

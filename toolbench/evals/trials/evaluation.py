@@ -1,8 +1,7 @@
 """Evaluate models: let them answer cases, and score the answers."""
 
-from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
 
-from toolbench.errors import BodyError, CaseError
+from toolbench.errors import CaseError
 from toolbench.evals.cases.case import Case
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.execution_options import check_options
@@ -25,18 +24,20 @@ from toolbench.evals.lanes import (
     submitted,
 )
 from toolbench.evals.process_pool import lasting, room
-from toolbench.evals.progress_line import ProgressLine
+from toolbench.evals.progress_line import ProgressLine, announce
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines
+from toolbench.evals.trials.answer_trial import trial_of
 from toolbench.evals.trials.budget import Budget
 from toolbench.evals.trials.estimate import Estimate, estimated, request_costs
 from toolbench.evals.trials.execution import CallRunner, at_most
+from toolbench.evals.trials.offer_check import absent_tools
 from toolbench.evals.trials.participants import models_of, tools_of
-from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
-from toolbench.evals.trials.trial import Trial
+from toolbench.evals.trials.scoring import AnyTool
+from toolbench.evals.trials.trial import SavedTrial, Trial
 from toolbench.evals.trials.trial_keys import TrialKeys
 from toolbench.jsonschema.types import Json
-from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.calls import ToolCall
 from toolbench.llm.models import (
     Answer,
     CancelToken,
@@ -48,9 +49,7 @@ from toolbench.llm.models import (
 )
 from toolbench.llm.models.protocol import offered
 from toolbench.llm.prompt_messages import system_message, user_message
-from toolbench.plain import plain
-from toolbench.redaction.redactor import NO_SECRETS
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.threads import have_threads
 
 Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""
@@ -101,7 +100,8 @@ def evaluate(
         system_prompt: The instructions for the models.
         workers: The most requests at once, in threads.
         retry_errors: Ask again if the file has only an error.
-        on_progress: Gets a line of text from time to time: the estimate and the progress.
+        on_progress: Gets a line of text from time to time: what may be wrong with the cases
+            or the file (without it, that is a warning), the estimate and the progress.
 
     Raises:
         CaseError: If there are no cases, or an option cannot be used.
@@ -121,6 +121,7 @@ def evaluate(
         if save is not None:
             lines = undo.enter_context(SavedLines(Path(save)))
             evaluation.resume(lines, with_errors=not retry_errors)
+        announce(evaluation.notes, on_progress)
         return evaluation.run(executor, workers, Budget(max_cost), on_progress)
 
 
@@ -159,6 +160,8 @@ class _Evaluation:
             name: offered([*tools.values()], model.provider)
             for name, model in models.items()
         }
+        self.notes = absent_tools(cases, tools)
+        """What a person should know before anything is asked."""
         self._lines: SavedLines | None = None
         self._keys: TrialKeys | None = None
         self._trials: dict[Task, Trial] = {}
@@ -189,11 +192,15 @@ class _Evaluation:
             is_run=self._execute,
         )
         tasks = {keys.of(*task): task for task in self._plan()}
-        for line in lines.lines():
-            task = tasks.get(line["key"])
-            if task is not None and (with_errors or "error" not in line):
-                trial = Trial.from_dict(line, self._cases[task[1]])
-                self._trials[task] = self._lightened(trial)
+
+        def is_wanted(line: Json) -> bool:
+            return line["key"] in tasks and (with_errors or "error" not in line)
+
+        for line in lines.fitting(SavedTrial, is_wanted):
+            task = tasks[line["key"]]
+            trial = Trial.from_dict(line, self._cases[task[1]])
+            self._trials[task] = self._lightened(trial)
+        self.notes += lines.notes
 
     def _estimate(self) -> Estimate:
         pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
@@ -246,6 +253,7 @@ class _Evaluation:
             planned=len(self._cases) * self._repeats * len(self._models),
             estimate=estimate,
             stopped=stop,
+            notes=[*self.notes, *self._lost_texts()],
             is_cost_unknown=budget.is_unknown,
             seconds=perf_counter() - began,
         )
@@ -336,37 +344,34 @@ class _Evaluation:
     def _trial(self, task: Task, future: "Future[Any]") -> Trial:
         """Return the trial of *task*; *future* has its answer or its error."""
         name, place, repeat = task
-        case, model = self._cases[place], self._models[name]
-        try:
-            answer, seconds = future.result()
-            calls = parse_tool_calls(
-                answer.message, self._tools, provider=model.provider
-            )
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a client may raise anything, also at its exit
-            return Trial(name, case, repeat, error=_sentence(model, error))
-        redactor = redactor_of(case, calls, self._tools)
-        usage = None if answer.usage is None else answer.usage.checked()
-        secrets = getattr(model, "secrets", None)
-        hide = (
-            redactor
-            if secrets is None
-            else secrets.redactor.including(redactor.secrets)
+        case = self._cases[place]
+
+        def run_calls(calls: list[ToolCall]) -> tuple[Json, ...]:
+            return self._runner.run(calls, at_most(case)) if self._execute else ()
+
+        return trial_of(
+            future,
+            self._models[name],
+            self._tools,
+            run_calls,
+            name=name,
+            case=case,
+            repeat=repeat,
         )
-        return Trial(
-            name,
-            case,
-            repeat,
-            **scores(case, calls, redactor),
-            seconds=round(seconds, 6),
-            input_tokens=usage and usage.input_tokens,
-            output_tokens=usage and usage.output_tokens,
-            cost=usage and usage.cost,
-            message=hide.value(plain(answer.message)),
-            results=self._runner.run(calls, at_most(case)) if self._execute else (),
-            finish_reason=answer.finish_reason,
+
+    def _lost_texts(self) -> list[str]:
+        """Return a note if the texts of some failures were not kept."""
+        failures = sum(trial.passed is False for trial in self._trials.values())
+        if self._kept_whole < _FAILURES or failures == _FAILURES:
+            return []
+        place = (
+            "`save=` keeps all of them in a file"
+            if self._lines is None
+            else f"all of them are in {self._lines.path}"
         )
+        return [
+            f"The report has the texts of the first {_FAILURES:,} of {failures:,} failures; {place}."
+        ]
 
     def _lightened(self, trial: Trial) -> Trial:
         """Return *trial* without its message if it passed, or if many failed messages are kept."""
@@ -378,19 +383,9 @@ class _Evaluation:
         return replace(trial, message=None)
 
 
-def _threads(count: int, undo: ExitStack) -> ThreadPoolExecutor:
+def _threads(count: int, undo: ExitStack) -> Executor:
+    if not have_threads():
+        return InThisThread()
     pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
     undo.callback(pool.shutdown, wait=False, cancel_futures=True)
     return pool
-
-
-def _sentence(model: Model, error: BaseException) -> str:
-    """Return why there is no answer, with the model's key hidden."""
-    if isinstance(error, BodyError):
-        text = f"The answer could not be read: {error}"
-    else:
-        is_cancelled = isinstance(error, CancelledError | AsyncCancelledError)
-        text = "It was cancelled." if is_cancelled else sentence_of(error)
-    secrets = getattr(model, "secrets", None)
-    redactor = NO_SECRETS if secrets is None else secrets.redactor
-    return redactor.text(text)

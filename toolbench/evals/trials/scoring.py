@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten
 from toolbench.evals.cases.call_match import SentCall, paired
 from toolbench.evals.cases.case import Case
 from toolbench.jsonschema.types import Json
@@ -13,6 +14,8 @@ from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import BY_NAMES, Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
+_NAME = 500  # characters of the name of a tool that a model made up
+_PROBLEM = 5_000
 AnyTool = ToolDefinition[Any, Any]
 
 
@@ -39,14 +42,14 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
     forbidden = [name for name in called if name in case.forbid]
     problems += [f"{name} is forbidden, and was called" for name in forbidden]
     return {
-        "called": called,
+        "called": tuple(shorten(name, _NAME) for name in called),
         "calls": tuple(_kept(call, redactor) for call in calls),
         "picked": picked,
         "filled": (fits and is_valid) if picked else None,
         "called_when_none": None if case.calls else bool(calls),
         "forbidden": bool(forbidden) if case.forbid else None,
         "repaired": any(call.repairs for call in calls) if calls else None,
-        "problems": tuple(redactor.sentence(text) for text in problems),
+        "problems": tuple(shorten(redactor.sentence(t), _PROBLEM) for t in problems),
     }
 
 
@@ -80,7 +83,10 @@ def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
 
 def _kept(call: ToolCall, redactor: Redactor) -> Json:
     arguments = secrecy_of(call.tool).hide(call.arguments)[0]
-    fields: Json = {"name": call.name, "arguments": redactor.value(plain(arguments))}
+    fields: Json = {
+        "name": shorten(call.name, _NAME),
+        "arguments": redactor.value(plain(arguments)),
+    }
     repairs = [redactor.sentence(str(repair)) for repair in call.repairs]
     return fields | ({"repairs": repairs} if repairs else {})
 

@@ -1,8 +1,10 @@
 """One answer of a model to one case, and its score."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from toolbench.evals.cases.case import Case
 from toolbench.jsonschema.types import Json
@@ -14,12 +16,56 @@ _FIELDS = (
 )
 
 
+class _SavedCall(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: str
+    arguments: dict[str, Any]
+    repairs: list[str] = []
+
+
+class _SavedResult(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    run: int | None
+    name: str
+    state: str
+    text: str
+
+
+class SavedTrial(BaseModel):
+    """What a line of a file needs so that a trial can be made of it."""
+
+    model_config = ConfigDict(strict=True)
+
+    model: str
+    case: str
+    repeat: int
+    prompt: str = ""
+    called: list[str] = []
+    calls: list[_SavedCall] = []
+    picked: bool | None = None
+    filled: bool | None = None
+    called_when_none: bool | None = None
+    forbidden: bool | None = None
+    repaired: bool | None = None
+    problems: list[str] = []
+    error: str | None = None
+    seconds: float = 0.0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    message: dict[str, Any] | None = None
+    results: list[_SavedResult] = []
+    finish_reason: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One answer with its scores. A score is None if it does not apply."""
 
     model: str
-    case: Case
+    case: Case = field(repr=False)
     repeat: int
     """The number of the answer to the case, from 1."""
     called: tuple[str, ...] = ()
@@ -50,6 +96,15 @@ class Trial:
     results: tuple[Json, ...] = ()
     """The results of the calls, if they were to run: `run` (None if it did not), `state`, `text`."""
     finish_reason: str | None = None
+    title: str = ""
+    """The title of the case, with the secrets of the expected and sent calls hidden."""
+    prompt: str = ""
+    """The prompt of the case, with the same secrets hidden."""
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__  # the dataclass is frozen
+        set_field(self, "title", self.title or self.case.title)
+        set_field(self, "prompt", self.prompt or self.case.masked_prompt)
 
     @property
     def passed(self) -> bool | None:
@@ -71,14 +126,15 @@ class Trial:
         return sum(known) if known else None
 
     def to_dict(self) -> Json:
-        """Return the trial as JSON data; of the case only the title."""
+        """Return the trial as JSON data; of the case the title, and a prompt that had secrets."""
         fields = {name: getattr(self, name) for name in _FIELDS}
         filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
         return {
             "model": self.model,
-            "case": self.case.title,
+            "case": self.title,
             "repeat": self.repeat,
             **filled,
+            **({} if self.prompt == self.case.prompt else {"prompt": self.prompt}),
         }
 
     @classmethod
@@ -87,4 +143,5 @@ class Trial:
         fields = {name: data[name] for name in _FIELDS if name in data}
         for name in ("called", "calls", "problems", "results"):
             fields[name] = tuple(fields.get(name, ()))
-        return cls(str(data["model"]), case, int(data["repeat"]), **fields)
+        texts = {"title": data["case"], "prompt": data.get("prompt", "")}
+        return cls(data["model"], case, data["repeat"], **fields, **texts)

@@ -1,0 +1,1 @@
+"""Sweeps: their columns, files, progress and secrets."""

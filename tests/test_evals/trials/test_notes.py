@@ -1,0 +1,77 @@
+"""What a person should know of the cases and the file, before anything is asked."""
+
+import pytest
+
+from tests.test_evals.sample_tools import TOOLS, bill, message
+from toolbench.evals import Case, evaluate
+from toolbench.llm.models import ScriptedModel
+
+
+def noted(cases, path=None, **options):
+    """Return the report, and what was said until the first request."""
+    lines, before = [], []
+
+    def model(messages, tools):
+        before.extend(lines[len(before) :])
+        return message(bill())
+
+    report = evaluate(model, TOOLS, cases, save=path, on_progress=lines.append, **options)  # fmt: skip
+    return report, "\n".join(before)
+
+
+def test_a_forbidden_tool_that_is_not_offered_is_told():
+    """A slip of the pen would forbid nothing; the name that may be meant is there."""
+    report, text = noted([Case("Hello", forbid=["wype"])] * 2)
+    assert "wype" in text
+    assert "forbidden in 2 cases" in text
+    assert "Did you mean 'wipe'?" in text
+    for shown in (report.to_text(), report.to_html()):
+        assert "wype" in shown
+
+
+def test_an_expected_tool_that_is_not_offered_is_told():
+    """Without on_progress it is a warning, and it comes before the first request."""
+    case = Case("Split", {"name": "split_bil", "arguments": {}})
+    model = ScriptedModel(["Hi"])
+    with pytest.warns(UserWarning, match="'split_bill'") as warned:
+        evaluate(model, TOOLS, [case])
+    assert "no answer can pass" in str(warned[0].message)
+    assert warned[0].filename == __file__
+
+
+def test_names_that_are_offered_need_no_note():
+    """The first thing said is the estimate."""
+    _, text = noted([Case("Split", {"name": "split_bill"}, forbid=["wipe"])])
+    assert text.startswith("Evaluation: 1 request")
+
+
+DAMAGES = [
+    ('"calls": [', '"calls": [3, '),
+    ('"repeat": 1', '"repeat": "one"'),
+    ('"problems": [', '"problems": 7, "x": ['),
+    ('"seconds": ', '"seconds": null, "x": '),
+    ('"message": {', '"message": 1, "x": {'),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), DAMAGES)
+def test_a_damaged_answer_is_asked_for_again(old, new, tmp_path):
+    """Its line is named, the other lines are used, and the file keeps all of them."""
+    cases, path = [Case(f"Hello {n}") for n in range(3)], tmp_path / "trials.jsonl"
+    noted(cases, path, workers=1)
+    lines = path.read_text().splitlines()
+    assert old in lines[1]
+    lines[1] = lines[1].replace(old, new)
+    path.write_text("\n".join(lines) + "\n" + '{"key": ' + "[" * 100_000 + "\n")
+    report, text = noted(cases, path, workers=1)
+    assert len(report) == 3
+    assert not report.errors
+    assert "1 line of" in text
+    assert "line 2 (" in text
+    assert "Evaluation: 1 request" in text
+    assert "line 2 (" in report.to_text()
+    assert path.read_text().splitlines()[:3] == lines
+    _, text = noted(cases, path, workers=1)
+    assert text == ""  # it was made again before: nothing is asked
+    report, _ = noted(cases, path, workers=1)
+    assert report.notices == []

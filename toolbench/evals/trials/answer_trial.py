@@ -1,0 +1,109 @@
+"""Make the trial of one answer, or of a request that got none."""
+
+from asyncio import CancelledError as AsyncCancelledError
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from toolbench.display.caps import shorten
+from toolbench.errors import BodyError
+from toolbench.evals.cases.case import Case
+from toolbench.evals.trials.scoring import AnyTool, redactor_of, scores
+from toolbench.evals.trials.trial import Trial
+from toolbench.jsonschema.types import Json
+from toolbench.llm.calls import ToolCall, parse_tool_calls
+from toolbench.llm.models import Model
+from toolbench.plain import plain, str_of
+from toolbench.redaction.redactor import NO_SECRETS, Redactor
+from toolbench.runs.output.exception_text import sentence_of
+
+_WORD = 200  # characters of a finish reason
+
+
+def trial_of(
+    future: "Future[Any]",
+    model: Model,
+    tools: Mapping[str, AnyTool],
+    run_calls: Callable[[list[ToolCall]], tuple[Json, ...]],
+    *,
+    name: str,
+    case: Case,
+    repeat: int,
+) -> Trial:
+    """Return the trial of an answer, scored and without secrets.
+
+    Args:
+        future: The answer and its seconds, or the error of the model or the network.
+        model: The model that was asked.
+        tools: The offered tools, by name.
+        run_calls: Runs the calls of a scored answer, and returns their results.
+        name: The name of the model.
+        case: What it was asked.
+        repeat: The number of the answer.
+    """
+    try:
+        answer, seconds = future.result()
+        calls = parse_tool_calls(answer.message, tools, provider=model.provider)
+        usage = None if answer.usage is None else answer.usage.checked()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a client may raise anything, also at its exit
+        hide = redactor_of(case, [], tools)
+        why = hide.text(_sentence(model, error))
+        return Trial(name, case, repeat, error=why, **_shown(case, hide))
+    facts: dict[str, Any] = {
+        "seconds": round(seconds, 6),
+        "input_tokens": usage and usage.input_tokens,
+        "output_tokens": usage and usage.output_tokens,
+        "cost": usage and usage.cost,
+    }
+    try:
+        redactor = redactor_of(case, calls, tools)
+        scored = scores(case, calls, redactor)
+        hide_all = _redactor(model).joined(redactor)
+        message = hide_all.value(plain(answer.message))
+        facts["finish_reason"] = _word(answer.finish_reason, hide_all)
+    except Exception as error:  # noqa: BLE001 - a rule of a person's own may raise anything
+        why = f"The answer could not be scored: {_sentence(model, error)}"
+        hide = redactor_of(case, [], tools)
+        texts = _shown(case, hide)
+        return Trial(name, case, repeat, error=hide.text(why), **facts, **texts)
+    return Trial(
+        name,
+        case,
+        repeat,
+        **scored,
+        **facts,
+        **_shown(case, redactor),
+        message=message,
+        results=run_calls(calls),
+    )
+
+
+def _word(reason: Any, redactor: Redactor) -> str | None:
+    """Return why an answer ended as a short text, whatever the model gave."""
+    return None if reason is None else shorten(redactor.text(str_of(reason)), _WORD)
+
+
+def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
+    """Return the title and the prompt of *case* as they are shown."""
+    return {
+        "title": redactor.text(case.title),
+        "prompt": redactor.text(case.masked_prompt),
+    }
+
+
+def _redactor(model: Model) -> Redactor:
+    """Return what hides the key of *model*."""
+    secrets = getattr(model, "secrets", None)
+    return NO_SECRETS if secrets is None else secrets.redactor
+
+
+def _sentence(model: Model, error: BaseException) -> str:
+    """Return why there is no answer, with the model's key hidden."""
+    if isinstance(error, BodyError):
+        text = f"The answer could not be read: {error}"
+    else:
+        is_cancelled = isinstance(error, CancelledError | AsyncCancelledError)
+        text = "It was cancelled." if is_cancelled else sentence_of(error)
+    return _redactor(model).text(text)
