@@ -264,7 +264,7 @@ TOOLS = [
             "current = Counter(10)",
             "@tool\ndef counter(by: int) -> int:\n    '''Count on.'''\n    return current.forward(by) * 0 + by",
         ),
-        ({"by": 1},),
+        ({"by": 1}, {"by": 1}),
     ),
     NotebookTool(
         "needs_package",

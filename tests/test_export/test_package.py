@@ -140,7 +140,7 @@ class TestWhatIsWritten:
         notebook.run(
             "N = [0]", ADD.format(what="(N.append(0) or len(N) if a == 2 else 1)")
         )
-        for a in (1, 1, 2, 2, 3):
+        for a in (1, 1, 2, 2, 3, 3):
             run_tool(notebook["add"], {"a": a})
         calls = recorded(export_package(notebook["add"], tmp_path / "p"))
         assert [(c["arguments"], c["text"]) for c in calls] == [
@@ -228,7 +228,6 @@ class TestSecrets:
     @pytest.mark.parametrize(
         "code",
         [
-            "API_KEY = '{}'\nCLIENT = API_KEY",
             "SETTINGS = {{'api_key': '{}'}}\nCLIENT = SETTINGS",
             "CLIENT = dict(token='{}')",
             "CLIENT = {{}}\nCLIENT['password'] = '{}'",

@@ -136,18 +136,9 @@ class TestBridge:
         """A file that a killed process left behind."""
         gone = ConnectionFile("gone", "http://127.0.0.1:9/mcp", "token")
         gone.write()
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-        done = subprocess.run(
-            [str(PROGRAM), "connect", "gone"],
-            input=f"{json.dumps(message)}\n",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env=os.environ,
-        )
-        gone.remove()
+        done = connect("gone")
         assert done.returncode == 1
+        assert not gone.path.exists()
         assert "cannot be reached: its kernel ended" in done.stderr
         assert "Traceback" not in done.stderr
 

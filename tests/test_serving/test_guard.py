@@ -43,6 +43,31 @@ class TestToken:
         assert post(served, authorization=f"Basic {served.token}").status_code == 401
 
 
+class TestOwnHeader:
+    """A hub in between takes the usual header for itself."""
+
+    def test_lets_in_with_the_token(self, served):
+        """Whatever the usual one says."""
+        own = {"x-toolbench-token": str(served.token)}
+        for usual in ({}, {"authorization": "token of-the-hub"}):
+            assert post(served, **own, **usual).status_code not in (401, 403, 421)
+
+    @pytest.mark.parametrize("wrong", ["", "x", "Bearer {token}", "{token}x"])
+    def test_refuses_another(self, served, wrong):
+        """Also beside the right one in the usual header."""
+        own = {"x-toolbench-token": wrong.format(token=served.token)}
+        usual = {"authorization": f"Bearer {served.token}"}
+        assert post(served, **own).status_code == 401
+        assert post(served, **own, **usual).status_code == 401
+
+    def test_changes_nothing_for_foreign_pages(self, served):
+        """They are refused as before."""
+        own = {"x-toolbench-token": str(served.token)}
+        foreign = post(served, **own, origin="http://evil.example")
+        assert foreign.status_code == 403
+        assert post(served, **own, host="evil.example").status_code == 421
+
+
 class TestHost:
     @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])
     def test_a_foreign_one_is_refused(self, served, host):

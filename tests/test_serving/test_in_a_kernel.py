@@ -15,7 +15,8 @@ from test_mcp.peers import eventually
 from test_runs.kernel import Kernel
 
 from test_serving.clients import ERAS, call
-from toolbench.serving.access.connection_file import path_of, read_connection
+from toolbench.errors import ServerError
+from toolbench.serving.access.connection_file import connections, folder
 
 PROGRAM = Path(sys.executable).with_name("toolbench")
 HERE = Path("/proc/self/cmdline").exists()
@@ -44,7 +45,8 @@ def served(kernel):
     kernel.run(
         "served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved"
     )
-    return read_connection("notebook")
+    [connection] = connections("notebook")
+    return connection
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def is_open(url):
 def nothing_is_left(served, bridge):
     """No port, no file; the bridge ended, and said why."""
     eventually(lambda: not is_open(served.url), 30)
-    assert not path_of("notebook").exists()
+    assert not list(folder().iterdir())
     assert bridge.wait(30) == 1
     assert "cannot be reached" in bridge.stderr.read()
 
@@ -119,7 +121,7 @@ class TestToken:
         kernel.run("get_ipython().history_manager.writeout_cache()")
         texts = [repr(kernel.messages), repr(kernel.states), *command_lines()]
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
-        mine = path_of("notebook")
+        mine = served.path
         assert mine in files
         texts += [p.read_bytes().decode(errors="replace") for p in files if p != mine]
         assert any("toolbench" in line and "connect" in line for line in texts)
@@ -148,11 +150,14 @@ class TestEnd:
         nothing_is_left(served, bridge)
 
     def test_by_a_kill(self, kernel, served, bridge):
-        """The file stays, and is known to be of no use; the bridge ends."""
+        """The file is known to be of no use, and is taken away; the bridge ends."""
         kernel.kill()
         eventually(lambda: not is_open(served.url), 30)
         assert bridge.wait(30) == 1
         assert not served.is_current
+        with pytest.raises(ServerError, match="its kernel ended"):
+            connections("notebook")
+        assert not served.path.exists()
 
     def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
         """A run that is stopped is told to its agent; the next call runs."""

@@ -306,7 +306,7 @@ class TestWhileItRuns:
 
         asyncio.run(give_up())
         assert cancelled.wait(30)
-        eventually(lambda: history()[-1].state == "cancelled")
+        eventually(lambda: [r.state for r in history()][-1:] == ["cancelled"])
 
     @pytest.mark.parametrize(
         ("reply", "expected"),

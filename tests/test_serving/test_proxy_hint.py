@@ -45,7 +45,15 @@ def test_a_hub_is_to_be_allowed(hub):
         port = httpx2.URL(served.url).port
     assert "behind JupyterHub" in text
     assert 'allowed_hosts=["HOST"]' in text
-    assert f"https://HOST/user/me/proxy/{port}/mcp?token=" in text
+    assert f"https://HOST/user/me/proxy/{port}/mcp with two headers" in text
+
+
+def test_the_header_of_the_hub_stays_free(hub):
+    """JupyterHub reads a token of its own in `Authorization`, and takes none in the address."""
+    with serve([ping], name="hint") as served:
+        text = shown(served)
+    assert "Authorization: token TOKEN-OF-JUPYTER (File > Hub Control Panel" in text
+    assert "X-Toolbench-Token: served.token" in text
 
 
 def test_its_name_is_used_if_it_is_known(hub):

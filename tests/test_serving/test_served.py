@@ -23,7 +23,7 @@ from toolbench.core.registry import default_registry
 from toolbench.errors import RegistrationError, ServerError, ToolNotFoundError
 from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
-from toolbench.serving.access.connection_file import path_of, read_connection
+from toolbench.serving.access.connection_file import connections
 
 OPEN_FILES = Path("/proc/self/fd")
 
@@ -229,7 +229,7 @@ class TestToken:
             answer = post(served, authorization=f"Bearer {token}x")
             texts += [answer.text, repr(answer.headers)]
             texts += [history().to_json(), repr(served.calls[0].run.__dict__)]
-            texts.append(repr(read_connection("silent")))
+            texts.append(repr(connections("silent")))
             try:
                 fail(served)
             except ValueError as error:
@@ -260,19 +260,12 @@ class TestFile:
     def test_only_its_owner_can_read(self):
         """URL and token are in it."""
         with serve([now], name="file") as served:
-            path = path_of("file")
+            [connection] = connections("file")
+            path = connection.path
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-            connection = read_connection("file")
             assert (connection.url, connection.token) == (served.url, served.token)
         assert not path.exists()
-
-    def test_of_a_later_server_stays(self):
-        """The name is its own now."""
-        first = serve([now], name="twice")
-        with serve([now], name="twice") as second:
-            first.close()
-            assert read_connection("twice").url == second.url
 
 
 class TestEnd:
@@ -324,7 +317,8 @@ class TestEnd:
             env=os.environ,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert not path_of("short").exists()
+        with pytest.raises(ServerError, match="Nothing is served as 'short'"):
+            connections("short")
 
     def test_twice_does_no_harm(self):
         """As with every close."""

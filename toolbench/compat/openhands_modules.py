@@ -1,5 +1,6 @@
 """Files of tools that were written for the OpenHands SDK, loaded with ours: `openhands()`."""
 
+import builtins
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,57 +12,14 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-from toolbench.errors import ToolbenchError, did_you_mean
-
-_TOP = "openhands"
-_SDK, _TOOLS = f"{_TOP}.sdk", f"{_TOP}.tools"
-_OURS: Mapping[str, str] = {
-    **dict.fromkeys(
-        (
-            *("Action", "ConversationState", "ImageContent", "Observation", "Schema"),
-            *(
-                "SecurityRisk",
-                "TextContent",
-                "Tool",
-                "ToolAnnotations",
-                "ToolDefinition",
-            ),
-            *(
-                "ExecutableTool",
-                "ToolExecutor",
-                "list_registered_tools",
-                "register_tool",
-            ),
-            *("Conversation", "resolve_tool"),
-        ),
-        "toolbench",
-    ),
-    "Agent": "toolbench.agent",
-    "DeclaredResources": "toolbench.core.definition.declarations",
-    "FinishTool": "toolbench.core.builtins",
-    "ThinkTool": "toolbench.core.builtins",
-    "create_mcp_tools": "toolbench.mcp",
-}
-"""Where we have what the SDK calls so, in whichever of its modules."""
-_MODULES = frozenset(
-    {
-        *(_TOP, _SDK, _TOOLS),
-        *(
-            f"{_SDK}.{name}"
-            for name in ("agent", "conversation", "llm", "logger", "security")
-        ),
-        *(
-            f"{_SDK}.{name}"
-            for name in ("conversation.state", "llm.message", "security.risk")
-        ),
-        *(
-            f"{_SDK}.{name}"
-            for name in ("mcp", "tool", "tool.builtins", "tool.registry")
-        ),
-        *(f"{_SDK}.{name}" for name in ("tool.schema", "tool.spec", "tool.tool")),
-        *(f"{_SDK}.{name}" for name in ("conversation.base", "conversation.impl")),
-    }
+from toolbench.compat.openhands_names import (
+    ABSENT_FUNCTIONS,
+    MODULES,
+    OURS,
+    TOOLS,
+    TOP,
 )
+from toolbench.errors import ToolbenchError, did_you_mean
 
 
 @contextmanager
@@ -74,14 +32,26 @@ def openhands() -> Iterator[None]:
     Tools, actions, observations, executors, content and the registry are ours, and so are the
     runtime tools of the same names. What we do not have (`LLM`, events) can be imported, and
     says so when it is used. Outside of `with` nothing is changed: an SDK that is installed is
-    found again. Other threads that import in the meantime see the same.
+    found again. Only the modules that were loaded inside go on to import ours, where their
+    functions import: not so the functions of a notebook's cell. Other threads that import in
+    the meantime see the same.
     """
     hidden = {name: sys.modules.pop(name) for name in _loaded()}
-    finder = _Finder()
+    finder, before = _Finder(), builtins.__import__
+
+    def load(name: str, *arguments: Any, **options: Any) -> Any:
+        names, _, level = _import_arguments(arguments, options)
+        if not level and _is_below(name, TOP) and names is not None:
+            _go_on_importing(names)
+        return before(name, *arguments, **options)
+
     sys.meta_path.insert(0, finder)
+    setattr(builtins, "__import__", load)  # noqa: B010 - mypy knows its type
     try:
         yield
     finally:
+        if builtins.__import__ is load:
+            builtins.__import__ = before
         sys.meta_path.remove(finder)
         for name in _loaded():
             del sys.modules[name]
@@ -89,7 +59,63 @@ def openhands() -> Iterator[None]:
 
 
 def _loaded() -> list[str]:
-    return [name for name in sys.modules if name == _TOP or name.startswith(f"{_TOP}.")]
+    return [name for name in sys.modules if _is_below(name, TOP)]
+
+
+def _is_below(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def _go_on_importing(names: dict[str, Any]) -> None:
+    """Have the functions that a module with these global *names* defines from now on import ours."""
+    if names.get("__name__") == "__main__" or _is_below(
+        names.get("__name__", ""), "toolbench"
+    ):
+        return
+    own = names.get("__builtins__", builtins)
+    own = dict(vars(own) if isinstance(own, ModuleType) else own)
+    names["__builtins__"] = {**own, "__import__": _import}
+
+
+def _import_arguments(
+    arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[Any, Any, int]:
+    """Return the global names, the names to import and the level of a call of `__import__`."""
+    order = ("globals", "locals", "fromlist", "level")
+    values = {**dict(zip(order, arguments, strict=False)), **options}
+    return values.get("globals"), values.get("fromlist"), values.get("level", 0)
+
+
+def _import(name: str, *arguments: Any, **options: Any) -> Any:
+    """Import *name* as Python does, but ours in the place of the SDK's."""
+    _, members, level = _import_arguments(arguments, options)
+    if level or not _is_below(name, TOP):
+        return builtins.__import__(name, *arguments, **options)
+    place = TOP
+    module = top = _stand_in(TOP)
+    for part in name.split(".")[1:]:
+        place = f"{place}.{part}"
+        module = _stand_in(place)
+    for member in members or ():
+        if f"{name}.{member}" in MODULES or _tool_module(f"{name}.{member}"):
+            _stand_in(f"{name}.{member}")
+    return module if members else top
+
+
+def _stand_in(name: str) -> ModuleType:
+    """Return the module of ours called *name*, the same each time, in its parent."""
+    module = _stand_ins.get(name)
+    if module is None:
+        if _Finder().find_spec(name) is None:
+            raise ModuleNotFoundError(name)
+        module = _stand_ins.setdefault(name, _StandIn(name))
+    parent, _, own = name.rpartition(".")
+    if parent:
+        vars(_stand_ins[parent])[own] = module
+    return module
+
+
+_stand_ins: dict[str, ModuleType] = {}
 
 
 class _Finder(MetaPathFinder):
@@ -106,11 +132,11 @@ class _Finder(MetaPathFinder):
         Raises:
             ModuleNotFoundError: If it is one that we do not stand in for.
         """
-        if fullname != _TOP and not fullname.startswith(f"{_TOP}."):
+        if fullname != TOP and not fullname.startswith(f"{TOP}."):
             return None
-        if fullname in _MODULES or _tool_module(fullname):
+        if fullname in MODULES or _tool_module(fullname):
             return ModuleSpec(fullname, _Loader(), is_package=True)
-        msg = f"toolbench does not stand in for {fullname}.{did_you_mean(fullname, _MODULES)}"
+        msg = f"toolbench does not stand in for {fullname}.{did_you_mean(fullname, MODULES)}"
         raise ModuleNotFoundError(msg, name=fullname)
 
 
@@ -133,20 +159,19 @@ class _StandIn(ModuleType):
             raise AttributeError(name)
         if tools := _tool_module(self.__name__):
             return getattr(import_module(tools), name)
-        if self.__name__.startswith(_SDK):
-            if name == "get_logger":
-                return logging.getLogger
-            if name in _OURS:
-                return getattr(import_module(_OURS[name]), name)
-            if name[:1].isupper():
-                return _absent(f"{self.__name__}.{name}")
+        if name == "get_logger":
+            return logging.getLogger
+        if name in OURS:
+            return getattr(import_module(OURS[name]), name)
+        if name[:1].isupper() or name in ABSENT_FUNCTIONS:
+            return _absent(f"{self.__name__}.{name}")
         msg = f"toolbench has nothing in the place of {self.__name__}.{name}"
         raise AttributeError(msg)
 
 
 def _tool_module(name: str) -> str:
     """Return which module of ours is in the place of *name*, one of the SDK's runtime tools."""
-    _, is_tool, rest = name.partition(f"{_TOOLS}.")
+    _, is_tool, rest = name.partition(f"{TOOLS}.")
     ours = f"toolbench.tools.{rest}"
     try:
         return ours if is_tool and find_spec(ours) is not None else ""

@@ -1,6 +1,7 @@
 """From a cell to a package: `export_package`."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from toolbench.export.project.history_tests import calls_of, offers_of, tests_fo
 from toolbench.export.project.imports import modules_in
 from toolbench.export.project.modules import modules_for
 from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
-from toolbench.export.project.secret_check import check_text
+from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
@@ -29,6 +30,9 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.runs.shell import running_shell
 
 _OURS = "toolbench"
+_DEVICES = re.compile(
+    "con|prn|aux|nul|(com|lpt)[0-9]"
+)  # no names of folders in Windows
 
 
 def export_package(
@@ -97,7 +101,9 @@ def files_of(
     package = _package_name(tools, folder)
     modules = modules_for(parts, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
-    calls = calls_of(tools, history() if tests is None else tests, openhands=openhands)
+    variables = variables_in(modules)
+    records = history() if tests is None else tests
+    calls, notes = calls_of(parts, records, openhands=openhands)
     recorded = {"offers": offers_of(tools), "calls": calls}
     summary = (
         tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
@@ -113,11 +119,15 @@ def files_of(
             package, summary, needed, extra, "3.12" if openhands else "3.11"
         ),
         "README.md": readme_for(
-            package, tools, len(calls), _notes(modules), openhands=openhands
+            package,
+            tools,
+            len(calls),
+            [*_notes(modules, variables), *notes],
+            openhands=openhands,
         ),
         f"{package}.ipynb": notebook_for(package, tools, calls, openhands=openhands),
         f"tests/test_{package}.py": tests_for(
-            package, has_calls=bool(calls), openhands=openhands
+            package, variables, has_calls=bool(calls), openhands=openhands
         ),
         "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False)
         + "\n",
@@ -135,6 +145,10 @@ def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
     if not tools:
         msg = "No tool was given: name at least one."
         raise ExportError(msg)
+    names = [getattr(tool, "name", "") for tool in tools]
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        msg = f"Two tools are called {twice[0]}: a package has one of each name."
+        raise ExportError(msg)
     modules = [_home_of(tool) for tool in tools]
     if len({id(module) for module in modules}) > 1:
         msg = (
@@ -149,8 +163,10 @@ def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
         msg = f"The source of {module.__name__} cannot be read: {error}."
         raise ExportError(msg) from error
     parts = list[ToolParts]()
+    names_in_use = {name for s in statements for name in s.names.gives}
     for tool in tools:
-        parts.append(_parts_of(tool, module, statements, openhands=openhands))
+        part = _parts_of(tool, module, statements, names_in_use, openhands=openhands)
+        parts.append(part)
         statements = list(parts[-1].statements)
     return parts
 
@@ -159,13 +175,18 @@ def _parts_of(
     tool: AnyTool,
     module: ModuleType,
     statements: Sequence[Statement],
+    names_in_use: set[str],
     *,
     openhands: bool,
 ) -> ToolParts:
     if isinstance(tool.executor, FunctionCall):
-        return parts_of_function(tool, module, statements, openhands=openhands)
+        return parts_of_function(
+            tool, module, statements, names_in_use, openhands=openhands
+        )
     if type(tool) is ToolDefinition:
-        return parts_of_made(tool, module, statements, openhands=openhands)
+        return parts_of_made(
+            tool, module, statements, names_in_use, openhands=openhands
+        )
     return parts_of_class(tool, module, statements, openhands=openhands)
 
 
@@ -222,6 +243,7 @@ def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
         name = f"tool_{name}".rstrip("_")
     if (
         iskeyword(name)
+        or _DEVICES.fullmatch(name)
         or _is_taken(name)
         or name == "tests"
         or name.startswith("test_")
@@ -277,8 +299,8 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
         raise ExportError(msg)
 
 
-def _notes(modules: Mapping[str, str]) -> list[str]:
-    """Return what a person should look at: files that are named in the code."""
+def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
+    """Return what a person should look at: *variables* to set, files that are named in the code."""
     import ast  # noqa: PLC0415
 
     texts = {
@@ -289,8 +311,14 @@ def _notes(modules: Mapping[str, str]) -> list[str]:
     }
     files = sorted(text for text in texts if 3 < len(text) < 200 and _is_file(text))
     return [
-        f"The code names the file `{file}`, which is not in the package."
-        for file in files
+        *(
+            f"Set `{name}` in the environment: a secret stood there in the notebook."
+            for name in variables
+        ),
+        *(
+            f"The code names the file `{file}`, which is not in the package."
+            for file in files
+        ),
     ]
 
 

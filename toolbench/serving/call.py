@@ -6,6 +6,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -14,6 +15,7 @@ from toolbench.core.coercion.coercion import masked_observation
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.plain import sentence, whole_characters
 from toolbench.runs.engine import execute, start, stop
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
@@ -73,13 +75,17 @@ class ServedRun(Run):
         """Say how far the work is, to the agent too."""
         super().progress(value, total, message)
         text = self.progress_state.message
-        self._call_of_agent.post(ProgressEvent(value, total, text))
+        value, total = self.progress_state.value, self.progress_state.total
+        if isfinite(value):  # JSON has no other number
+            known = total if total is not None and isfinite(total) else None
+            event = ProgressEvent(value, known, whole_characters(text))
+            self._call_of_agent.post(event)
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run, and tell the agent."""
         super().log(message, level)
         text = self.secrets.redactor.text(str(message))
-        self._call_of_agent.post(LogEvent(text, level))
+        self._call_of_agent.post(LogEvent(whole_characters(text), level))
 
     def changed(self) -> None:
         """Note that there is something new to show, and tell those who show the call."""
@@ -91,7 +97,7 @@ class ServedRun(Run):
         super().give_up()
         text = f"{self.tool.name} was stopped, but does not end."
         outcome = Observation.from_text(text, is_error=True)
-        self._call_of_agent.post(EndEvent(outcome.to_mcp_result()))
+        self._call_of_agent.post(EndEvent(result_of(self.tool, outcome)))
 
 
 @dataclass(frozen=True)
@@ -285,7 +291,14 @@ class ServedCall:
         ):  # it ended well, but not as it should
             note = TextContent(text=f"\n[The run was {run.reason or 'cancelled'}.]")
             outcome = Observation(content=[*outcome.content, note], is_error=True)
-        self.post(EndEvent(result_of(run.tool, outcome)))
+        try:
+            result = result_of(run.tool, outcome)
+        except Exception as error:  # noqa: BLE001 - a user's class may raise; the agent waits
+            text = f"The result of {run.tool.name} cannot be sent: {sentence(error)}."
+            hidden = run.secrets.redactor.text(text)
+            failure = Observation.from_text(hidden, is_error=True)
+            result = result_of(run.tool, failure)
+        self.post(EndEvent(result))
 
     def tell(self) -> None:
         """Tell those who show the call that there is something new."""

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.core.coercion.coercion import observation_of
+from toolbench.core.coercion.coercion import ResultObservation, observation_of
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.plain import sendable
+from toolbench.serving.result_schema import WRAPPED, ResultSchema, result_schema
 
 _STRUCTURED = "structuredContent"
 
@@ -22,13 +24,55 @@ def result_of(
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
         result[_STRUCTURED] = observation.model_dump(mode="json", by_alias=True)
-    return result
+    promised = None if observation.is_error else result_schema(tool)
+    if promised is not None:
+        _add_promised(result, promised, observation)
+    return _sent(tool, result, is_checked=promised is None)
+
+
+def _add_promised(
+    result: dict[str, Any], promised: ResultSchema, observation: Observation
+) -> None:
+    """Add the structure that a function's annotation promises to *result*."""
+    if isinstance(observation, ResultObservation):
+        result[_STRUCTURED] = promised.structured(observation.result)
+    if promised.wraps:
+        result["_meta"] = {"fastmcp": {"wrap_result": True}}
+
+
+def _sent(
+    tool: ToolDefinition[Any, Any], result: Mapping[str, Any], *, is_checked: bool
+) -> dict[str, Any]:
+    """Return *result* as JSON can hold it; a failure, if it is not what *tool* promises.
+
+    Args:
+        tool: The tool.
+        result: The result of the call.
+        is_checked: Whether the structure was checked, and only what JSON changes can be wrong.
+    """
+    sent: dict[str, Any] = sendable(result)
+    structured = sent.get(_STRUCTURED)
+    is_changed = structured != result.get(_STRUCTURED)
+    if is_checked and not is_changed:
+        return sent
+    schema = output_schema_of(tool)
+    if schema is None:
+        return sent
+    problem = next(iter(validator_of(dict(schema)).problems(structured)), None)
+    if problem is None:
+        return sent
+    text = f"The result of {tool.name} is not what the tool promises: {problem}."
+    if is_changed:
+        text += " JSON has no NaN and no infinity, and no half of a character."
+    blocks = [*sent["content"], {"type": "text", "text": text}]
+    return {"content": blocks, "isError": True}
 
 
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
     """Return what *tool* promises of the structure of its results, if it promises anything."""
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
-    return schema
+    promised = None if schema is not None else result_schema(tool)
+    return schema if promised is None else promised.schema
 
 
 def observation_by_hand(
@@ -51,6 +95,7 @@ def observation_by_hand(
     schema = output_schema_of(tool)
     if schema is None or observation.is_error:
         return observation
+    observation = _unwrapped(tool, observation)
     structured = result_of(tool, observation).get(_STRUCTURED)
     problem = next(iter(validator_of(dict(schema)).problems(structured)), None)
     if problem is not None:
@@ -60,3 +105,19 @@ def observation_by_hand(
         )
         raise ToolbenchError(msg)
     return observation
+
+
+def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
+    """Return *observation*, an answer by hand, with the value that the function would return."""
+    promised = result_schema(tool)
+    if promised is None or not isinstance(observation, ResultObservation):
+        return observation
+    value = observation.result
+    is_wrapped = (
+        promised.wraps and isinstance(value, Mapping) and value.keys() == {WRAPPED}
+    )
+    return (
+        observation.model_copy(update={WRAPPED: value[WRAPPED]})
+        if is_wrapped
+        else observation
+    )

@@ -8,9 +8,12 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolbench.errors import SchemaError
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.refs import references_in
+from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
+from toolbench.plain import sendable, whole_characters
 from toolbench.runs.questions import Answer, Question
 
 _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
@@ -50,14 +53,17 @@ def _is_simple(field: Node) -> bool:
 
 def request_for(question: Question) -> types.ElicitRequest:
     """Return the request that asks *question*."""
-    message = question.message
+    message = whole_characters(question.message)
     if question.url:
         page = types.ElicitRequestURLParams(
-            message=message, url=question.url, elicitation_id=uuid4().hex
+            message=message,
+            url=whole_characters(question.url),
+            elicitation_id=uuid4().hex,
         )
         return types.ElicitRequest(params=page)
-    schema: dict[str, Any] = dict(question.schema)
-    form = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+    form = types.ElicitRequestFormParams(
+        message=message, requested_schema=_form_of(question)
+    )
     return types.ElicitRequest(params=form)
 
 
@@ -68,6 +74,16 @@ def answer_of(reply: Any, question: Question) -> Answer:
     if reply.action != "accept":
         return Answer(reply.action)
     content = {"answer": True} if question.url else dict(reply.content or {})
-    if question.problems(content):
-        return Answer("cancel")
-    return Answer("accept", content)
+    return Answer("accept", content) if _fits(content, question) else Answer("cancel")
+
+
+def _form_of(question: Question) -> dict[str, Any]:
+    form: dict[str, Any] = sendable(dict(question.schema))
+    return form
+
+
+def _fits(content: Mapping[str, Any], question: Question) -> bool:
+    try:
+        return validator_of(_form_of(question)).is_valid(content)
+    except SchemaError:  # no answer fits a form that cannot be read
+        return False

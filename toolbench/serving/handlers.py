@@ -1,6 +1,7 @@
 """What the server answers to `tools/list` and `tools/call`, in both eras of the protocol."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -34,6 +35,8 @@ Begin = Callable[
     ServedCall,
 ]
 """Makes a call of a tool with arguments for a client, and starts it."""
+MOST_QUESTIONS = 32
+"""Questions that wait for agents' persons at a time; the oldest of more is cancelled."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
@@ -47,6 +50,7 @@ class Handlers:
         self._news = news
         self._begin = begin
         self._waiting_calls: dict[str, tuple[ServedCall, QuestionEvent]] = {}
+        self._open_questions: deque[QuestionEvent] = deque()
 
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -99,6 +103,7 @@ class Handlers:
                 if isinstance(event, EndEvent):
                     return _as_result(event.result)
                 if isinstance(event, QuestionEvent):
+                    self._keep_open(event)
                     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                         return self._wait_for_return(call, event)
                     task = asyncio.create_task(_elicit(ctx, event))
@@ -109,6 +114,15 @@ class Handlers:
         finally:
             for task in asking:
                 task.cancel()
+
+    def _keep_open(self, event: QuestionEvent) -> None:
+        """Keep *event* waiting, and give up the oldest, if there are many: each holds a thread."""
+        still_open = (one for one in self._open_questions if not one.reply.done())
+        self._open_questions = deque(still_open)
+        self._open_questions.append(event)
+        while len(self._open_questions) > MOST_QUESTIONS:
+            oldest = self._open_questions.popleft()
+            settle(oldest.reply, Answer("cancel", by_somebody=False))
 
     def _wait_for_return(
         self, call: ServedCall, event: QuestionEvent

@@ -1,12 +1,14 @@
 """A web server in a thread and a loop of its own, on a socket of this machine alone."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from typing import Any
+from weakref import WeakSet
 
 import uvicorn
 
@@ -68,6 +70,7 @@ class HttpThread:
         self._name = f"toolbench-serve-{name}"
         self._thread: Thread | None = None
         self._server: _WebServer | None = None
+        _threads.add(self)
 
     def start(self, app: Any) -> None:
         """Serve *app*; return when it can be reached.
@@ -133,6 +136,17 @@ class HttpThread:
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function, *args)
 
+    def leave_behind(self) -> None:
+        """Hang up in a forked process: its copies of the sockets would keep clients waiting."""
+        connections = (
+            () if self._server is None else self._server.server_state.connections
+        )
+        for connection in list(connections):
+            transport: Any = connection.transport
+            with suppress(OSError, AttributeError):
+                os.close(transport.get_extra_info("socket").fileno())
+        self.socket.close()
+
     def close(self) -> None:
         """Stop serving; return when the thread has ended."""
         if self._thread is None:
@@ -142,3 +156,15 @@ class HttpThread:
         if self._server is not None:
             self._server.should_exit = True
         self._thread.join(_CLOSING_SECONDS)
+
+
+_threads: WeakSet[HttpThread] = WeakSet()
+
+
+def _leave_behind() -> None:
+    for thread in list(_threads):
+        thread.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_leave_behind)

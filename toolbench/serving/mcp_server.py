@@ -8,7 +8,7 @@ import mcp_types as types
 from fastmcp import FastMCP
 
 from toolbench._version import __version__
-from toolbench.serving.access.guard import OneToken
+from toolbench.serving.access.guard import OneToken, OwnHeader
 from toolbench.serving.announcements import Announcements
 from toolbench.serving.handlers import Begin, Handlers
 from toolbench.serving.http_thread import HOST, HttpThread
@@ -55,7 +55,7 @@ class Server:
                 host_origin_protection=True,
                 allowed_hosts=[*allowed_hosts],
             )
-            self._thread.start(app)
+            self._thread.start(OwnHeader(app))
         except BaseException:  # also an interrupt: nothing is left behind
             self._thread.close()
             raise

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from inspect import signature
 from threading import RLock
 from typing import Any
 
@@ -13,7 +14,8 @@ from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import RegistrationError, ToolbenchError
-from toolbench.plain import clip
+from toolbench.plain import clip, sendable
+from toolbench.serving.call_results import output_schema_of
 
 _log = logging.getLogger(__name__)
 AnyTool = ToolDefinition[Any, Any]
@@ -25,7 +27,7 @@ class Offer:
     """The tools that are served, under their names; looked up anew when one was defined."""
 
     def __init__(self, specs: Any) -> None:
-        """Offer what *specs* stand for.
+        """Offer what *specs* stand for; tools that are not for models are left out.
 
         Args:
             specs: A tool, a class of tools, a `Tool` spec, a name, a function that returns
@@ -44,11 +46,18 @@ class Offer:
         self._tools: dict[str, AnyTool] = {}
         self._described: dict[str, dict[str, Any]] = {}
         for tool in (tool for source in self._sources for tool in source()):
+            if not tool.is_for_models:
+                continue
             if tool.name in self._tools:
                 msg = f"Two tools are called {tool.name!r}: serve one of them."
                 raise RegistrationError(msg)
             tool.as_executable()
             self._tools[tool.name] = tool
+        if not self._sources:
+            msg = (
+                "There is no tool to serve: serve([add]), with a tool that @tool made."
+            )
+            raise RegistrationError(msg)
         self._described = _described(self._tools)
 
     @property
@@ -73,7 +82,11 @@ class Offer:
             return
         with self._lock:
             self._is_stale = False
-            tools = {tool.name: tool for tool in self._current() if tool.executor}
+            tools = {
+                tool.name: tool
+                for tool in self._current()
+                if tool.executor and tool.is_for_models
+            }
             described = _described(tools)
             self.version += _text(described) != _text(self._described)
             self._tools, self._described = tools, described
@@ -104,7 +117,7 @@ class Offer:
         if isinstance(spec, Iterable):
             return [source for part in spec for source in self._sources_of(part)]
         if callable(spec):
-            return [spec]
+            return [_asked(spec)]
         msg = f"Tools are served, and names of tools, not {clip(spec)}."
         raise RegistrationError(msg)
 
@@ -136,6 +149,34 @@ class _Name:
         return self._tools
 
 
+def _asked(function: Callable[[], Any]) -> Source:
+    """What *function* returns, called again and again."""
+    name = getattr(function, "__name__", None) or clip(function)
+    try:
+        signature(function).bind()
+    except (TypeError, ValueError):
+        msg = (
+            f"{name} is a function that takes arguments, and no tool: make one of it with @tool, "
+            "or serve a function without arguments that returns tools."
+        )
+        raise RegistrationError(msg) from None
+
+    def tools() -> list[AnyTool]:
+        returned = function()
+        several = [returned] if isinstance(returned, ToolDefinition) else returned
+        if isinstance(several, Iterable):
+            several = list(several)
+            if all(isinstance(tool, ToolDefinition) for tool in several):
+                return several
+        msg = (
+            f"{name} is a function that returns {clip(returned)}, and no tools: make a tool of it "
+            "with @tool, or have it return tools."
+        )
+        raise RegistrationError(msg)
+
+    return tools
+
+
 def _constant(tools: list[AnyTool]) -> Source:
     return lambda: [tool.latest() for tool in tools]
 
@@ -158,7 +199,7 @@ def _named_as(name: str) -> AnyTool | None:
 
 
 def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:
-    return {name: _description(tool) for name, tool in tools.items()}
+    return {name: sendable(_description(tool)) for name, tool in tools.items()}
 
 
 def _description(tool: AnyTool) -> dict[str, Any]:
@@ -168,7 +209,8 @@ def _description(tool: AnyTool) -> dict[str, Any]:
     described = tool.to_mcp_tool()
     if tool.title != tool.name:
         described.setdefault("title", tool.title)
-    return described
+    schema = output_schema_of(tool)
+    return described if schema is None else {**described, "outputSchema": schema}
 
 
 def _text(described: Mapping[str, Any]) -> bytes:

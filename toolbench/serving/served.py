@@ -1,6 +1,7 @@
 """Serve tools of this process to agents: `serve`."""
 
 import atexit
+import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
@@ -8,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from toolbench.core.definition.hooks import definitions
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import MissingExtraError, ToolbenchError
+from toolbench.errors import MissingExtraError
 from toolbench.runs.questions import Question
 from toolbench.serving.access.client_config import Client, ClientConfig
-from toolbench.serving.access.connection_file import ConnectionFile, check_name
+from toolbench.serving.access.connection_file import ConnectionFile
 from toolbench.serving.access.proxy_hint import proxy_hint
+from toolbench.serving.access.serve_settings import Require, check_settings
 from toolbench.serving.access.token import Token
 from toolbench.serving.call import ServedCall
 from toolbench.serving.offer import Offer
@@ -22,7 +24,6 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from types import TracebackType
 
-Require = Literal["policy", "always", "never"]
 Answerer = Literal["agent", "notebook"]
 Listener = Callable[[ServedCall | None], object]
 """Hears of a call that changed, or that something else did."""
@@ -46,15 +47,13 @@ class Served:
         allowed_hosts: Sequence[str],
     ) -> None:
         """Begin to serve; see `serve`."""
-        check_name(name)
-        if require not in ("policy", "always", "never"):
-            msg = f"require is 'policy', 'always' or 'never', not {require!r}."
-            raise ToolbenchError(msg)
-        if not answer_within > 0:
-            msg = (
-                f"answer_within is a number of seconds above 0, not {answer_within!r}."
-            )
-            raise ToolbenchError(msg)
+        allowed_hosts = check_settings(
+            name=name,
+            port=port,
+            require=require,
+            answer_within=answer_within,
+            allowed_hosts=allowed_hosts,
+        )
         self.name = name
         self.require = require
         """When a person is asked before a call: as the policy says, always, or never."""
@@ -174,6 +173,8 @@ class Served:
 
     def close(self) -> None:
         """Stop serving: calls under way are stopped, and no thread, socket or file stays."""
+        if self._file.process != os.getpid():  # a fork of the process that serves
+            return
         with self._lock:
             if self._is_closed:
                 return
@@ -279,17 +280,19 @@ def serve(
         tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools and
             is called again when one was defined, or a list of these.
         name: What clients call the server, and `toolbench connect` finds it by. The server
-            that began last under a name has it.
+            that began last under a name has it, until it is closed.
         port: The port, on 127.0.0.1; 0 takes a free one.
         require: When a person is asked before a call: as `policy` says, always, or never.
             What the policy denies never runs.
         answer_within: Seconds a person has to answer; after that the call is refused.
-        allowed_hosts: More names by which this machine may be addressed, as a proxy does.
+        allowed_hosts: More names by which this machine may be addressed, as a proxy does:
+            each the whole name of a host, as "hub.example.org".
 
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
         RegistrationError: If something is no tool, or two tools have one name.
         ServerError: If the port is taken, or the name cannot be one.
+        ToolbenchError: If another setting cannot be as it is.
         ToolNotFoundError: If no tool goes by a name.
     """
     return Served(

@@ -201,7 +201,19 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
         remark=", ".join(filter(None, facts)),
         limit=limit,
     )
+    printed = printed_html(call, lines=None, limit=limit)
+    return Html(whole + fold("What it printed", printed)) if printed else whole
+
+
+def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
+    """Return what *call* printed so far; empty if that is nothing.
+
+    Args:
+        call: The call.
+        lines: How many of the last lines; None shows all.
+        limit: Characters of them.
+    """
     text = call.run.output.text
-    if not text:
-        return whole
-    return Html(whole + fold("What it printed", to_html(from_ansi(text), limit=limit)))
+    if lines is not None:
+        text = "".join(text.splitlines(keepends=True)[-lines:])
+    return to_html(from_ansi(text), limit=limit) if text else Html("")

@@ -1,15 +1,17 @@
 """Which statements some names need, and what of it is nowhere to be found."""
 
+import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from toolbench.export.code.changes import aliases_in
+from toolbench.export.code.effects import Effects
 from toolbench.export.code.statements import MAGIC, Statement, statements_of
 from toolbench.runs.shell import running_shell
 
-_BUILTINS = frozenset(dir(builtins))
-_KNOWN = _BUILTINS | {"display", MAGIC}
+_KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 
 @dataclass(frozen=True)
@@ -64,26 +66,31 @@ def needed_by(
         without: Names to leave alone: they will be defined by other code.
         maybe: Names that are needed too if a statement gives them.
     """
-    needed = Needed(statements)
+    needed, effects = Needed(statements), Effects(statements)
     end, left_out = len(statements), frozenset(without)
-    todo = [_Use(name, end, frozenset({end}), user) for name in names]
+    todo = [_use_of(name, end, frozenset({end}), user) for name in names]
     todo += [_Use(name, end, frozenset({end}), "") for name in maybe]
     visited = set[tuple[int, frozenset[int]]]()
     while todo:
         use = todo.pop()
         if use.name in left_out:
             continue
-        place = _giving(statements, use.name, use.before)
+        place = _giving(statements, effects, use)
         if place is None:
-            _note_missing(needed, use, "no cell or file defines it")
+            if not use.is_before:
+                _note_missing(needed, use, "no cell or file defines it")
             continue
-        for chosen in {place, *_changing(statements, use.name, place)}:
+        if effects.may_leave(place, use.name):  # what it meant before may count
+            before = _Use(use.name, place, use.calls, use.user, is_before=True)
+            todo.append(before)
+        for chosen in {place, *_changing(statements, effects, use.name, place)}:
             if (chosen, use.calls) in visited:
                 continue
             visited.add((chosen, use.calls))
             statement = statements[chosen]
             if statement.obstacle:
                 _note_missing(needed, use, statement.obstacle)
+                continue
             needed.places.add(chosen)
             todo += _uses(statement, chosen, end, use)
     return needed
@@ -97,25 +104,32 @@ class _Use(NamedTuple):
         before: The place up to which definitions of it count.
         calls: The places at which functions it leads to may be called.
         user: What uses it; empty if it need not be there.
+        is_before: Whether only a definition before that place counts, and there may be none.
     """
 
     name: str
     before: int
     calls: frozenset[int]
     user: str
+    is_before: bool = False
+
+
+def _use_of(name: str, before: int, calls: frozenset[int], user: str) -> _Use:
+    """Return the use of *name*, which need not be given if Python or IPython knows it."""
+    return _Use(name, before, calls, "" if name in _KNOWN else user)
 
 
 def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Use]:
     """Give what *statement* at *place* uses."""
     names = statement.names
     calls = frozenset({end} if statement.is_definition else {place, end})
-    for used in names.now - _KNOWN:
-        yield _Use(used, place, calls, use.name)
-    for used in names.later - _KNOWN:
+    for used in names.now:
+        yield _use_of(used, place, calls, use.name)
+    for used in names.later:
         yield from (
-            _Use(used, call, frozenset({call, end}), use.name) for call in use.calls
+            _use_of(used, call, frozenset({call, end}), use.name) for call in use.calls
         )
-    for used in names.quoted - _BUILTINS:
+    for used in names.quoted:
         yield _Use(used, end, frozenset({end}), "")
 
 
@@ -124,22 +138,41 @@ def _note_missing(needed: Needed, use: _Use, reason: str) -> None:
         needed.missing.setdefault(use.name, Missing(use.name, use.user, reason))
 
 
-def _giving(statements: Sequence[Statement], name: str, before: int) -> int | None:
-    """The last statement before the place *before* that gives *name*; else the last of all."""
-    places = [
-        i for i, statement in enumerate(statements) if name in statement.names.gives
-    ]
-    return max((i for i in places if i < before), default=max(places, default=None))
+def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int | None:
+    """The last statement before the place of *use* that gives its name; else the last of all."""
+    places = [i for i in range(len(statements)) if use.name in effects.given(i)]
+    if use.name in _KNOWN:
+        before = [i for i in places if i < use.before]
+        # `del sum` gives back what Python calls so
+        if before and isinstance(statements[before[-1]].node, ast.Delete):
+            return None
+    places = [i for i in places if not isinstance(statements[i].node, ast.Delete)]
+    last = None if use.is_before else max(places, default=None)
+    return max((i for i in places if i < use.before), default=last)
 
 
-def _changing(statements: Sequence[Statement], name: str, place: int) -> Iterator[int]:
+def _changing(
+    statements: Sequence[Statement], effects: Effects, name: str, place: int
+) -> Iterator[int]:
     """The statements after *place* that put something into what *name* means there."""
+    names, alias_places = {name}, dict[str, int]()
+    for new, old in aliases_in(statements[place].node):
+        if new == name:
+            names.add(old)  # it holds what another name means
     for later in range(place + 1, len(statements)):
-        names = statements[later].names
-        if name in names.gives and name not in names.now:
+        statement = statements[later]
+        other = statement.names.surely - statement.names.now
+        if name in other:
             return
-        if name in names.changes:
+        is_tool_of_module = statement.is_tool and statements[place].is_import
+        if names & effects.changed(later) and not is_tool_of_module:
             yield later
+            yield from (alias_places[n] for n in names if n in alias_places)
+        names -= other
+        if not statement.is_definition:
+            new_names = {n for n, old in aliases_in(statement.node) if old in names}
+            alias_places |= dict.fromkeys(new_names - names, later)
+            names |= new_names
 
 
 def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:

@@ -1,17 +1,18 @@
 """The statements of a notebook's cells, or of a file, in the order in which they ran."""
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from inspect import getsource
 from types import ModuleType
 
+from toolbench.export.code.changes import effect_now
 from toolbench.export.code.symbol_names import Names, names_of
 from toolbench.runs.shell import running_shell
 
 MAGIC = "get_ipython"
 """What IPython makes of magics; a file has none."""
-_NONE = frozenset[str]()
+_MAIN = "__name__ == '__main__'"
 _WHOLE_CELLS = frozenset({"capture", "time"})
 """The cell magics whose body runs as it is."""
 _ASKING = frozenset({"input", "getpass"})
@@ -26,6 +27,10 @@ class Statement:
     names: Names = field(repr=False)
     obstacle: str = ""
     """Why it cannot stand in a file, if it cannot; a part of a sentence."""
+    is_tool: bool = False
+    """Whether it is a function that a decorator makes a tool of."""
+    cell: int = 0
+    """The number of its cell; 0 in a file."""
 
     @property
     def is_import(self) -> bool:
@@ -49,16 +54,17 @@ def statements_of(module: ModuleType) -> list[Statement]:
     shell = running_shell()
     if shell is not None and module is shell.user_module:
         history = getattr(shell, "history_manager", None)
-        return statements_in(getattr(history, "input_hist_parsed", ()))
-    return statements_in([getsource(module)])
+        cells = getattr(history, "input_hist_parsed", ())
+        return [
+            replace(statement, cell=number)
+            for number, cell in enumerate(cells)
+            for statement in _of_cell(cell, is_main=True)
+        ]
+    return list(_of_cell(getsource(module), is_main=False))
 
 
-def statements_in(cells: Iterable[str]) -> list[Statement]:
-    """Return the statements of *cells*; of those that are no Python, none."""
-    return [statement for cell in cells for statement in _of_cell(cell)]
-
-
-def _of_cell(cell: str) -> Iterator[Statement]:
+def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
+    """Give the statements of *cell*; none of it if it is no Python."""
     try:
         tree = ast.parse(cell)
     except (SyntaxError, ValueError):  # it never ran
@@ -67,7 +73,11 @@ def _of_cell(cell: str) -> Iterator[Statement]:
     for node in tree.body:
         body = _body_of_magic(node)
         if body is not None:
-            yield from _of_cell(body)
+            yield from _of_cell(body, is_main=is_main)
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN:
+            body = ast.unparse(ast.Module(node.body if is_main else node.orelse, []))
+            yield from _of_cell(body, is_main=is_main)
             continue
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(part.lineno for part in decorators)])
@@ -78,10 +88,17 @@ def _statement(node: ast.stmt, code: str) -> Statement:
     if not _stands_alone(code, node):  # it shares a line with others, or it awaits
         code = ast.unparse(node)
         if not _stands_alone(code, node):
-            names = Names(frozenset(_stored(node)), _NONE, _NONE, _NONE, _NONE)
+            gives = frozenset(_stored(node))
+            names = Names(gives, surely=gives, effect=effect_now(node))
             return Statement(code, node, names, "it comes from a cell that awaits")
     names = names_of(node, code)
-    return Statement(code, node, names, _obstacle(node, names))
+    return Statement(code, node, names, _obstacle(node, names), _is_tool(node))
+
+
+def _is_tool(node: ast.stmt) -> bool:
+    decorators = (ast.unparse(part) for part in getattr(node, "decorator_list", ()))
+    names = (text.partition("(")[0].rpartition(".")[2] for text in decorators)
+    return not isinstance(node, ast.ClassDef) and "tool" in names
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:

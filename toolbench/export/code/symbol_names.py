@@ -2,33 +2,19 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from symtable import SymbolTable, symtable
+from types import MappingProxyType
 from typing import NamedTuple
 
-_MUTATORS = frozenset(
-    {
-        "add",
-        "add_tool",
-        "append",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "mount",
-        "pop",
-    }
-    | {
-        "prompt",
-        "register",
-        "remove",
-        "resource",
-        "setdefault",
-        "sort",
-        "tool",
-        "update",
-    }
+from toolbench.export.code.changes import (
+    Effect,
+    effect_now,
+    effects_later,
+    surely_given,
 )
+
+_NONE = frozenset[str]()
 _COMPREHENSIONS = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
 _OF_MODULES = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
 
@@ -41,14 +27,18 @@ class Names(NamedTuple):
         now: Those it uses when it runs.
         later: Those that its functions use when they are called.
         quoted: Those in annotations in quotes, which need not mean anything.
-        changes: Those whose values it adds something to, as `@server.tool` does.
+        surely: Those that it gives whichever way it takes.
+        effect: What it does to what others made.
+        functions: What each function does that it defines, when it is called.
     """
 
     gives: frozenset[str]
-    now: frozenset[str]
-    later: frozenset[str]
-    quoted: frozenset[str]
-    changes: frozenset[str]
+    now: frozenset[str] = _NONE
+    later: frozenset[str] = _NONE
+    quoted: frozenset[str] = _NONE
+    surely: frozenset[str] = _NONE
+    effect: Effect = Effect()
+    functions: Mapping[str, Effect] = MappingProxyType({})
 
 
 def names_of(node: ast.stmt, code: str) -> Names:
@@ -68,12 +58,16 @@ def names_of(node: ast.stmt, code: str) -> Names:
         gives = imported = set(_public_names(node.module or ""))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         later -= gives  # a function may call itself
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        now.add(node.target.id)
     return Names(
         frozenset(gives),
         frozenset(now - imported - _OF_MODULES),
         frozenset(later - imported - _OF_MODULES),
         frozenset(_quoted(node)),
-        frozenset(_changed(node)),
+        surely_given([node]),
+        effect_now(node),
+        effects_later(node),
     )
 
 
@@ -120,32 +114,6 @@ def _names_in(text: str) -> Iterator[str]:
     except (SyntaxError, ValueError):  # text, and no annotation
         return
     yield from (part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
-
-
-def _changed(node: ast.stmt) -> Iterator[str]:
-    """Give the names of objects that *node* puts something into, outside of its functions."""
-    for decorator in getattr(node, "decorator_list", []):
-        call = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(call, ast.Attribute):
-            yield from _base(call)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return
-    for part in ast.walk(node):
-        match part:
-            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                yield from _base(part)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method) as called)):
-                if method in _MUTATORS:
-                    yield from _base(called)
-
-
-def _base(node: ast.expr) -> Iterator[str]:
-    """Give the name that *node*, as in `a.b[0].c()`, starts with."""
-    part: ast.AST = node
-    while isinstance(part, ast.Attribute | ast.Subscript | ast.Call):
-        part = part.func if isinstance(part, ast.Call) else part.value
-    if isinstance(part, ast.Name):
-        yield part.id
 
 
 def used_in(code: str) -> frozenset[str]:

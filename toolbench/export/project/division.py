@@ -1,7 +1,7 @@
 """How a person's code is divided: what the definition needs, and what only the work needs."""
 
-import builtins
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
@@ -9,12 +9,24 @@ from toolbench.export.code.needed import Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import given_in, quoted_in, used_in
 from toolbench.export.project.imports import check_inner_imports, written_homes
-from toolbench.export.project.secret_check import check_statement
-from toolbench.export.tool_code.tool_parts import ToolParts
+from toolbench.export.project.secret_check import check_statement, with_environment
+from toolbench.export.tool_code.tool_parts import ToolParts, with_names
 
 RESULTS = frozenset({"observation_of"})
 """What `results.py` defines."""
-_BUILTINS = frozenset(dir(builtins))
+_HOMES = frozenset(
+    {
+        "collections",
+        "openhands",
+        "os",
+        "pydantic",
+        "toolbench",
+        "typing",
+        "typing_extensions",
+    }
+)
+_OF_PYTHON = frozenset({"classmethod", "dict"})
+"""What written code takes of Python, under no other name."""
 _NONE = frozenset[str]()
 
 
@@ -34,10 +46,10 @@ class Half:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The names it uses, but for Python's own."""
+        """The names it uses, Python's own too."""
         names = [s.names for s in self.statements]
         used = _NONE.union(*(n.now | n.later | n.quoted for n in names))
-        return (used | used_in(self.written) | quoted_in(self.written)) - _BUILTINS
+        return used | used_in(self.written) | quoted_in(self.written)
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,8 @@ class Division:
         imports: The import statements of the notebook or the file.
         lazy: What a person's `create` uses.
         making: The names that making the tools uses.
+        create: The expressions that make them.
+        aliases: What imported names are called whose own a person gave to something else.
         future: The line that changes how annotations are read, if there is one.
     """
 
@@ -58,6 +72,8 @@ class Division:
     imports: tuple[Statement, ...]
     lazy: frozenset[str]
     making: frozenset[str]
+    create: tuple[str, ...]
+    aliases: Mapping[str, str]
     future: str
 
 
@@ -67,27 +83,32 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
     Raises:
         ExportError: If something that is needed is nowhere, or cannot stand in a file.
     """
-    statements = parts[-1].statements
-    definition = "\n\n".join(filter(None, (part.definition for part in parts)))
-    implementation = "\n\n".join(filter(None, (part.implementation for part in parts)))
-    making = used_in("\n".join(part.create for part in parts)) - _BUILTINS
-    lazy = _NONE.union(*(part.lazy for part in parts)) - _BUILTINS
+    statements = with_environment(parts[-1].statements)
+    homes = frozenset(written_homes(openhands=openhands)) | RESULTS
+    aliases = _aliases(statements, homes)
+    codes = [part.definition for part in parts], [part.implementation for part in parts]
+    definition, implementation = (
+        with_names("\n\n".join(filter(None, half)), aliases) for half in codes
+    )
+    create = with_names("\n".join(part.create for part in parts), aliases)
+    making, lazy = used_in(create), _NONE.union(*(part.lazy for part in parts))
     types = _NONE.union(*(part.types for part in parts))
     imports = tuple(s for s in statements if s.is_import)
     imported = _NONE.union(*(s.names.gives for s in imports))
-    homes = frozenset(written_homes(openhands=openhands))
-    own = (homes - imported) | RESULTS | given_in(definition) | given_in(implementation)
+    names = _NONE.union(*(s.names.gives for s in statements))
+    own = {*(homes - names), *aliases.values()}
+    own |= given_in(definition) | given_in(implementation)
     user = ", ".join(part.tool.name for part in parts)
-    wanted_first = types | (used_in(definition) - _BUILTINS) | (lazy & imported)
+    wanted_first = types | used_in(definition) | (lazy & imported)
     quoted = quoted_in(definition)
     first = needed_by(statements, wanted_first, user, without=own, maybe=quoted)
-    wanted_second = (used_in(implementation) - _BUILTINS) | making | lazy
+    wanted_second = used_in(implementation) | making | lazy
     second = needed_by(statements, wanted_second, user, without=own)
     _check_missing(user, first, second)
     rest = Needed(statements, second.places - first.places)
     code = [*first.in_order(), *rest.in_order()]
     check_inner_imports(code, openhands=openhands)
-    _check_code([s for s in code if not s.is_import], parts, homes)
+    _check_code([s for s in code if not s.is_import], parts)
     futures = [s.code for s in statements if s.code.startswith("from __future__ ")]
     return Division(
         definition=Half(_without_imports(first), definition),
@@ -95,8 +116,34 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
         imports=imports,
         lazy=lazy,
         making=making,
+        create=tuple(create.splitlines()),
+        aliases={alias: name for name, alias in aliases.items()},
         future=futures[0] if futures else "",
     )
+
+
+def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str, str]:
+    """Return another name for each of *names* that means something else in *statements*."""
+    statements = list(statements)
+    in_use = _NONE.union(*(s.names.gives for s in statements))
+    aliases = {}
+    for name in {
+        n for s in statements for n in names & s.names.gives if not _is_same(s, n)
+    }:
+        aliases[name] = f"_{name}"
+        while aliases[name] in in_use:
+            aliases[name] += "_"
+    return aliases
+
+
+def _is_same(statement: Statement, name: str) -> bool:
+    """Whether *statement* imports as *name* what written code means by it."""
+    node = statement.node
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    top = (node.module or "").partition(".")[0]
+    names = {alias.asname or alias.name: alias.name for alias in node.names}
+    return top in _HOMES and names.get(name, name) == name
 
 
 def _without_imports(needed: Needed) -> tuple[Statement, ...]:
@@ -111,9 +158,7 @@ def _check_missing(user: str, *parts: Needed) -> None:
         raise ExportError(msg)
 
 
-def _check_code(
-    statements: Iterable[Statement], parts: Sequence[ToolParts], homes: frozenset[str]
-) -> None:
+def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> None:
     """Check that *statements* mean in a package what they mean in the notebook.
 
     Raises:
@@ -123,7 +168,7 @@ def _check_code(
     for statement in statements:
         check_statement(statement)
         names = statement.names
-        if clash := names.gives & homes:
+        if clash := names.gives & _OF_PYTHON:
             msg = (
                 f"A cell gives `{min(clash)}` another meaning than the package needs: give what "
                 "is called so another name."

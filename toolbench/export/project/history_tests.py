@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from toolbench.core.coercion.coercion import ResultObservation
-from toolbench.export.tool_code.tool_parts import AnyTool
+from toolbench.export.project.call_conditions import conditions_of
+from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.plain import NOT_KEPT, plain
 from toolbench.redaction import MARK
+from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.remembered import remembered
 from toolbench.runs.history.record import RunRecord
+from toolbench.wording import counted
 
 MOST_CALLS = 50
 """How many calls of one tool become tests: the newest."""
@@ -17,32 +20,45 @@ _OWN = {"content", "is_error", "kind"}  # of every observation
 
 
 def calls_of(
-    tools: Sequence[AnyTool], records: Iterable[RunRecord], *, openhands: bool
-) -> list[dict[str, Any]]:
-    """Return the calls of *tools* among *records* that can be made again, JSON-ready.
+    parts: Sequence[ToolParts], records: Iterable[RunRecord], *, openhands: bool
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the calls among *records* that can be made again, JSON-ready, and notes on others.
 
-    Left out are calls of an earlier definition, those with a secret or with what JSON has no
-    word for, those that were stopped, and calls that did not always answer the same.
+    Left out are calls of an earlier definition of the tool or of what it needs, those with a
+    secret or with what JSON has no word for, those that were stopped, and calls that did not
+    always answer the same. Of a tool that keeps something, only those that did so twice count.
     """
-    records = list(records)
-    return [
-        call for tool in tools for call in _calls(tool, records, openhands=openhands)
-    ]
-
-
-def _calls(
-    tool: AnyTool, records: Sequence[RunRecord], *, openhands: bool
-) -> list[dict[str, Any]]:
+    records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")
+    for part in parts:
+        name, conditions = part.tool.name, conditions_of(part)
+        own = [r for r in records if r.tool == name and r.state in states]
+        own = [r for r in own if r.definition in (part.tool, None)]
+        current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
+        if early := len(own) - len(current):
+            notes.append(
+                f"No test repeats {counted(early, 'call')} of `{name}` from before a cell changed "
+                "something that it needs."
+            )
+        if conditions.state:
+            names = ", ".join(f"`{state}`" for state in sorted(conditions.state))
+            notes.append(
+                f"`{name}` keeps something in {names} while the program runs; tests repeat only "
+                "calls that answered the same twice."
+            )
+        calls += _steady(current, times=2 if conditions.state else 1)
+    return calls, notes
+
+
+def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]:
     by_arguments: dict[str, list[dict[str, Any]]] = {}
     for record in records:
-        if record.tool == tool.name and record.definition in (tool, None):
-            for call in _repeatable(record) if record.state in states else ():
-                by_arguments.setdefault(json.dumps(call["arguments"]), []).append(call)
+        for call in _repeatable(record):
+            by_arguments.setdefault(json.dumps(call["arguments"]), []).append(call)
     steady = [
         calls[-1]
         for calls in by_arguments.values()
-        if all(c == calls[-1] for c in calls)
+        if len(calls) >= times and all(c == calls[-1] for c in calls)
     ]
     return steady[-MOST_CALLS:]
 
@@ -64,7 +80,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
     text = json.dumps(call, ensure_ascii=False)
     if MARK in text or NOT_KEPT in text or "history keeps only the start" in text:
         return
-    if not remembered.redactor.occurs_in(text):
+    if not remembered.redactor.occurs_in(text) and not any(keys_in(text)):
         yield call
 
 
@@ -76,8 +92,10 @@ def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
     }
 
 
-def tests_for(package: str, *, has_calls: bool, openhands: bool) -> str:
-    """Return the text of the tests of *package*."""
+def tests_for(
+    package: str, variables: Sequence[str], *, has_calls: bool, openhands: bool
+) -> str:
+    """Return the text of the tests of *package*, which need *variables* of the environment."""
     parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
     if has_calls:
         parts.append(_CALLS)
@@ -86,8 +104,14 @@ def tests_for(package: str, *, has_calls: bool, openhands: bool) -> str:
     if not openhands:
         run = "run_tool(tool, call['arguments'])"
     text = "\n\n".join(parts)
+    head, mark = "", ""
+    if variables:
+        head = "import os\n"
+        mark = _NEEDED.replace("{variables}", repr(list(variables)).replace("'", '"'))
     return (
         text.replace("{imports}", imports)
+        .replace("{os}", head)
+        .replace("{mark}", mark)
         .replace("{run}", run.replace("'", '"'))
         .replace("{package}", package)
     )
@@ -97,14 +121,14 @@ _HEAD = '''\
 """What was seen in the notebook still holds: `python -m pytest`."""
 
 import json
-from pathlib import Path
+{os}from pathlib import Path
 
 import pytest
 {imports}
 from {package} import create_tools
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text("utf-8"))
-
+{mark}
 
 @pytest.fixture(scope="module")
 def tools():
@@ -113,6 +137,11 @@ def tools():
     for tool in made.values():
         tool.executor.close()
 '''
+_NEEDED = """
+MISSING = [name for name in {variables} if not os.environ.get(name)]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"set {', '.join(MISSING)}")
+
+"""
 _OFFERED = '''\
 @pytest.mark.parametrize("name", list(RECORDED["offers"]))
 def test_a_model_is_offered_the_same(tools, name):

@@ -17,6 +17,7 @@ _PYTHON = {
     "Self": "typing",
     "Sequence": "collections.abc",
     "display": "IPython.display",
+    "environ": "os",
 }
 _TOOLBENCH = dict.fromkeys(
     (
@@ -65,15 +66,25 @@ def import_lines(
     """
     lines = set[str]()
     for name in names:
-        own = {
-            line
-            for s in statements
-            for line in _lines_for(name, s, openhands=openhands)
-        }
+        own = _own_lines(name, statements, openhands=openhands)
         lines |= own or (
             {f"from {homes[name]} import {name}"} if name in homes else set()
         )
     return sorted(lines)
+
+
+def _own_lines(
+    name: str, statements: Sequence[Statement], *, openhands: bool
+) -> set[str]:
+    """Return the lines of *statements* after which *name* means what it means last."""
+    lines = set[str]()
+    for statement in statements:
+        new = set(_lines_for(name, statement, openhands=openhands))
+        # `import a.b` and `import a.c` both count
+        is_more = all(line.startswith(f"import {name}.") or line == f"import {name}"
+                      for line in lines | new)  # fmt: skip
+        lines = lines | new if is_more else new or lines
+    return lines
 
 
 def _lines_for(name: str, statement: Statement, *, openhands: bool) -> Iterator[str]:

@@ -37,7 +37,9 @@ def modules_for(
             [s.code for s in second.statements],
             second.written,
         ),
-        "__init__.py": _init(parts, imports.of_making(), package, openhands=openhands),
+        "__init__.py": _init(
+            parts, division.create, imports.of_making(), package, openhands=openhands
+        ),
     }
     if openhands and any(f"from {package}.results " in text for text in files.values()):
         files["results.py"] = _RESULTS.replace(
@@ -67,7 +69,9 @@ class _Imports:
         lines = [f"from {package}.definition import {name}" for name in names & defined]
         if self._openhands:
             lines += [
-                f"from {package}.results import {name}" for name in names & RESULTS
+                f"from {package}.results import {self._imported(name)}"
+                for name in names
+                if self._division.aliases.get(name, name) in RESULTS
             ]
         return self._grouped([*lines, *self._lines(names - defined)])
 
@@ -93,6 +97,12 @@ class _Imports:
     def _lines(self, names: Iterable[str]) -> list[str]:
         imports = self._division.imports
         lines = import_lines(names, imports, self._homes, openhands=self._openhands)
+        aliases = self._division.aliases
+        lines += [
+            f"from {self._homes[aliases[name]]} import {self._imported(name)}"
+            for name in names
+            if aliases.get(name) in self._homes
+        ]
         if not (self._openhands and self._makes_observations()):
             return lines
         own = f"from {self._package}.results import {_result_class(self._package)} as Observation"
@@ -100,6 +110,10 @@ class _Imports:
             own if line == "from openhands.sdk import Observation" else line
             for line in lines
         ]
+
+    def _imported(self, name: str) -> str:
+        own = self._division.aliases.get(name, name)
+        return own if own == name else f"{own} as {name}"
 
     def _makes_observations(self) -> bool:
         """Whether a person's code makes plain observations: the SDK takes those of a class alone."""
@@ -117,14 +131,19 @@ class _Imports:
 
 
 def _init(
-    parts: Sequence[ToolParts], imports: Sequence[str], package: str, *, openhands: bool
+    parts: Sequence[ToolParts],
+    create: Sequence[str],
+    imports: Sequence[str],
+    package: str,
+    *,
+    openhands: bool,
 ) -> str:
     classes = sorted({part.tool_class for part in parts})
     making = sorted(
         line for line in imports if f"from {package}.definition " not in line
     )
     body = indent("\n".join(making), "    ") + "\n\n" if making else ""
-    expressions = ", ".join(dict.fromkeys(f"*{part.create}" for part in parts))
+    expressions = ", ".join(dict.fromkeys(f"*{expression}" for expression in create))
     registered = "".join(f"register_tool({name}.name, {name})\n" for name in classes)
     definition = sorted(
         {line for line in imports if line not in making}
@@ -171,7 +190,15 @@ def _inserted(statement: Statement, line: str) -> str:
         if isinstance(node, ast.FunctionDef) and node.name == "create":
             body = node.body
             begin = body[1] if ast.get_docstring(node) and len(body) > 1 else body[0]
-            lines.insert(begin.lineno - 1, indent(f"{line}\n", " " * begin.col_offset))
+            if begin.lineno in (node.lineno, body[0].lineno) and begin is not body[0]:
+                begin = body[0]
+            before = lines[begin.lineno - 1].encode()[: begin.col_offset].decode()
+            if before.strip():  # `def create(cls): return ...`
+                rest = lines[begin.lineno - 1][len(before) :]
+                space = " " * (node.col_offset + 4)
+                lines[begin.lineno - 1] = f"{before}\n{space}{line}\n{space}{rest}"
+            else:
+                lines.insert(begin.lineno - 1, f"{before}{line}\n")
     return "\n".join(lines)
 
 

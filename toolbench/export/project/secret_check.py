@@ -1,33 +1,95 @@
 """No secret is written: not one of the session, and not one that stands in the code."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from toolbench.errors import ExportError
+from toolbench.export.code.code_secrets import secrets_in_code
 from toolbench.export.code.statements import Statement
+from toolbench.export.code.symbol_names import names_of
 from toolbench.redaction import MARK
+from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.detection.names import is_secret_argument
+from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered import remembered
+
+ENVIRONMENT = "environ"
+"""What code that reads a secret imports from `os`."""
+
+
+def with_environment(statements: Iterable[Statement]) -> list[Statement]:
+    """Return *statements*, of which `API_KEY = "..."` reads the environment instead.
+
+    Only a text that is given to a variable alone is replaced: what else holds a secret is refused
+    by `check_statement`.
+    """
+    statements = list(statements)
+    names = [name for statement in statements for name in statement.names.gives]
+    return [
+        _reading(s) if ENVIRONMENT not in names and _is_plain_secret(s) else s
+        for s in statements
+    ]
+
+
+def _is_plain_secret(statement: Statement) -> bool:
+    match statement.node:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()))
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str()))
+        ) if is_secret_argument(name):
+            secrets = list(secrets_in_code(statement.code))
+            return bool(secrets) and all(one.name == name for one in secrets)
+    return False
+
+
+def _reading(statement: Statement) -> Statement:
+    [name] = statement.names.gives
+    code = f"{name} = {ENVIRONMENT}[{name.upper()!r}]"
+    [node] = ast.parse(code).body
+    return replace(statement, code=code, node=node, names=names_of(node, code))
+
+
+def variables_in(modules: Mapping[str, str]) -> list[str]:
+    """Return the variables of the environment that *modules* read where a secret stood."""
+    nodes = (node for text in modules.values() for node in ast.parse(text).body)
+    return sorted({name for node in nodes for name in _variable_of(node)})
+
+
+def _variable_of(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Subscript(
+                value=ast.Name(id=base), slice=ast.Constant(value=str(variable))
+            ),
+        ) if base == ENVIRONMENT and variable == name.upper():
+            yield variable
 
 
 def check_statement(statement: Statement) -> None:
-    """Check that *statement* gives no text to what is called like a secret.
+    """Check that *statement* holds no secret.
 
     Raises:
-        ExportError: If it does; it names that.
+        ExportError: If it does; it shows the line, without the secret.
     """
-    for part in ast.walk(statement.node):
-        for name in _names_of_text(part):
-            if is_secret_argument(name):
-                msg = (
-                    f"`{name}` holds a secret, which is not written into a file: have the code "
-                    f"read it, as os.environ[{name.upper()!r}] does."
-                )
-                raise ExportError(msg)
+    for secret in secrets_in_code(statement.code):
+        line = statement.code.splitlines()[secret.line - 1].strip()
+        sentence = Redactor([secret.text]).text(line)
+        if MARK not in sentence or secret.text in sentence or len(secret.text) < 4:
+            sentence = (
+                f"{secret.name or min(statement.names.gives, default='a line')} ..."
+            )
+        variable = (secret.name or "the_secret").upper()
+        msg = (
+            f"`{sentence}` holds a secret, which is not written into a file: have the code "
+            f"read it, as os.environ[{variable!r}] does."
+        )
+        raise ExportError(msg)
 
 
 def check_text(text: str, place: str) -> None:
-    """Check that *text*, which is to be the file at *place*, holds no secret of this session.
+    """Check that *text*, which is to be the file at *place*, holds no secret.
 
     Raises:
         ExportError: If it does.
@@ -38,35 +100,10 @@ def check_text(text: str, place: str) -> None:
             "code read it from elsewhere."
         )
         raise ExportError(msg)
-
-
-def _names_of_text(part: ast.AST) -> Iterator[str]:
-    """Give what *part* gives a text to, if it does: variables, attributes, arguments, keys."""
-    match part:
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                if isinstance(key, ast.Constant) and _is_text(value):
-                    yield str(key.value)
-        case ast.keyword(arg=str(name), value=value) if _is_text(value):
-            yield name
-        case ast.Assign(targets=targets, value=value) if _is_text(value):
-            for target in targets:
-                yield from _names_in(target)
-        case ast.AnnAssign(target=target, value=ast.expr() as value) if _is_text(value):
-            yield from _names_in(target)
-
-
-def _is_text(value: ast.expr) -> bool:
-    return (
-        isinstance(value, ast.Constant)
-        and isinstance(value.value, str)
-        and value.value != ""
-    )
-
-
-def _names_in(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            yield name
-        case ast.Subscript(slice=ast.Constant(value=str(name))):
-            yield name
+    is_code = place.endswith(".py")
+    if any(secrets_in_code(text)) if is_code else any(keys_in(text)):
+        msg = (
+            f"{place} would hold a secret, so nothing was written: look at the description and "
+            "the defaults of the tool."
+        )
+        raise ExportError(msg)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import getsource, isfunction
 from textwrap import dedent
 from types import ModuleType
@@ -13,10 +14,17 @@ from toolbench.core.executor import innermost
 from toolbench.core.functions.decorator import tool as tool_decorator
 from toolbench.core.functions.docstrings import parse
 from toolbench.core.functions.function_shape import CONVERSATION
+from toolbench.core.schema import Observation
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_of
-from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts, class_of, stem_of
+from toolbench.export.tool_code.tool_parts import (
+    AnyTool,
+    ToolParts,
+    class_of,
+    stem_of,
+    written,
+)
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -25,6 +33,7 @@ def parts_of_function(
     tool: AnyTool,
     module: ModuleType,
     statements: Sequence[Statement],
+    names_in_use: set[str],
     *,
     openhands: bool,
 ) -> ToolParts:
@@ -39,20 +48,22 @@ def parts_of_function(
     statement = _undecorated(original, module)
     statements[place] = statement
     node: Any = statement.node
-    stem, name = stem_of(tool), node.name
-    action = tool.action_type.__name__
-    observation_type = tool.observation_type
-    observation = (
-        "Observation" if observation_type is None else observation_type.__name__
-    )
+    name = node.name
+    stem = stem_of(tool, ("{}Action", "{}Executor", "{}Tool"), names_in_use)
+    action, observation_type = f"{stem}Action", tool.observation_type
+    types = frozenset[str]()
+    observation = written("Observation")
+    if observation_type not in (None, Observation):
+        observation = observation_type.__name__
+        types = frozenset({observation})
     lines = [*_fields(tool, node, function)]
     body = "\n".join(lines) or "    pass"
     classes = (
         # no docstring: a model would read it
-        f"class {action}(Action):\n{body}\n\n\n"
+        f"class {action}({written('Action')}):\n{body}\n\n\n"
         + class_of(
             tool,
-            f"{stem}Tool",
+            stem,
             action=action,
             observation=observation,
             executor=f"{stem}Executor()",
@@ -64,7 +75,7 @@ def parts_of_function(
         tool=tool,
         tool_class=f"{stem}Tool",
         statements=tuple(statements),
-        types=frozenset({observation} - {"Observation"}),
+        types=types,
         definition=classes,
         implementation=_executor(
             tool,
@@ -127,7 +138,8 @@ def _undecorated(statement: Statement, module: ModuleType) -> Statement:
     if code == statement.code:
         return statement
     [new] = ast.parse(code).body
-    return Statement(code, new, names_of(new, code), statement.obstacle)
+    names = names_of(new, code)
+    return replace(statement, code=code, node=new, names=names, is_tool=True)
 
 
 def _is_tool(decorator: ast.expr, module: ModuleType) -> bool:
@@ -156,7 +168,11 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
             raise ExportError(msg)
         annotation, default = parameters[name]
         options = _options(field, described.get(name))
-        hint = f"Annotated[{annotation}, Field({options})]" if options else annotation
+        hint = (
+            f"{written('Annotated')}[{annotation}, {written('Field')}({options})]"
+            if options
+            else annotation
+        )
         yield f"    {attribute}: {hint}{'' if default is None else f' = {default}'}"
     if node.args.kwarg is not None:
         extra = node.args.kwarg.annotation
@@ -196,7 +212,7 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
         word in annotation for word in ("None", "Optional", "Any", "object")
     )
     if isinstance(default, ast.Constant) and default.value is None and not takes_none:
-        annotation = f"Optional[{annotation}]"  # `x: int = None` means it
+        annotation = f"{written('Optional')}[{annotation}]"  # `x: int = None` means it
     return annotation, ast.unparse(default)
 
 
@@ -205,16 +221,19 @@ def _executor(
 ) -> str:
     call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
     awaits = isinstance(node, ast.AsyncFunctionDef) and not _is_generator(node)
-    head, result, returned = "def", call, "Any"
+    head, result, returned = "def", call, written("Any")
     if returns_text:
-        result, returned = f"observation_of({call})", types.partition(", ")[2]
+        result, returned = (
+            f"{written('observation_of')}({call})",
+            types.partition(", ")[2],
+        )
     elif awaits:
         head, result = "async def", f"await {call}"
     return (
-        f"class {name}(ToolExecutor[{types}]):\n"
+        f"class {name}({written('ToolExecutor')}[{types}]):\n"
         f'    """Calls `{node.name}` with the arguments of an action."""\n\n'
         f"    {head} __call__(\n"
-        f"        self, action: {types.partition(', ')[0]}, conversation: Any = None\n"
+        f"        self, action: {types.partition(', ')[0]}, conversation: {written('Any')} = None\n"
         f"    ) -> {returned}:\n"
         '        """Run once."""\n'
         f"        return {result}\n"

@@ -8,11 +8,18 @@ from types import ModuleType
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
+from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
-from toolbench.export.code.symbol_names import Names, names_of
-from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts, class_of, stem_of
+from toolbench.export.code.symbol_names import names_of
+from toolbench.export.tool_code.tool_parts import (
+    AnyTool,
+    ToolParts,
+    class_of,
+    stem_of,
+    written,
+)
 from toolbench.wording import snake_case
 
 
@@ -20,6 +27,7 @@ def parts_of_made(
     tool: AnyTool,
     module: ModuleType,
     statements: Sequence[Statement],
+    names_in_use: set[str],
     *,
     openhands: bool,
 ) -> ToolParts:
@@ -33,24 +41,28 @@ def parts_of_made(
     if expression is None:
         msg = f"{tool.name}: the ToolDefinition(...) that made it has no executor=: add it there."
         raise ExportError(msg)
-    stem = stem_of(tool)
-    action = tool.action_type.__name__
-    observation = (
-        "Observation"
-        if tool.observation_type is None
-        else tool.observation_type.__name__
-    )
+    action, observation = tool.action_type.__name__, written("Observation")
+    types = {action}
+    if tool.action_type is Action:
+        action, types = written("Action"), set()
+    if tool.observation_type not in (None, Observation):
+        observation = tool.observation_type.__name__
+        types.add(observation)
     code = ast.unparse(expression)
     is_function = isinstance(tool.executor, FunctionExecutor)
+    is_wrapped = openhands and is_function
+    executors = ("{}Executor", "_{lower}executor_function")
+    patterns = ("{}Tool", *(executors if is_wrapped else ("make_{snake}_executor",)))
+    stem = stem_of(tool, patterns, names_in_use)
     if openhands and not is_function:
         _check_executor(tool)
-    if openhands and is_function:
+    if is_wrapped:
         implementation = _wrapped(tool, f"{stem}Executor", action, observation, code)
         executor, imported = f"{stem}Executor()", f"{stem}Executor"
     else:
         maker = f"make_{snake_case(stem)}_executor"
         implementation = (
-            f"def {maker}() -> Any:\n"
+            f"def {maker}() -> {written('Any')}:\n"
             f'    """Return what does the work of `{tool.name}`."""\n'
             f"    return {code}\n"
         )
@@ -59,10 +71,10 @@ def parts_of_made(
         tool=tool,
         tool_class=f"{stem}Tool",
         statements=tuple(statements),
-        types=frozenset({action, observation} - {"Action", "Observation"}),
+        types=frozenset(types),
         definition=class_of(
             tool,
-            f"{stem}Tool",
+            stem,
             action=action,
             observation=observation,
             executor=executor,
@@ -99,14 +111,14 @@ def parts_of_class(
         if isinstance(part, ast.Call) and ast.unparse(part.func) == f"{name}.create"
     ]
     lazy, statements = _with_lazy_names(name, statements)
-    types = {name, tool.action_type.__name__}
-    if tool.observation_type is not None:
-        types.add(tool.observation_type.__name__)
+    bases = (Action, Observation, None)
+    kinds = [t for t in (tool.action_type, tool.observation_type) if t not in bases]
+    types = {name, *(t.__name__ for t in kinds)}
     return ToolParts(
         tool=tool,
         tool_class=name,
         statements=tuple(statements),
-        types=frozenset(types - {"Action", "Observation"}),
+        types=frozenset(types),
         definition="",
         implementation="",
         create=calls[-1]
@@ -134,7 +146,7 @@ def _with_lazy_names(
             rest = names_of(body, ast.unparse(tree))
             names = statement.names
             lazy = names.later - rest.later
-            own = Names(names.gives, names.now, rest.later, names.quoted, names.changes)
+            own = names._replace(later=rest.later)
             changed[place] = replace(statement, names=own)
     return lazy, changed
 
@@ -148,7 +160,7 @@ def _state_for(kind: Any, *, openhands: bool) -> str:
     )
     if not needs_state:
         return ""
-    return "None" if openhands else "ConversationState()"
+    return "None" if openhands else f"{written('ConversationState')}()"
 
 
 def _call_that_made(
@@ -216,12 +228,16 @@ def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str)
     takes_conversation = len(signature(function).parameters) > 1
     arguments = "action, conversation" if takes_conversation else "action"
     call = f"_{name.lower()}_function({arguments})"
-    result = f"observation_of({call})" if tool.observation_type is None else call
+    result = (
+        f"{written('observation_of')}({call})"
+        if tool.observation_type is None
+        else call
+    )
     return (
         f"_{name.lower()}_function = {code}\n\n\n"
-        f"class {name}(ToolExecutor[{action}, {observation}]):\n"
+        f"class {name}({written('ToolExecutor')}[{action}, {observation}]):\n"
         f'    """Does the work of `{tool.name}`."""\n\n'
-        f"    def __call__(self, action: {action}, conversation: Any = None) -> {observation}:\n"
+        f"    def __call__(self, action: {action}, conversation: {written('Any')} = None) -> {observation}:\n"
         '        """Run once."""\n'
         f"        return {result}\n"
     )

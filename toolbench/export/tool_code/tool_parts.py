@@ -1,7 +1,7 @@
 """The code that a tool becomes, and the values of it that are written down as they are."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pprint import pformat
 from textwrap import indent
@@ -14,6 +14,7 @@ from toolbench.wording import snake_case
 AnyTool = ToolDefinition[Any, Any]
 PACKAGE = "_this_package_"
 """Stands for the name of the package in code that is written before it has one."""
+_WRITTEN = "_written_by_toolbench_"
 _WIDTH = 76
 
 
@@ -44,16 +45,45 @@ class ToolParts:
     undecorated: str = ""
 
 
-def stem_of(tool: AnyTool) -> str:
-    """Return what the classes of *tool* are called, before `Action`, `Executor` and `Tool`."""
+def written(name: str) -> str:
+    """Return what stands for *name* in written code until it is known what a person calls so."""
+    return f"{_WRITTEN}{name}"
+
+
+def with_names(code: str, names: Mapping[str, str]) -> str:
+    """Return *code* with what *names* says in the place of each written name, or the name itself."""
+    return re.sub(
+        rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code
+    )
+
+
+def stem_of(tool: AnyTool, parts: Iterable[str], names_in_use: set[str]) -> str:
+    """Return what the classes of *tool* are called, before `Action`, `Executor` and `Tool`.
+
+    Args:
+        tool: The tool.
+        parts: The names that are made of it, each as `{}Tool` or `make_{}_executor`.
+        names_in_use: What is called so already: the names of this tool are added.
+    """
     words = re.split(r"[^A-Za-z0-9]+", tool.name)
     stem = "".join(word[:1].upper() + word[1:] for word in words).removesuffix("Tool")
-    return stem if stem[:1].isalpha() else f"My{stem}"
+    stem = first = stem if stem[:1].isalpha() else f"My{stem}"
+    patterns, number = list(parts), 2
+    while not names_in_use.isdisjoint(names := _names_from(stem, patterns)):
+        stem, number = f"{first}{number}", number + 1
+    names_in_use |= names
+    return stem
 
 
-def constant_of(tool: AnyTool, word: str) -> str:
-    """Return the name of a constant of *tool*: `SPLIT_BILL_DESCRIPTION`."""
-    return f"{snake_case(stem_of(tool)).upper()}_{word}"
+def _names_from(stem: str, patterns: Iterable[str]) -> set[str]:
+    snake = snake_case(stem)
+    forms = {"": stem, "lower": stem.lower(), "snake": snake, "upper": snake.upper()}
+    return {p.format(forms[""], **forms) for p in patterns} | {constant_of(stem)}
+
+
+def constant_of(stem: str) -> str:
+    """Return the name of the constant with the description: `SPLIT_BILL_DESCRIPTION`."""
+    return f"{snake_case(stem).upper()}_DESCRIPTION"
 
 
 def literal(value: Any, depth: int = 0) -> str:
@@ -78,7 +108,7 @@ def text_literal(text: str) -> str:
 
 def class_of(
     tool: AnyTool,
-    tool_class: str,
+    stem: str,
     *,
     action: str,
     observation: str,
@@ -89,28 +119,34 @@ def class_of(
 
     Args:
         tool: The tool.
-        tool_class: What the class is called.
+        stem: What its classes are called, before `Tool`.
         action: The name of its action type.
-        observation: The name of its observation type; `Observation` if it has none.
+        observation: The name of its observation type; that of ours if it has none.
         executor: The expression that makes its executor.
         name: What has to be imported for that from the implementation.
     """
     fields = {
-        "description": constant_of(tool, "DESCRIPTION"),
+        "description": constant_of(stem),
         "action_type": action,
-        **({} if observation == "Observation" else {"observation_type": observation}),
+        **(
+            {}
+            if observation == written("Observation")
+            else {"observation_type": observation}
+        ),
         **_hints(tool),
         **_meta(tool),
         "executor": executor,
     }
+    anything = written("Any")
     arguments = "\n".join(f"{name}={value}," for name, value in fields.items())
     return (
-        f"{constant_of(tool, 'DESCRIPTION')} = {text_literal(tool.description)}\n\n\n"
-        f"class {tool_class}(ToolDefinition[{action}, {observation}]):\n"
+        f"{constant_of(stem)} = {text_literal(tool.description)}\n\n\n"
+        f"class {stem}Tool({written('ToolDefinition')}[{action}, {observation}]):\n"
         f'    """The tool `{tool.name}`."""\n\n'
         f"    name = {tool.name!r}\n\n"
         "    @classmethod\n"
-        "    def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:\n"
+        f"    def create(cls, conv_state: {anything} = None, **params: {anything}) "
+        f"-> {written('Sequence')}[{written('Self')}]:\n"
         '        """Return the tool; what does its work is imported here."""\n'
         f"        from {PACKAGE}.impl import {name}\n\n"
         "        return [\n"
@@ -126,7 +162,7 @@ def _hints(tool: AnyTool) -> Mapping[str, str]:
         return {}
     declared = tool.annotations.model_dump(exclude_unset=True, exclude_none=True)
     hints = ", ".join(f"{name}={value!r}" for name, value in declared.items())
-    return {"annotations": f"ToolAnnotations({hints})"}
+    return {"annotations": f"{written('ToolAnnotations')}({hints})"}
 
 
 def _meta(tool: AnyTool) -> Mapping[str, str]:

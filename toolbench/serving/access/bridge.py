@@ -16,7 +16,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
 from toolbench.errors import ServerError
-from toolbench.serving.access.connection_file import ConnectionFile, read_connection
+from toolbench.serving.access.connection_file import ConnectionFile, connections, gone
 
 _LOOK = 1.0  # seconds between looks whether it is still served
 _LARGEST = 256 * 1024 * 1024  # bytes of one result
@@ -30,19 +30,22 @@ def connect(name: str) -> None:
     Raises:
         ServerError: If nothing is served under that name, or it is gone.
     """
-    connection = read_connection(name)
+    connection, *others = connections(name)
+    if others:
+        _say(
+            f"{len(others) + 1} servers are called {name!r}: this is the one that began last, of "
+            f"process {connection.process}. Give each a name of its own: serve(tools, name=...)."
+        )
     Thread(target=_end_with, args=(connection,), daemon=True).start()
     try:
         anyio.run(_pass_on, connection)
     except* (httpx2.TransportError, ConnectionError):
-        raise ServerError(_gone(name)) from None
+        raise ServerError(gone(name)) from None
 
 
-def _gone(name: str) -> str:
-    return (
-        f"What was served as {name!r} cannot be reached: its kernel ended or was "
-        "restarted. Run `%mcp serve` there again, and start this again."
-    )
+def _say(text: str) -> None:
+    sys.stderr.write(f"toolbench connect: {text}\n")
+    sys.stderr.flush()
 
 
 def _end_with(connection: ConnectionFile) -> None:
@@ -50,8 +53,7 @@ def _end_with(connection: ConnectionFile) -> None:
     while connection.is_current:
         sleep(_LOOK)
     sleep(_LOOK)  # what is under way says so itself
-    sys.stderr.write(f"{_gone(connection.name)}\n")
-    sys.stderr.flush()
+    _say(gone(connection.name))
     os._exit(1)
 
 
@@ -74,7 +76,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
                 if isinstance(message, SessionMessage):
                     await to_client.send(message)
                 else:
-                    sys.stderr.write(f"toolbench connect: {message}\n")
+                    _say(str(message))
             both.cancel_scope.cancel()
 
         both.start_soon(answer)

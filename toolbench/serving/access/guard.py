@@ -2,8 +2,11 @@
 
 from hashlib import sha256
 from hmac import compare_digest
+from typing import Any
 
 from fastmcp.server.auth import AccessToken, TokenVerifier
+
+from toolbench.serving.access.token import OWN_HEADER
 
 
 class OneToken(TokenVerifier):
@@ -22,3 +25,22 @@ class OneToken(TokenVerifier):
         return AccessToken(
             token="", client_id="toolbench", scopes=[]
         )  # the token goes no further
+
+
+class OwnHeader:
+    """Has the server read the token in `OWN_HEADER`, where it is, as if it were in the usual one."""
+
+    def __init__(self, app: Any) -> None:
+        """Pass requests on to *app*."""
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        own, usual = OWN_HEADER.lower().encode(), b"authorization"
+        headers: list[tuple[bytes, bytes]] = [*scope.get("headers", ())]
+        tokens = [value for name, value in headers if name == own]
+        if tokens:
+            others = [pair for pair in headers if pair[0] not in (own, usual)]
+            others += [(usual, b"Bearer " + token) for token in tokens]
+            scope = {**scope, "headers": others}
+        await self._app(scope, receive, send)

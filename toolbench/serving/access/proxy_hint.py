@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from toolbench.serving.access.token import OWN_HEADER
+
 _PREFIX = "JUPYTERHUB_SERVICE_PREFIX"
 _PUBLIC = "JUPYTERHUB_PUBLIC_URL"
+_TOKEN = {"JupyterHub": " (File > Hub Control Panel > Token)", "Binder": ""}
 _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
@@ -41,6 +44,7 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
         )
     lines.append(
         f"It reaches https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
-        "?token=TOKEN-OF-JUPYTER with the header Authorization: Bearer and served.token."
+        f" with two headers, Authorization: token TOKEN-OF-JUPYTER{_TOKEN[hub]} and "
+        f"{OWN_HEADER}: served.token."
     )
     return " ".join(lines)

@@ -3,6 +3,9 @@
 from secrets import token_urlsafe
 from typing import Self
 
+OWN_HEADER = "X-Toolbench-Token"
+"""Takes the token too: a hub in between takes `Authorization` for a token of its own."""
+
 
 class Token(str):
     """A random text; its repr is a mark, as is what a cell shows of it."""

@@ -1,0 +1,131 @@
+"""What several cells make of a value is what the package has."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from test_export.notebook import new_notebook
+from toolbench import run_tool
+from toolbench.errors import ExportError
+from toolbench.export import export_package
+
+SHOW = "from toolbench import tool\n@tool\ndef show_{}() -> str:\n    '''Show.'''\n    return repr({})"
+# What the cells are about, and the cells; the tool shows `x`, or what stands after a `#`.
+CELLS = {
+    "added_to": ["x = 1", "x += 4"],
+    "added_twice": ["x = [0]", "x += [1]", "x += [1]"],
+    "merged": ["x = {'a': 1}", "x |= {'b': 2}"],
+    "item": ["x = {}", "x['b'] = 1", "x['a'] = 2", "del x['b']"],
+    "made_of_itself": ["x = [3, 1]", "x = sorted(x)", "x = [0, *x]"],
+    "filled_in_a_loop": ["x = {}", "for i in range(3):\n    x[i] = i * i"],
+    "popped": ["x = [1, 2, 3]", "last = x.pop()", "x = (x, last)"],
+    "sometimes_given": ["x = 1", "import sys\nif not sys.path:\n    x = 2"],
+    "given_in_a_try": ["x = 1", "try:\n    x = int('a')\nexcept ValueError:\n    pass"],
+    "deleted_and_back": ["x = 1", "y = x + 1", "del x", "x = y"],
+    "of_another_name": ["y = []", "x = y", "y.append(1)"],
+    "by_another_name": ["x = [[]]", "y = x[0]", "y.append(5)"],
+    "held_by_it": ["rows = []", "x = {'rows': rows}", "rows.append(1)"],
+    "by_a_function": ["x = {}", "def load():\n    x['a'] = 1", "load()"],
+    "by_a_function_of_a_function": [
+        "x = []",
+        "def inner():\n    x.append(1)",
+        "def outer():\n    inner()",
+        "outer()",
+    ],
+    "by_what_it_is_given_to": [
+        "def fill(d, n):\n    d[n] = n",
+        "x = {}",
+        "fill(x, 3)",
+    ],
+    "by_python": ["import heapq", "x = []", "heapq.heappush(x, 2)", "heapq.heappush(x, 1)"],
+    "by_setattr": [
+        "class Box:\n    def __repr__(self):\n        return f'Box({self.n})'",
+        "x = Box()",
+        "setattr(x, 'n', 4)",
+    ],
+    "by_its_method": [
+        "class Count:\n    n = 0\n    def up(self):\n        self._add()\n"
+        "    def _add(self):\n        self.n += 1\n    def __repr__(self):\n        return str(self.n)",
+        "x = Count()",
+        "x.up()",
+        "x.up()",
+    ],
+    "by_its_class_method": [
+        "class Count:\n    n = 0\n    @classmethod\n    def up(cls):\n        cls.n += 1",
+        "Count.up()",
+        "# Count.n",
+    ],
+    "declared_global": ["def begin():\n    global x\n    x = 7", "begin()"],
+    "global_given_again": ["x = 1", "def more():\n    global x\n    x += 1", "more()\nmore()"],
+    "by_a_decorator": [
+        "x = {}",
+        "def known(function):\n    x[function.__name__] = function(2)\n    return function",
+        "@known\ndef double(n):\n    return 2 * n",
+    ],
+    "by_a_subclass": [
+        "x = []",
+        "class Base:\n    def __init_subclass__(cls):\n        x.append(cls.__name__)",
+        "class One(Base):\n    pass",
+    ],
+    "random": ["import random", "random.seed(4)", "x = random.random()"],
+    "name_of_python": ["def max(a, b):\n    return 'mine'", "# max(1, 2)"],
+    "import_over_python": ["from math import pow", "# pow(2, 3)"],
+    "name_of_python_back": ["sum = 3", "del sum", "# sum([1, 2])"],
+    "if_main": ["x = 1", "if __name__ == '__main__':\n    x = 2"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """What each tool shows in its notebook, and in its package."""
+    folder = tmp_path_factory.mktemp("built")
+    before = {}
+    for name, cells in CELLS.items():
+        what = cells[-1][2:] if cells[-1].startswith("# ") else "x"
+        with new_notebook() as notebook:
+            notebook.run("unrelated = object()", *cells, SHOW.format(name, what))
+            tool = notebook[f"show_{name}"]
+            before[name] = run_tool(tool).text
+            export_package(tool, folder, tests=(), overwrite=True)
+            assert "unrelated" not in (folder / f"show_{name}/impl.py").read_text()
+    program = (
+        "import importlib, json, sys\n"
+        "makers = [importlib.import_module(f'show_{n}').create_tools for n in sys.argv[1:]]\n"
+        "print(json.dumps([make()[0]({}).text for make in makers]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *CELLS],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return before, dict(zip(CELLS, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_value_is_that_of_the_notebook(shown, name):
+    """Whatever builds it up is exported in order, and nothing else."""
+    before, after = shown
+    assert after[name] == before[name]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["x = {}", "x['a'] = !echo 1"], "it comes from a magic"),
+        (
+            ["import asyncio", "x = {}", "async def load():\n    x['a'] = 1", "await load()"],
+            "`x`, used by `show_it`: it comes from a cell that awaits",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_file_cannot_repeat_is_refused(notebook, tmp_path, cells, words):
+    """A part of what builds a value up is never left out."""
+    notebook.run(*cells, SHOW.format("it", "x"))
+    with pytest.raises(ExportError, match="cannot be written into a file") as raised:
+        export_package(notebook["show_it"], tmp_path / "p")
+    assert words in str(raised.value)

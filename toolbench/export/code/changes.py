@@ -1,0 +1,248 @@
+"""What a statement puts into objects and calls, now or when its functions are called."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+_NONE = frozenset[str]()
+MUTATORS = frozenset(
+    [
+        "add",
+        "add_tool",
+        "append",
+        "appendleft",
+        "clear",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "mount",
+        "pop",
+        "popitem",
+        "popleft",
+        "prompt",
+        "register",
+        "remove",
+        "resource",
+        "reverse",
+        "seed",
+        "set_option",
+        "setdefault",
+        "setlocale",
+        "sort",
+        "tool",
+        "update",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+        "__setitem__",
+        "__setattr__",
+    ]
+)
+"""The methods that change what they are called on."""
+OWN = frozenset({"cls", "self"})
+"""What methods call their object or class."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
+"""The methods that give what an object holds, not a copy of it."""
+
+
+class Call(NamedTuple):
+    """A call: what it is called, the object it may be a method of, the names it is given."""
+
+    function: str
+    base: str
+    arguments: frozenset[str]
+
+
+class Effect(NamedTuple):
+    """What some code does beside returning a value.
+
+    Attributes:
+        changes: The names of objects it puts something into.
+        sets: The names that it declares `global` and gives another value.
+        calls: What it calls.
+        parameters: The names under which a function is given objects, but for its own.
+        local: The names that mean something else in the function than outside of it.
+    """
+
+    changes: frozenset[str] = _NONE
+    sets: frozenset[str] = _NONE
+    calls: frozenset[Call] = frozenset()
+    parameters: frozenset[str] = _NONE
+    local: frozenset[str] = _NONE
+
+
+def effect_now(node: ast.stmt) -> Effect:
+    """Return what *node* does when it runs, without what its functions do later."""
+    return _effect([part for part, runs_later in _walk(node) if not runs_later])
+
+
+def effects_later(node: ast.stmt) -> dict[str, Effect]:
+    """Return what each function does that *node* defines, or a class does in its methods."""
+    functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
+    return {
+        part.name: _effect([inner for inner, later in _walk(part) if later], part.args)
+        for part in functions
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
+    """Give pairs of names that mean one object after *node*, or of which one holds the other."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Assign(targets=targets, value=value):
+                yield from _pairs(targets, _held(value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from _pairs([target], _held(value))
+            case ast.NamedExpr(target=target, value=value):
+                yield from _pairs([target], _held(value))
+            case ast.For(target=target, iter=value):
+                yield from _pairs([target], _held(value))
+            case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+                yield from _pairs([target], _held(value))
+
+
+def surely_given(statements: Iterable[ast.stmt]) -> frozenset[str]:
+    """Return the names to which *statements* give a value whichever way they take."""
+    return _NONE.union(*map(_surely_given_by, statements))
+
+
+def _surely_given_by(node: ast.stmt) -> frozenset[str]:
+    match node:
+        case ast.If(body=body, orelse=other):
+            return surely_given(body) & surely_given(other)
+        case ast.With(body=body, items=items):
+            return surely_given(body) | _stored(items)
+        case ast.Try(body=body, handlers=handlers, orelse=other, finalbody=final):
+            whole = surely_given([*body, *other])
+            for handler in handlers:
+                whole &= surely_given(handler.body)
+            return whole | surely_given(final)
+        case ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
+            return _NONE
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return frozenset({name})
+        case ast.AsyncFunctionDef(name=name):
+            return frozenset({name})
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return frozenset(a.asname or a.name.partition(".")[0] for a in names)
+    return _stored([node])
+
+
+def _stored(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    parts = (part for node in nodes for part in ast.walk(node))
+    return frozenset(
+        part.id
+        for part in parts
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+    )
+
+
+def _walk(node: ast.AST, *, later: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """Give *node* and all parts of it, each with whether a function has to be called for it."""
+    yield node, later
+    for field, value in ast.iter_fields(node):
+        inside = later or (isinstance(node, _FUNCTIONS) and field == "body")
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield from _walk(part, later=inside)
+
+
+def _effect(parts: list[ast.AST], arguments: ast.arguments | None = None) -> Effect:
+    outer = {n for part in parts if isinstance(part, ast.Global) for n in part.names}
+    nodes = () if arguments is None else ast.walk(arguments)
+    parameters = frozenset(part.arg for part in nodes if isinstance(part, ast.arg))
+    local = _stored(part for part in parts if isinstance(part, ast.Name))
+    return Effect(
+        changes=frozenset(name for part in parts for name in _changed(part)),
+        sets=local & outer,
+        calls=frozenset(call for part in parts for call in _calls(part)),
+        parameters=parameters - OWN,
+        local=_NONE if arguments is None else (parameters | local) - outer,
+    )
+
+
+def _changed(part: ast.AST) -> Iterator[str]:
+    """Give the name of the object that *part* puts something into, or takes out of."""
+    match part:
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            yield from base(part)
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            yield from base(part)
+        case ast.AugAssign(target=ast.Name(id=name)):
+            yield name
+
+
+def _calls(part: ast.AST) -> Iterator[Call]:
+    match part:
+        case ast.Call(func=function, args=positional, keywords=keywords):
+            values = [*positional, *(keyword.value for keyword in keywords)]
+            names = frozenset(name for value in values for name in base(value))
+            yield from _call(function, names)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            for decorator in part.decorator_list:
+                # `@a.b` is called; of `@a.b()` what that returned is called too
+                yield from _call(decorator, _NONE)
+            for parent in getattr(part, "bases", ()):
+                yield from _call(parent, _NONE)
+
+
+def _call(function: ast.expr, arguments: frozenset[str]) -> Iterator[Call]:
+    match function:
+        case ast.Name(id=name):
+            yield Call(name, "", arguments)
+        case ast.Attribute(attr=name):
+            yield Call(name, next(base(function), ""), arguments)
+        case ast.Call(func=inner):
+            yield from _call(inner, arguments)
+
+
+def base(node: ast.expr) -> Iterator[str]:
+    """Give the name that *node*, as in `a.b[0].c()`, starts with."""
+    part: ast.AST = node
+    while isinstance(part, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    if isinstance(part, ast.Name):
+        yield part.id
+
+
+def _pairs(
+    targets: Iterable[ast.expr], sources: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    names = list(sources)
+    for target in targets:
+        for new in _stored([target]) | frozenset(base(target)):
+            yield from ((new, name) for name in names)
+
+
+def _held(value: ast.expr) -> Iterator[str]:
+    """Give the names whose objects *value* is, or holds."""
+    match value:
+        case ast.Name(id=name):
+            yield name
+        case ast.Attribute() | ast.Subscript() | ast.Starred():
+            yield from base(value)
+        case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            for part in value.values if isinstance(value, ast.Dict) else value.elts:
+                yield from _held(part)
+        case ast.IfExp(body=first, orelse=second):
+            yield from _held(first)
+            yield from _held(second)
+        case ast.Call(func=function):
+            yield from _held_by_result(value, function)
+
+
+def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
+    """Give the names whose objects the result of *call* holds, as far as its name says it."""
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    if name in _PARTS_OF:
+        yield from base(function)
+    elif name[:1].isupper() or name == "partial":
+        yield from _of_arguments(call)
+
+
+def _of_arguments(call: ast.Call) -> Iterator[str]:
+    for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        yield from _held(value)

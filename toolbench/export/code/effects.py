@@ -1,0 +1,165 @@
+"""What statements do to the names of others, also by the functions of a person that they call."""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from toolbench.export.code.changes import MUTATORS, OWN, Call, Effect
+from toolbench.export.code.statements import Statement
+
+_CHANGE_ARGUMENTS = frozenset(
+    [
+        "delattr",
+        "heapify",
+        "heappop",
+        "heappush",
+        "heappushpop",
+        "heapreplace",
+        "insort",
+        "insort_left",
+        "insort_right",
+        "next",
+        "setattr",
+        "setitem",
+        "shuffle",
+    ]
+)
+"""Python's functions that change what they are given."""
+_WHEN_MADE = frozenset(
+    [
+        "__call__",
+        "__init__",
+        "__init_subclass__",
+        "__new__",
+        "__post_init__",
+        "__set_name__",
+    ]
+)
+
+
+class Effects:
+    """What each of *statements* changes of what others made."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        """Look at none yet."""
+        self._statements = statements
+        self._changed: dict[int, frozenset[str]] = {}
+        self._set: dict[int, frozenset[str]] = {}
+
+    def given(self, place: int) -> frozenset[str]:
+        """The names that have another value after the statement at *place*."""
+        if place not in self._set:
+            names = self._statements[place].names
+            effects = self._with_called(names.effect, place)
+            self._set[place] = names.gives.union(*(one.sets for one in effects))
+        return self._set[place]
+
+    def may_leave(self, place: int, name: str) -> bool:
+        """Whether *name* may mean after the statement at *place* what it meant before."""
+        return name not in self._statements[place].names.surely
+
+    def changed(self, place: int) -> frozenset[str]:
+        """The names of the objects that the statement at *place* changes."""
+        if place not in self._changed:
+            effect = self._statements[place].names.effect
+            self._changed[place] = frozenset(self._changed_by(effect, place))
+        return self._changed[place]
+
+    def kept_by(self, places: Iterable[int]) -> frozenset[str]:
+        """The global names in which functions of the statements at *places* keep something."""
+        all_names = set[str]()
+        for place in places:
+            names = self._statements[place].names
+            for effect in names.functions.values():
+                changes = {*self._changed_by(effect, len(self._statements))}
+                all_names |= changes & (names.later | effect.sets)
+        return frozenset(all_names)
+
+    def _changed_by(self, effect: Effect, before: int) -> Iterator[str]:
+        """Give the names of the objects that code with *effect* changes, where it can see them."""
+        for one in self._with_called(effect, before):
+            names = {*one.changes, *one.sets}
+            for call in one.calls:
+                if call.function in MUTATORS or call.function in self._changing:
+                    names.add(call.base)
+                if self._changes_arguments(call, before):
+                    names |= call.arguments
+            yield from names - one.local - {""}
+
+    def _with_called(self, effect: Effect, before: int) -> list[Effect]:
+        """Return *effect*, and those of the functions that are called in it, at any depth."""
+        effects, visited = [effect], {id(effect)}
+        for one in effects:
+            for inner in (e for c in one.calls for e in self._functions(c, before)):
+                if id(inner) not in visited:
+                    visited.add(id(inner))
+                    effects.append(inner)
+        return effects
+
+    def _functions(self, call: Call, before: int) -> Iterator[Effect]:
+        if call.base:
+            yield from self._methods.get(call.function, ())
+        place = self._definition(call.function, before)
+        if place is None or call.base or self._statements[place].is_tool:
+            return
+        statement = self._statements[place]
+        for name, effect in statement.names.functions.items():
+            if name == call.function or name in _WHEN_MADE:
+                yield effect
+
+    def _definition(self, name: str, before: int) -> int | None:
+        places = self._definitions.get(name, [])
+        return max((p for p in places if p < before), default=max(places, default=None))
+
+    def _changes_arguments(self, call: Call, before: int) -> bool:
+        """Whether *call* puts something into what it is given, or hands it on to one that does."""
+        todo, visited = [call], set[Call]()
+        while todo:
+            one = todo.pop()
+            visited.add(one)
+            if one.function in _CHANGE_ARGUMENTS:
+                return True
+            for effect in self._functions(one, before):
+                bases = {c.base for c in effect.calls if c.function in MUTATORS}
+                if (effect.changes | bases) & effect.parameters:
+                    return True
+                passing = (c for c in effect.calls if c.arguments & effect.parameters)
+                todo += [c for c in passing if c not in visited]
+        return False
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, statement in enumerate(self._statements):
+            if statement.is_definition:
+                for name in statement.names.gives:
+                    places.setdefault(name, []).append(place)
+        return places
+
+    @cached_property
+    def _methods(self) -> dict[str, list[Effect]]:
+        methods: dict[str, list[Effect]] = {}
+        for statement in self._statements:
+            if isinstance(statement.node, ast.ClassDef):
+                for name, effect in statement.names.functions.items():
+                    methods.setdefault(name, []).append(effect)
+        return methods
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """The methods of a person's classes that change their object."""
+        changing = set[str]()
+        while True:
+            more = {
+                name
+                for name, effects in self._methods.items()
+                if any(_changes_self(effect, changing) for effect in effects)
+            }
+            if more <= changing:
+                return frozenset(changing)
+            changing |= more
+
+
+def _changes_self(effect: Effect, changing: set[str]) -> bool:
+    methods = {c.function for c in effect.calls if c.base in OWN}
+    return bool(effect.changes & OWN) or bool(methods & (changing | MUTATORS))

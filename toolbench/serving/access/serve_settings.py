@@ -1,0 +1,78 @@
+"""What `serve` is told: checked before anything is served, one sentence for what is wrong."""
+
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+from math import isfinite
+from threading import TIMEOUT_MAX
+from typing import Any, Literal
+
+from toolbench.errors import ToolbenchError
+from toolbench.plain import text_of
+from toolbench.serving.access.connection_file import check_name
+
+Require = Literal["policy", "always", "never"]
+_LARGEST_PORT = 65_535
+_LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?", re.IGNORECASE)
+
+
+def check_settings(
+    *, name: Any, port: Any, require: Any, answer_within: Any, allowed_hosts: Any
+) -> tuple[str, ...]:
+    """Refuse settings of `serve` that cannot be; return the hosts.
+
+    Raises:
+        ServerError: If the name cannot be one.
+        ToolbenchError: If another setting cannot be.
+    """
+    check_name(name)
+    if not _is_whole(port) or not 0 <= port <= _LARGEST_PORT:
+        msg = f"port is a number from 0 to 65535, where 0 takes a free one, not {text_of(port)}."
+        raise ToolbenchError(msg)
+    if not isinstance(require, str) or require not in ("policy", "always", "never"):
+        msg = f"require is 'policy', 'always' or 'never', not {text_of(require)}."
+        raise ToolbenchError(msg)
+    if not _is_seconds(answer_within):
+        msg = f"answer_within is a number of seconds above 0, not {text_of(answer_within)}."
+        raise ToolbenchError(msg)
+    if isinstance(allowed_hosts, str | bytes) or not isinstance(
+        allowed_hosts, Iterable
+    ):
+        msg = (
+            'allowed_hosts is a list of names, as ["hub.example.org"], '
+            f"not {text_of(allowed_hosts)}."
+        )
+        raise ToolbenchError(msg)
+    hosts = tuple(allowed_hosts)
+    for host in hosts:
+        _check_host(host)
+    return hosts
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_seconds(value: Any) -> bool:
+    is_number = isinstance(value, float) or _is_whole(value)
+    return is_number and 0 < value <= TIMEOUT_MAX and isfinite(value)
+
+
+def _check_host(host: Any) -> None:
+    if isinstance(host, str) and (_HOST.fullmatch(host) or _is_address(host)):
+        return
+    why = ": a pattern would let in pages of others" if "*" in str(host) else ""
+    msg = (
+        "A name in allowed_hosts is that of one host, as 'hub.example.org', without scheme, port "
+        f"or path, not {text_of(host)}{why}."
+    )
+    raise ToolbenchError(msg)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,87 @@
+"""What a function promises of its result: its return annotation, as FastMCP reads it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from inspect import isclass
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter
+
+from toolbench.core.content import ImageContent, TextContent
+from toolbench.core.executor import innermost
+from toolbench.core.functions.function_shape import FunctionCall
+from toolbench.core.schema import Schema
+from toolbench.core.tool import ToolDefinition
+from toolbench.plain import plain
+
+WRAPPED = "result"
+"""The key of a result that is no object itself."""
+_WRAPS = "x-fastmcp-wrap-result"
+_NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
+_PLAIN = (None, type(None), str, object, Any)
+
+
+@dataclass(frozen=True)
+class ResultSchema:
+    """An output schema, and how a result is written by it."""
+
+    schema: Mapping[str, Any]
+    adapter: TypeAdapter[Any]
+
+    @property
+    def wraps(self) -> bool:
+        """Whether the result is the one value of an object, as MCP wants objects."""
+        return _WRAPS in self.schema
+
+    def structured(self, result: Any) -> Any:
+        """Return *result* as data, which may yet not fit the schema."""
+        try:
+            data = self.adapter.dump_python(
+                result, mode="json", by_alias=False, warnings=False, fallback=str
+            )
+        except Exception:  # noqa: BLE001 - it may be anything, whatever the annotation says
+            data = plain(result)
+        return {WRAPPED: data} if self.wraps else data
+
+
+def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
+    """Return what the function of *tool* promises of its result; None if it promises nothing."""
+    if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
+        return None
+    function = tool.executor.function
+    try:
+        return _promise(function)
+    except TypeError:  # an object that is called may have no hash
+        return _of(function)
+
+
+def _of(function: Callable[..., Any]) -> ResultSchema | None:
+    from fastmcp.tools import Tool  # noqa: PLC0415 - FastMCP takes seconds
+
+    try:
+        hint = get_type_hints(innermost(function), include_extras=True).get("return")
+        if hint in _PLAIN or _holds_no_data(hint):
+            return None
+
+        def described() -> Any: ...
+
+        described.__annotations__ = {"return": hint}
+        schema = Tool.from_function(described).output_schema
+        return None if schema is None else ResultSchema(schema, TypeAdapter(hint))
+    except Exception:  # noqa: BLE001 - any type may be there; then nothing is promised
+        return None
+
+
+_promise = lru_cache(maxsize=256)(_of)
+
+
+def _holds_no_data(hint: Any) -> bool:
+    """Tell whether values of *hint* are, or may be, shown: content, or what is made of it."""
+    args = get_args(hint)
+    kind = get_origin(hint) or hint
+    if isclass(kind) and issubclass(kind, _NO_DATA):
+        return True
+    if kind in (list, tuple) and Any in args:
+        return True
+    return any(map(_holds_no_data, args))
