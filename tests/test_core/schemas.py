@@ -149,11 +149,11 @@ def _fitting(schema):
     if "$ref" in schema:
         return _TREES if schema["$ref"].endswith("tree") else NUMBERS
     kinds = schema.get("type", [])
-    made = [
+    strategies = [
         _OF_TYPE[kind](schema)
         for kind in ([kinds] if isinstance(kinds, str) else kinds)
     ]
-    return st.one_of(made) if made else VALUES
+    return st.one_of(strategies) if strategies else VALUES
 
 
 _TREES = st.recursive(

@@ -96,17 +96,17 @@ class TestPortal:
 
     def test_enters_async_context_managers(self, portal):
         """An async context manager is used in a plain `with`, entered and left in one task."""
-        seen = []
+        values = []
 
         @asynccontextmanager
         async def manager():
-            seen.append(asyncio.current_task())
+            values.append(asyncio.current_task())
             yield "inside"
-            seen.append(asyncio.current_task())
+            values.append(asyncio.current_task())
 
         with portal.enter(manager()) as value:
             assert value == "inside"
-        assert seen[0] is seen[1]
+        assert values[0] is values[1]
 
     def test_many_threads_start_one_loop(self, portal):
         """Whoever comes first starts the loop; the others use it."""

@@ -8,7 +8,7 @@ from toolbench.core.builtins import FinishAction, FinishTool, ThinkAction, Think
 [FINISH], [THINK] = FinishTool.create(), ThinkTool.create()
 
 
-def shown(renderable):
+def plain_text(renderable):
     console = Console(width=60, file=StringIO())
     console.print(renderable)
     return console.file.getvalue()
@@ -37,8 +37,8 @@ def test_both_are_harmless():
 
 def test_both_show_themselves():
     """A person sees what was said or thought, not a list of fields."""
-    assert shown(FinishAction(message="[b]Done").visualize) == "Finish: [b]Done\n"
-    assert shown(ThinkAction(thought="Hm").visualize) == "🤔 Hm\n"
+    assert plain_text(FinishAction(message="[b]Done").visualize) == "Finish: [b]Done\n"
+    assert plain_text(ThinkAction(thought="Hm").visualize) == "🤔 Hm\n"
 
 
 def test_both_are_created_as_every_other_tool():

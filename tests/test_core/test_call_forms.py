@@ -97,7 +97,48 @@ class TestToCallable:
         else:
             assert function(total=84, people=4) == split_bill(total=84, people=4)
 
+    def test_takes_arguments_by_position(self):
+        """In the order of the signature, which says which are by keyword only."""
+
+        @tool
+        def order(
+            dish: str, /, count: int = 1, *, note: str, arguments: str = ""
+        ) -> list:
+            """Order."""
+            return [dish, count, note]
+
+        function = order.to_callable()
+        assert function("soup", 2, note="hot") == order(
+            dish="soup", count=2, note="hot"
+        )
+        assert split_bill.to_callable()(84, 4) == split_bill(total=84, people=4)
+        wrong = [("soup", 2, "hot"), ("soup", 2)]
+        for positional, words in zip(wrong, ("too many", "multiple"), strict=True):
+            with pytest.raises(TypeError, match=words):
+                function(*positional, note="x", count=3)
+
+    def test_of_a_schema_takes_by_keyword_what_follows_a_default(self):
+        """Python has no parameter without a default behind one that has."""
+        schema = {
+            "type": "object",
+            "properties": {n: {"type": "integer"} for n in "abc"},
+            "required": ["a", "c"],
+        }
+        action = Action.from_mcp_schema("Abc", schema)
+        abc = ToolDefinition(
+            name="abc",
+            description="",
+            action_type=action,
+            executor=lambda action: str(action.model_dump(exclude_unset=True)),
+        )
+        function = abc.to_callable()
+        assert function(1, 2, c=3).text == abc(a=1, b=2, c=3).text
+        with pytest.raises(TypeError):
+            function(1, 2, 3)
+
     def test_sends_no_default(self):
         """An optional argument that was not given is unset, as in any call."""
-        seen = counter.set_executor(lambda action: str(sorted(action.model_fields_set)))
-        assert seen.to_callable()(upto=1).text == "['upto']"
+        fields_set = counter.set_executor(
+            lambda action: str(sorted(action.model_fields_set))
+        )
+        assert fields_set.to_callable()(upto=1).text == "['upto']"

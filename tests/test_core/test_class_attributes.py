@@ -10,7 +10,7 @@ class SayAction(Action):
     text: str = ""
 
 
-class Said(Observation):
+class SayObservation(Observation):
     size: int = 0
 
 
@@ -19,7 +19,7 @@ class SayTool(ToolDefinition):
 
     description: ClassVar[str] = "Says it."
     action_type: ClassVar = SayAction
-    observation_type: ClassVar = Said
+    observation_type: ClassVar = SayObservation
     annotations: ClassVar = ToolAnnotations(readOnlyHint=True)
     meta: ClassVar = {"v": 1}
 
@@ -37,9 +37,9 @@ class TestClassAttributes:
         """What is left out when a tool is made is as its class says."""
         [tool] = SayTool.create()
         assert (tool.name, tool.description) == ("say", "Says it.")
-        assert (tool.action_type, tool.observation_type) == (SayAction, Said)
+        assert (tool.action_type, tool.observation_type) == (SayAction, SayObservation)
         assert tool.hints.readOnlyHint and tool.meta == {"v": 1}
-        assert tool({"text": "four"}) == Said(size=4)
+        assert tool({"text": "four"}) == SayObservation(size=4)
         assert list(tool.input_schema["properties"]) == ["text"]
 
     def test_are_inherited(self):

@@ -53,6 +53,6 @@ class TestFrame:
             """Say where the points are."""
             return ROWS
 
-        found = points({})
-        assert found.data == ROWS
-        assert list(found.df["a"]) == [1, 2]
+        observation = points({})
+        assert observation.data == ROWS
+        assert list(observation.df["a"]) == [1, 2]

@@ -21,8 +21,8 @@ Size = TypedDict(
 )
 
 
-def fields(made):
-    return made.to_mcp_tool()["inputSchema"]["properties"]
+def fields(definition):
+    return definition.to_mcp_tool()["inputSchema"]["properties"]
 
 
 class TestKindsOfFunctions:
@@ -59,8 +59,8 @@ class TestKindsOfFunctions:
             return name, size
 
         draw.__annotations__["size"] = unpack[table]
-        made = tool(draw)
-        schema = made.to_mcp_tool()["inputSchema"]
+        definition = tool(draw)
+        schema = definition.to_mcp_tool()["inputSchema"]
         assert schema["properties"] == {
             "name": {"description": "What.", "type": "string"},
             "width": {"description": "In pixels.", "type": "integer"},
@@ -71,13 +71,13 @@ class TestKindsOfFunctions:
             ["name", "width"],
             False,
         )
-        given = {"name": "a", "width": 1}
-        assert made(given).result == ("a", {"width": 1})
+        arguments = {"name": "a", "width": 1}
+        assert definition(arguments).result == ("a", {"width": 1})
         more = {"from": 2.0, "copy": True}
-        assert made({**given, **more}).result == ("a", {"width": 1, **more})
+        assert definition({**arguments, **more}).result == ("a", {"width": 1, **more})
         for wrong in ({"from": None}, {"from": -1}, {"height": 1}):
             with pytest.raises(ArgumentsError):
-                made({**given, **wrong})
+                definition({**arguments, **wrong})
 
     def test_keyword_arguments_of_no_typed_dict_are_one_sentence(self):
         """What cannot be unpacked is named."""
@@ -174,8 +174,8 @@ class TestOpenEnded:
             """Adds up."""
             return f"{start} {sorted(scores.items())}"
 
-        asked = total.parameters()
-        assert asked["additionalProperties"] == {"type": "integer"}
+        schema = total.parameters()
+        assert schema["additionalProperties"] == {"type": "integer"}
         assert total({"start": 1, "a": "2"}).text == "1 [('a', 2)]"
         [problem] = total.problems({"start": 1, "b": "x"})
         assert str(problem) == 'b: should be an integer, not "x"'
@@ -205,8 +205,8 @@ class TestGenerators:
             for letter in text:
                 yield letter
 
-        made = tool(letters if mode == "plain" else letters_later)
-        assert made({"text": "abc"}).result == ["a", "b", "c"]
+        definition = tool(letters if mode == "plain" else letters_later)
+        assert definition({"text": "abc"}).result == ["a", "b", "c"]
 
 
 class Unknown:

@@ -37,8 +37,8 @@ class Counted(Observation):
     count: int
 
 
-def fields(made):
-    return made.to_mcp_tool()["inputSchema"]["properties"]
+def fields(definition):
+    return definition.to_mcp_tool()["inputSchema"]["properties"]
 
 
 class TestWhatAFunctionSays:
@@ -135,7 +135,7 @@ class TestTypes:
         ):
             return [point, sizes, color, mode, pair, day, where, table, maybe]
 
-        taken = take(
+        observation = take(
             {
                 "point": {"x": 1},
                 "sizes": [{"width": 2}],
@@ -146,7 +146,7 @@ class TestTypes:
                 "table": {"k": 1},
             }
         )
-        assert taken.result == [
+        assert observation.result == [
             Point(x=1), [Size(2.0)], Color.BLUE, "b", Pair(1, "r"), date(2026, 11, 21), Path(), {"k": 1}, None,
         ]  # fmt: skip
         assert fields(take)["color"]["enum"] == ["red", "blue"]
@@ -163,12 +163,12 @@ class TestTypes:
         def limit(n: int = None, m: Annotated[int, Field(ge=1)] = None, o: Any = None):  # noqa: RUF013
             return n, m, o
 
-        made = tool(limit)
-        assert made({"n": None, "m": None}).result == (None, None, None)
-        assert fields(made)["n"] == {"type": "integer"}
-        assert fields(made)["m"] == {"type": "integer", "minimum": 1}
+        definition = tool(limit)
+        assert definition({"n": None, "m": None}).result == (None, None, None)
+        assert fields(definition)["n"] == {"type": "integer"}
+        assert fields(definition)["m"] == {"type": "integer", "minimum": 1}
         with pytest.raises(ArgumentsError):
-            made({"m": 0})
+            definition({"m": 0})
 
     def test_say_more_with_field(self):
         """`Annotated[..., Field]` and `= Field(...)` are kept; the docstring fills the gaps."""
@@ -189,20 +189,20 @@ class TestTypes:
             """
             return a + b + c + d
 
-        made = tool(take)
-        assert [field["description"] for field in fields(made).values()] == [
+        definition = tool(take)
+        assert [field["description"] for field in fields(definition).values()] == [
             "Own.",
             "Of b.",
             "Of c.",
             "Of the field.",
         ]
-        assert fields(made)["c"] == {
+        assert fields(definition)["c"] == {
             "type": "integer",
             "default": 4,
             "exclusiveMinimum": 0,
             "description": "Of c.",
         }
-        assert made({"a": 1}).result == 13
+        assert definition({"a": 1}).result == 13
 
     def test_may_be_postponed(self):
         """`from __future__ import annotations` changes nothing."""

@@ -47,10 +47,10 @@ class TestDisplayed:
 
     def test_says_of_a_tool_what_it_is(self, monkeypatch):
         """`?` and Shift+Tab tell what this tool does and takes, not what tools are."""
-        said = getdoc(add)
-        assert "Add one." in said
-        assert "To whatever you like." in said
-        assert "a: integer" in said
+        text = getdoc(add)
+        assert "Add one." in text
+        assert "To whatever you like." in text
+        assert "a: integer" in text
         monkeypatch.setattr(displays, "text_of", None)
         assert getdoc(add) == inspect.getdoc(ToolDefinition)
 

@@ -28,7 +28,7 @@ class Plain:
         return (action, conversation)
 
 
-class Told:
+class ObjectExecutor:
     def __call__(self, action, conversation=None):
         return (action, conversation)
 
@@ -63,7 +63,7 @@ def wrapped(*args, **kwargs):
 
 
 TAKING = {
-    "an object": Told(),
+    "an object": ObjectExecutor(),
     "a method": Plain().both,
     "a class method": Plain.of_class,
     "a static method": Plain.static,
@@ -110,15 +110,15 @@ class TestWithConversation:
 
     def test_tools_pass_it_on(self):
         """An executor sees the conversation the tool was called with, or None."""
-        seen = []
+        conversations = []
         tool = ToolDefinition(
             name="t",
             action_type=GoAction,
-            executor=lambda a, conversation: seen.append(conversation),
+            executor=lambda a, conversation: conversations.append(conversation),
         )
         tool(GoAction())
         tool(GoAction(), "here")
-        assert seen == [None, "here"]
+        assert conversations == [None, "here"]
 
 
 async def slowly(action, conversation=None):

@@ -146,16 +146,16 @@ class TestClosing:
 
     def test_is_known_while_it_goes_on(self):
         """A call that waits for a lock must not open again what is being closed."""
-        seen = []
+        values = []
 
         class Looking(Holding):
             def close(self):
-                seen.append(self._closed)
+                values.append(self._closed)
 
         executor = Looking()
-        seen.append(executor._closed)
+        values.append(executor._closed)
         executor.close()
-        assert seen == [False, True]
+        assert values == [False, True]
 
     def test_leaves_a_flag_of_that_name_to_its_owner(self):
         """A class that guards its own `close` with `_closed` still closes."""

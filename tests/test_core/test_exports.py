@@ -120,8 +120,8 @@ class TestFormats:
             "at": {1: (2, math.inf)},
         }
         tool = PLAIN.model_copy(update={"meta": meta})
-        for said in (tool.to_mcp_tool()["_meta"], tool.to_dict()["meta"]):
-            assert said == {
+        for exported in (tool.to_mcp_tool()["_meta"], tool.to_dict()["meta"]):
+            assert exported == {
                 "icon": "_wA=",
                 "level": "LOW",
                 "at": {"1": [2, "Infinity"]},
@@ -153,11 +153,11 @@ class TestOverrides:
 
     def test_of_mcp_schemas_stay_the_caller_s(self):
         """Changing the export changes neither schema that was given."""
-        given = {"type": "object", "properties": {"x": {}}}
-        exported = TOOL.to_mcp_tool(input_schema=given, output_schema=given)
+        schema = {"type": "object", "properties": {"x": {}}}
+        exported = TOOL.to_mcp_tool(input_schema=schema, output_schema=schema)
         exported["inputSchema"]["properties"].clear()
         exported["outputSchema"]["properties"].clear()
-        assert given == {"type": "object", "properties": {"x": {}}}
+        assert schema == {"type": "object", "properties": {"x": {}}}
 
     def test_of_the_action_type(self):
         """A model may be shown the arguments of another class, questions included."""
@@ -201,18 +201,18 @@ class TestQuestions:
     def test_of_risk_say_what_the_levels_mean(self):
         """The model reads the four levels and their meanings, and may leave the answer out."""
         schema = TOOL.parameters(security_risk=True)
-        asked = schema["properties"]["security_risk"]
-        assert set(asked["enum"]) == {"UNKNOWN", "LOW", "MEDIUM", "HIGH"}
+        rating = schema["properties"]["security_risk"]
+        assert set(rating["enum"]) == {"UNKNOWN", "LOW", "MEDIUM", "HIGH"}
         for risk in SecurityRisk:
-            assert f"{risk.value}: {risk.description}" in asked["description"]
+            assert f"{risk.value}: {risk.description}" in rating["description"]
         assert "security_risk" not in schema["required"]
 
     def test_never_take_the_place_of_an_argument(self):
         """A tool's own parameter of that name stays its own."""
         tool = ToolDefinition(name="t", action_type=OwnAction)
-        asked = tool.parameters(security_risk=True, summary=True)["properties"]
-        assert asked["security_risk"] == {"type": "integer"}
-        assert asked["summary"] == {"type": "boolean", "default": False}
+        schema = tool.parameters(security_risk=True, summary=True)["properties"]
+        assert schema["security_risk"] == {"type": "integer"}
+        assert schema["summary"] == {"type": "boolean", "default": False}
 
     def test_make_no_classes(self):
         """The schema is merged; no subclass appears at run time."""
@@ -241,9 +241,10 @@ class TestForeignSchemas:
         """MCP and OpenAI want the type said; a schema may have left it out."""
         action = Action.from_mcp_schema("A", {"required": ["x"]})
         tool = ToolDefinition(name="t", action_type=action)
-        wanted = {"type": "object", "required": ["x"]}
-        assert tool.to_mcp_tool()["inputSchema"] == wanted
-        assert tool.to_openai_tool()["function"]["parameters"] == wanted
+        expected = {"type": "object", "required": ["x"]}
+        assert tool.to_mcp_tool()["inputSchema"] == expected
+        expected["properties"] = {}  # which OpenAI wants too
+        assert tool.to_openai_tool()["function"]["parameters"] == expected
 
     def test_keep_an_argument_that_is_called_as_a_question(self):
         """A server's own `security_risk` is not replaced."""

@@ -24,11 +24,11 @@ def tool_of(number):
 
 def decorated(number):
     @tool
-    def told(a: int) -> str:
+    def definition(a: int) -> str:
         """Tells a number."""
         return f"{a} {number}"
 
-    return told
+    return definition
 
 
 class TestOfAFunction:
@@ -36,10 +36,10 @@ class TestOfAFunction:
     def test_tools_do_not_replace_each_other(self, make):
         """Two calls make two tools: neither is stale, each is its own latest."""
         one, other = make(1), make(2)
-        for made in (one, other):
-            assert not made.is_stale
-            assert made.latest() is made
-            assert made.action_type.newest() is made.action_type
+        for definition in (one, other):
+            assert not definition.is_stale
+            assert definition.latest() is definition
+            assert definition.action_type.newest() is definition.action_type
 
     def test_classes_go_by_their_kind_newest_first(self):
         """A bare name means the one made last; when that is gone, the one before."""

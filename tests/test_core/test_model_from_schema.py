@@ -64,12 +64,12 @@ class TestPropertyNames:
     @given(st.lists(st.text(max_size=6), unique=True, max_size=6))
     def test_attributes_are_identifiers_of_their_own(self, names):
         """Every name gets an attribute that Python, pydantic and the others leave free."""
-        taken = set(dir(Action))
+        existing = set(dir(Action))
         for name in names:
-            attribute = safe_attribute(name, taken)
+            attribute = safe_attribute(name, existing)
             assert attribute.isidentifier() and not keyword.iskeyword(attribute)
-            assert attribute not in taken and not attribute.startswith("_")
-            taken.add(attribute)
+            assert attribute not in existing and not attribute.startswith("_")
+            existing.add(attribute)
 
 
 class TestReading:
@@ -127,11 +127,11 @@ class TestReading:
 
     def test_observations_can_be_made_of_schemas_too(self):
         """A server's `outputSchema` gives an Observation."""
-        seen = Observation.from_mcp_schema(
+        observation_type = Observation.from_mcp_schema(
             "Seen", {"properties": {"n": {"type": "integer"}}}
         )
-        assert seen.model_validate({"n": 1}).n == 1
-        assert issubclass(seen, Observation)
+        assert observation_type.model_validate({"n": 1}).n == 1
+        assert issubclass(observation_type, Observation)
 
 
 class TestSubclasses:
@@ -170,7 +170,7 @@ class TestSubclasses:
 
     def test_are_exported_with_them(self):
         """A model is told of every argument, and a form shows them."""
-        wanted = {
+        expected = {
             "type": "object",
             "properties": {
                 "a": {"type": "integer"},
@@ -181,8 +181,8 @@ class TestSubclasses:
             "additionalProperties": False,
         }
         tool = ToolDefinition(name="t", action_type=self.More)
-        assert self.More.to_mcp_schema() == tool.input_schema == wanted
-        assert tool.parameters() == wanted
+        assert self.More.to_mcp_schema() == tool.input_schema == expected
+        assert tool.parameters() == expected
         assert list(self.CLOSED.to_mcp_schema()["properties"]) == ["a"]
 
 

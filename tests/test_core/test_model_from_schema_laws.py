@@ -43,8 +43,8 @@ class TestForeignModels:
         for value in values:
             if accepts(model, value):
                 action = model.model_validate(value)
-                kept = dumps(action.to_arguments(), sort_keys=True)
-                assert kept == dumps(value, sort_keys=True)
+                text = dumps(action.to_arguments(), sort_keys=True)
+                assert text == dumps(value, sort_keys=True)
                 assert model.from_dict(action.to_dict()) == action
 
     @given(SCHEMAS)

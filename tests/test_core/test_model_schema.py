@@ -42,7 +42,7 @@ class Label(TypedDict):
 
 
 class Box(BaseModel, Generic[T]):
-    held: T
+    inner: T
 
 
 class Cat(BaseModel):
@@ -88,7 +88,7 @@ class Everything(Action):
     counts: dict[str, Annotated[int, Field(ge=1)]] = Field({})
     pair: tuple[int, str] = (1, "a")
     unique: set[int] = Field(set())
-    boxed: Box[int] = Box[int](held=1)
+    boxed: Box[int] = Box[int](inner=1)
     animal: Cat | Dog | None = Field(None, discriminator="pet")
     tree: Tree = Tree()
 
@@ -147,7 +147,7 @@ class TestWhatIsKept:
             {"type": "string"},
         ]
         assert fields["unique"]["uniqueItems"] is True
-        assert fields["boxed"]["properties"]["held"] == {"type": "integer"}
+        assert fields["boxed"]["properties"]["inner"] == {"type": "integer"}
 
     def test_what_the_field_and_its_type_say(self, fields):
         """Two descriptions become one, the field's first."""
@@ -199,10 +199,10 @@ class TestWhatIsTakenOut:
             chosen: Literal["a", None] = "a"
             needed: Literal["a", None]
 
-        asked = Choosing.to_mcp_schema()["properties"]
-        assert asked["unset"] == {"enum": ["a", 2]}
-        assert asked["chosen"] == {"enum": ["a", None], "default": "a"}
-        assert asked["needed"] == {"enum": ["a", None]}
+        schema = Choosing.to_mcp_schema()["properties"]
+        assert schema["unset"] == {"enum": ["a", 2]}
+        assert schema["chosen"] == {"enum": ["a", None], "default": "a"}
+        assert schema["needed"] == {"enum": ["a", None]}
 
     def test_nothing_of_what_is_no_schema(self):
         """Keywords of others are copied word for word, whatever they look like."""
@@ -220,9 +220,9 @@ class TestWhatIsTakenOut:
 
             a: int = Field(1, json_schema_extra={"x-q": {"properties": {"q": looks}}})
 
-        asked = Noted.to_mcp_schema()
-        assert {key: asked[key] for key in extra} == extra
-        assert asked["properties"]["a"]["x-q"] == {"properties": {"q": looks}}
+        schema = Noted.to_mcp_schema()
+        assert {key: schema[key] for key in extra} == extra
+        assert schema["properties"]["a"]["x-q"] == {"properties": {"q": looks}}
 
     def test_made_up_titles_of_classes_of_one_name(self):
         """Definitions whose names pydantic had to lengthen lose their titles too."""
@@ -273,11 +273,11 @@ class TestDefinitions:
         """A constraint next to a `$ref` is put beside the definition, not over it."""
 
         class Limited(Action):
-            held: Annotated[Point, Field(json_schema_extra={"minProperties": 2})]
+            inner: Annotated[Point, Field(json_schema_extra={"minProperties": 2})]
 
         schema = Limited.to_mcp_schema()
-        assert not judge(schema).is_valid({"held": {"x": 1}})
-        assert judge(schema).is_valid({"held": {"x": 1, "y": 2}})
+        assert not judge(schema).is_valid({"inner": {"x": 1}})
+        assert judge(schema).is_valid({"inner": {"x": 1, "y": 2}})
 
     def test_are_shared_when_inlining_would_explode(self):
         """Definitions that use each other twice, twenty deep, are not written out a million times."""
@@ -333,7 +333,7 @@ DRAWN = {
     "counts": st.dictionaries(st.sampled_from("ab"), NUMBERS, max_size=2),
     "pair": st.sampled_from([[1, "a"], [1], ["a", 1], [1, "a", 2]]),
     "unique": st.sampled_from([[], [1, 2], ["x"]]),
-    "boxed": st.sampled_from([{"held": 1}, {"held": "x"}, {}]),
+    "boxed": st.sampled_from([{"inner": 1}, {"inner": "x"}, {}]),
     "animal": st.sampled_from(
         [{"pet": "cat"}, {"pet": "dog", "chases": {"pet": "cat"}}, {"pet": "cow"}]
     ),

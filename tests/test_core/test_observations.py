@@ -37,7 +37,7 @@ def bytes_of(block):
     return b64decode(block.image_urls[0].removeprefix("data:image/png;base64,"))
 
 
-class Found(Observation):
+class CountObservation(Observation):
     count: int
     names: list[str] = Field([])
 
@@ -90,20 +90,20 @@ class TestWithoutAType:
 
     def test_the_object_stays_at_hand(self):
         """The Python object is in `result`, in this process only."""
-        seen = observation_of(given := {"a": 1}, None, "t")
-        assert seen.result is given
-        assert "result" not in seen.to_dict()
+        observation = observation_of(value := {"a": 1}, None, "t")
+        assert observation.result is value
+        assert "result" not in observation.to_dict()
 
     def test_an_observation_is_itself(self):
         """Nothing is made of what is an observation already."""
-        seen = Found(count=1)
-        assert observation_of(seen, None, "t") is seen
+        observation = CountObservation(count=1)
+        assert observation_of(observation, None, "t") is observation
 
     def test_a_dict_that_is_written_as_one_becomes_one(self):
         """Content and is_error make an observation; any other dict is data."""
         blocks = [{"type": "text", "text": "bad"}]
-        seen = observation_of({"content": blocks, "is_error": True}, None, "t")
-        assert (seen.text, seen.is_error) == ("bad", True)
+        observation = observation_of({"content": blocks, "is_error": True}, None, "t")
+        assert (observation.text, observation.is_error) == ("bad", True)
         assert observation_of({"content": "just text"}, None, "t").text.startswith("{")
 
 
@@ -126,11 +126,15 @@ class TestTables:
 
 class TestWithAType:
     @pytest.mark.parametrize(
-        "result", [{"count": 2}, Reading(count=2), Counted(2), Found(count=2)], ids=repr
+        "result",
+        [{"count": 2}, Reading(count=2), Counted(2), CountObservation(count=2)],
+        ids=repr,
     )
     def test_fields_are_filled(self, result):
         """A dict, model or dataclass fills the fields; what a model computes is left out."""
-        assert observation_of(result, Found, "t") == Found(count=2)
+        assert observation_of(result, CountObservation, "t") == CountObservation(
+            count=2
+        )
 
     @pytest.mark.parametrize(
         "result", ["text", 5, png(), [TextContent(text="a")]], ids=type
@@ -142,26 +146,28 @@ class TestWithAType:
     def test_what_does_not_fit_is_an_error_with_a_place(self):
         """The tool, what it returned, what was wanted, and where it went wrong."""
         with pytest.raises(
-            TypeError, match=r"^t returned a dict that does not fit Found: count: "
+            TypeError,
+            match=r"^t returned a dict that does not fit CountObservation: count: ",
         ):
-            observation_of({"count": "many"}, Found, "t")
+            observation_of({"count": "many"}, CountObservation, "t")
         with pytest.raises(
-            TypeError, match=r"^t returned a str that does not fit Found: count: "
+            TypeError,
+            match=r"^t returned a str that does not fit CountObservation: count: ",
         ):
-            observation_of("many", Found, "t")
+            observation_of("many", CountObservation, "t")
 
     def test_a_plain_observation_says_what_failed(self):
         """A failure needs none of the fields of a success."""
         failed = Observation.from_text("no such file", is_error=True)
-        assert observation_of(failed, Found, "t") is failed
+        assert observation_of(failed, CountObservation, "t") is failed
 
 
 class TestKinds:
-    @pytest.mark.parametrize("declared", [None, Found, Observation])
+    @pytest.mark.parametrize("declared", [None, CountObservation, Observation])
     def test_a_dict_that_names_an_observation_becomes_one(self, declared):
         """What `to_dict` wrote of an observation is that observation again, whatever is declared."""
-        found = Found(count=1, names=["a"])
-        assert observation_of(found.to_dict(), declared, "t") == found
+        observation = CountObservation(count=1, names=["a"])
+        assert observation_of(observation.to_dict(), declared, "t") == observation
         failed = Observation.from_text("disk full", is_error=True)
         assert observation_of(failed.to_dict(), declared, "t") == failed
 
@@ -173,9 +179,11 @@ class TestKinds:
 
     def test_one_that_does_not_fit_is_data_or_an_error(self):
         """Without a type it stays a dict like any other; with one, it is said what is wrong."""
-        data = {"kind": "Found", "odd": 1}
+        data = {"kind": "CountObservation", "odd": 1}
         assert observation_of(data, None, "t").result == data
-        with pytest.raises(TypeError, match="does not fit Found: count: is required"):
+        with pytest.raises(
+            TypeError, match="does not fit CountObservation: count: is required"
+        ):
             observation_of(data, Observation, "t")
 
     def test_a_field_of_that_name_is_the_types_own(self):
@@ -184,7 +192,10 @@ class TestKinds:
         class Sorted(Observation):
             kind: str
 
-        assert observation_of({"kind": "Found"}, Sorted, "t").kind == "Found"
+        assert (
+            observation_of({"kind": "CountObservation"}, Sorted, "t").kind
+            == "CountObservation"
+        )
 
 
 class TestImages:
@@ -201,8 +212,8 @@ class TestImages:
     )
     def test_are_known_by_their_first_bytes(self, data, kind):
         """Bytes that are an image become one, as a data URL."""
-        for given in (data, bytearray(data), memoryview(data)):
-            [block] = contents_of(given)
+        for binary in (data, bytearray(data), memoryview(data)):
+            [block] = contents_of(binary)
             assert block.image_urls[0].startswith(f"data:image/{kind};base64,")
 
     @pytest.mark.parametrize(
@@ -236,8 +247,8 @@ class TestImages:
     def test_of_pillow_are_drawn_in_every_mode(self, mode):
         """A photo in CMYK, which PNG cannot hold, is an image like any other."""
         [block] = contents_of(PIL.Image.new(mode, (3, 2)))
-        shown = PIL.Image.open(BytesIO(bytes_of(block)))
-        assert (shown.format, shown.size) == ("PNG", (3, 2))
+        image = PIL.Image.open(BytesIO(bytes_of(block)))
+        assert (image.format, image.size) == ("PNG", (3, 2))
 
     def test_of_pillow_keep_what_shines_through(self):
         """Another mode with transparency becomes one that has it too."""

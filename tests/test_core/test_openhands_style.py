@@ -21,9 +21,9 @@ class TestACustomTool:
     def test_is_made_and_runs_unchanged(self, state):
         """`create(conv_state)` reads the workspace, `cls(...)` makes the tool, the tool works."""
         [search] = resolve_tool(Tool(name="search_files"), state)
-        seen = search(grep_tool.SearchAction(pattern="two"))
-        assert (seen.count, seen.files) == (2, ["a.txt", "b.md"])
-        assert seen.to_llm_content[0].text == "2 lines in a.txt, b.md"
+        observation = search(grep_tool.SearchAction(pattern="two"))
+        assert (observation.count, observation.files) == (2, ["a.txt", "b.md"])
+        assert observation.to_llm_content[0].text == "2 lines in a.txt, b.md"
         assert search({"pattern": "two", "include": ".md"}).files == ["b.md"]
 
     def test_has_the_name_its_class_says(self, state):

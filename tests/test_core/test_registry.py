@@ -172,14 +172,16 @@ class TestReplacing:
                 return ""
 
             work.__module__, work.__qualname__ = module, "work"
-            made = ToolDefinition(name="t", action_type=HelloAction, executor=work)
+            definition = ToolDefinition(
+                name="t", action_type=HelloAction, executor=work
+            )
             if module == "plugin.one":
-                registry.register("t", made)
+                registry.register("t", definition)
         with pytest.warns(
             UserWarning,
             match=r"'t': plugin.two.work replaces plugin.one.work",
         ):
-            registry.register("t", made)
+            registry.register("t", definition)
 
     def test_names_the_arguments_if_the_work_is_the_same(self, registry):
         """One function behind two actions: what differs is named."""
@@ -206,8 +208,8 @@ registry.register("factory", lambda conv_state: CellTool.create())
                 exec(cell, namespace)
         assert registry.recipe("class") is namespace["CellTool"]
         for name in ("class", "instance", "factory"):
-            [made] = registry.resolve(name)
-            assert made.action_type is namespace["CellAction"]
+            [definition] = registry.resolve(name)
+            assert definition.action_type is namespace["CellAction"]
 
     def test_a_class_defined_again_counts_without_registering(self, registry):
         """Only the class ran again: the registry follows it, and tools made of its action."""
@@ -262,11 +264,11 @@ class TestResolving:
             registry.resolve("broken")
 
     @pytest.mark.parametrize(
-        "made", [None, INSTANCE, "tools", [INSTANCE, 5], {INSTANCE}, iter([])]
+        "tools", [None, INSTANCE, "tools", [INSTANCE, 5], {INSTANCE}, iter([])]
     )
-    def test_a_recipe_makes_a_sequence_of_tools(self, registry, made):
+    def test_a_recipe_makes_a_sequence_of_tools(self, registry, tools):
         """Anything else is the recipe's mistake, shown as it is."""
-        registry.register("t", lambda conv_state: made)
+        registry.register("t", lambda conv_state: tools)
         with pytest.raises(
             RegistrationError, match=r"'t' must return a sequence of tools, not"
         ):

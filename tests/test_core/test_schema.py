@@ -24,7 +24,7 @@ class MovedObservation(Observation):
 
 
 class BoxAction(Action, Generic[T]):
-    held: T
+    inner: T
 
 
 class TaggedAction(Action):
@@ -32,7 +32,7 @@ class TaggedAction(Action):
     mcp: int = 0
 
 
-def shown(renderable):
+def plain_text(renderable):
     console = Console(width=60, file=StringIO())
     console.print(renderable)
     return console.file.getvalue()
@@ -69,7 +69,7 @@ class TestArguments:
 
     def test_are_json_whatever_was_given(self):
         """An object JSON does not know is written as its text."""
-        assert json.dumps(BoxAction(held=Console).to_arguments())
+        assert json.dumps(BoxAction(inner=Console).to_arguments())
 
     def test_never_tell_a_secret(self):
         """A SecretStr is stars wherever the action is written."""
@@ -89,7 +89,7 @@ class TestKinds:
             MovedObservation.from_text("done", where="b"),
             FinishAction(message="m"),
             ThinkObservation(),
-            BoxAction[int](held=1),
+            BoxAction[int](inner=1),
             TaggedAction(kind="mine"),
             Observation.from_text("plain"),
             Observation(content=[ImageContent(image_urls=["data:,"])]),
@@ -134,8 +134,8 @@ class TestKinds:
         written = TaggedAction(kind="mine").to_dict()
         assert written == {"kind": "TaggedAction", "mcp_arg_kind": "mine"}
         assert Action.from_dict(written).kind == "mine"
-        named = {"kind": "TaggedAction"}
-        assert TaggedAction.model_validate(named).kind == "TaggedAction"
+        data = {"kind": "TaggedAction"}
+        assert TaggedAction.model_validate(data).kind == "TaggedAction"
 
     def test_classes_defined_in_functions_are_fine(self):
         """A local class is as good as any other."""
@@ -217,16 +217,17 @@ class TestObservations:
 
     def test_a_person_sees_the_same(self):
         """The text, a cross if it failed, and a word where there is no text."""
-        assert "❌ [An error occurred" in shown(
+        assert "❌ [An error occurred" in plain_text(
             Observation.from_text("w", is_error=True).visualize
         )
-        assert shown(Observation.from_text("fine").visualize) == "fine\n"
-        assert shown(Observation().visualize) == "[no text content]\n"
+        assert plain_text(Observation.from_text("fine").visualize) == "fine\n"
+        assert plain_text(Observation().visualize) == "[no text content]\n"
 
     def test_text_is_no_markup(self):
         """Square brackets are square brackets."""
         assert (
-            shown(Observation.from_text("[red]x[/red]").visualize) == "[red]x[/red]\n"
+            plain_text(Observation.from_text("[red]x[/red]").visualize)
+            == "[red]x[/red]\n"
         )
 
 
@@ -234,7 +235,8 @@ class TestVisualize:
     def test_shows_the_arguments(self):
         """A person sees the name and what was given."""
         assert (
-            shown(MoveAction(to="[b]a").visualize) == "Action: MoveAction\n  to: [b]a\n"
+            plain_text(MoveAction(to="[b]a").visualize)
+            == "Action: MoveAction\n  to: [b]a\n"
         )
 
     def test_hides_what_is_secret_by_name_or_schema(self):
@@ -245,7 +247,7 @@ class TestVisualize:
             code: str = Field(json_schema_extra={"format": "password"})
             nested: list[dict[str, str]] = Field([])
 
-        text = shown(
+        text = plain_text(
             KeyAction(api_key="k-1", code="c-2", nested=[{"token": "t-3"}]).visualize
         )
         assert not any(secret in text for secret in ("k-1", "c-2", "t-3"))
@@ -278,15 +280,15 @@ class TestVisualize:
             back: Callable[[], None] = print
             password: str = ""
 
-        shown = repr(BackAction(password="p-1"))
+        text = repr(BackAction(password="p-1"))
         assert (
-            shown
+            text
             == "BackAction(back=<built-in function print>, password='<secret-hidden>')"
         )
 
     def test_cuts_what_is_long(self):
         """A megabyte of argument is a line and a number."""
-        text = shown(MoveAction(to="x" * 1_000_000).visualize)
+        text = plain_text(MoveAction(to="x" * 1_000_000).visualize)
         assert len(text) < 1_000
         assert "(1,000,000 characters)" in text.replace("\n", "")
 

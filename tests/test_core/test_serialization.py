@@ -44,7 +44,7 @@ def double(n: int) -> int:
 class Kit(BaseModel):
     first: ToolDefinition
     typed: ToolDefinition[PostcardAction, PostcardObservation] | None = None
-    named: PostcardTool | None = None
+    subclass: PostcardTool | None = None
     more: list[ToolDefinition] = []
 
 
@@ -53,12 +53,12 @@ class Kit(BaseModel):
     ThinkTool.create(),
     PostcardTool.create(),
 )
-KIT = Kit(first=FINISH, typed=SEND, named=SEND, more=[THINK, double])
+KIT = Kit(first=FINISH, typed=SEND, subclass=SEND, more=[THINK, double])
 
 
 def described(kit):
     """What the tools of *kit* are, their classes included."""
-    tools = [kit.first, kit.typed, kit.named, *kit.more]
+    tools = [kit.first, kit.typed, kit.subclass, *kit.more]
     return [(type(one), one.to_dict(), one.to_mcp_tool()) for one in tools]
 
 
@@ -109,9 +109,9 @@ def test_what_is_no_tool_is_a_validation_error(written, words):
 def test_a_field_refuses_tools_of_another_class():
     """A field that declares a class takes that class and its subclasses."""
     with pytest.raises(ValidationError, match="is not a PostcardTool"):
-        Kit(first=FINISH, named=FINISH.to_dict())
+        Kit(first=FINISH, subclass=FINISH.to_dict())
     with pytest.raises(ValidationError, match="should be a PostcardTool"):
-        Kit(first=FINISH, named=FINISH)
+        Kit(first=FINISH, subclass=FINISH)
 
 
 def test_has_a_schema():

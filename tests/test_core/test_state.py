@@ -176,7 +176,7 @@ class SayAction(Action):
     text: str
 
 
-class Said(Observation):
+class SayObservation(Observation):
     raw: bytes = b""
     parts: tuple[str, ...] = ()
     by_name: dict[str, Inner] = Field({})
@@ -185,7 +185,7 @@ class Said(Observation):
 
 def say(action):
     inner = Inner(text=action.text)
-    return Said(
+    return SayObservation(
         content=[TextContent(text=f"said {action.text}")],
         raw=action.text.encode(),
         parts=(action.text,),
@@ -207,36 +207,38 @@ class TestWhatComesOutOfATool:
     )
     def test_is_masked(self, conversation):
         """Secrets of the conversation are in no field of the observation, however deep."""
-        seen = self.TOOL({"text": SECRET}, conversation)
-        assert SECRET not in repr(seen) and SECRET.encode() not in seen.raw
-        assert seen.text == f"said {MARK}"
-        assert seen.by_name == {MARK: Inner(text=MARK)}
-        assert (type(seen), seen.level) == (Said, Level.HIGH)
+        observation = self.TOOL({"text": SECRET}, conversation)
+        assert (
+            SECRET not in repr(observation) and SECRET.encode() not in observation.raw
+        )
+        assert observation.text == f"said {MARK}"
+        assert observation.by_name == {MARK: Inner(text=MARK)}
+        assert (type(observation), observation.level) == (SayObservation, Level.HIGH)
 
     def test_is_as_it_was_without_secrets(self):
         """Nothing to hide, nothing changed."""
-        seen = []
+        values = []
         tool = self.TOOL.set_executor(
-            lambda action: seen.append(say(action)) or seen[0]
+            lambda action: values.append(say(action)) or values[0]
         )
         for conversation in (
             None,
             Conversation(),
             Conversation(ConversationState(secrets={"T": "z"})),
         ):
-            seen.clear()
-            assert tool({"text": "x"}, conversation) is seen[0]
+            values.clear()
+            assert tool({"text": "x"}, conversation) is values[0]
 
     def test_of_a_function_keeps_no_secret_in_its_result(self):
         """The Python object beside the content is masked as well."""
         tool = ToolDefinition(
             name="t", action_type=SayAction, executor=lambda a: [a.text]
         )
-        seen = tool(
+        observation = tool(
             {"text": SECRET}, Conversation(ConversationState(secrets={"T": SECRET}))
         )
-        assert seen.result == [MARK]
-        assert SECRET not in seen.text
+        assert observation.result == [MARK]
+        assert SECRET not in observation.text
 
 
 def test_state_can_be_sent_to_other_processes():

@@ -54,14 +54,16 @@ class Worker:
 
     def resolve_and_call(self):
         by, a = self.rng.randrange(100), self.rng.randrange(100)
-        [made] = self.registry.resolve(Tool(name="stress", params={"by": by}))
-        assert made({"a": a}).text == str(a + by)
-        assert made.action_type(a=1).to_arguments() == {"a": 1}
+        [definition] = self.registry.resolve(Tool(name="stress", params={"by": by}))
+        assert definition({"a": a}).text == str(a + by)
+        assert definition.action_type(a=1).to_arguments() == {"a": 1}
         assert Action.resolve_kind("StressAction").__doc__.startswith("Version")
 
     def export(self):
-        [made] = self.registry.resolve("stress")
-        risky = made.to_openai_tool(self.rng.random() < 0.5)["function"]["parameters"]
+        [definition] = self.registry.resolve("stress")
+        risky = definition.to_openai_tool(self.rng.random() < 0.5)["function"][
+            "parameters"
+        ]
         version = risky["description"].removeprefix("Version ").rstrip(".")
         assert risky["properties"][f"extra_{version}"]["default"] == int(version)
 
@@ -78,9 +80,11 @@ class Worker:
         limit = self.rng.randrange(50)
         schema = {"type": "object", "properties": {"n": {"maximum": limit}}}
         model = Action.from_mcp_schema("StressForeign", schema)
-        made = ToolDefinition(name="f", action_type=model, executor=lambda a: str(a.n))
-        assert made({"n": limit}).text == str(limit)
-        assert made.problems({"n": limit + 1})
+        definition = ToolDefinition(
+            name="f", action_type=model, executor=lambda a: str(a.n)
+        )
+        assert definition({"n": limit}).text == str(limit)
+        assert definition.problems({"n": limit + 1})
 
 
 @pytest.fixture

@@ -118,8 +118,8 @@ class TestNames:
     )
     def test_come_from_the_class(self, cls, name):
         """Without a name of its own, a class goes by its snake-case one."""
-        made = type(cls, (ToolDefinition,), {})
-        assert made.name == made().name == name
+        subclass = type(cls, (ToolDefinition,), {})
+        assert subclass.name == subclass().name == name
 
     def test_may_be_said_by_the_class(self):
         """`name: ClassVar[str]` is the name of the class and of its tools."""
@@ -230,7 +230,8 @@ class TestCalls:
             pass
 
         assert [
-            make()(given).total for given in ({"a": 1}, AddAction(a=1), MoreAction(a=1))
+            make()(arguments).total
+            for arguments in ({"a": 1}, AddAction(a=1), MoreAction(a=1))
         ] == [
             2,
             2,
@@ -282,10 +283,10 @@ class TestCalls:
 
     def test_can_be_watched(self):
         """The layer of runs stands around every call, and can be taken away."""
-        seen = []
+        names = []
 
         def around(tool, action, conversation):
-            seen.append(tool.name)
+            names.append(tool.name)
             return tool.execute(action, conversation)
 
         calls.around = around
@@ -294,7 +295,7 @@ class TestCalls:
         finally:
             calls.around = None
         make()({"a": 1})
-        assert seen == ["add"]
+        assert names == ["add"]
 
 
 class TestArguments:
@@ -302,11 +303,11 @@ class TestArguments:
         """What a model sends is validated into the action type."""
         assert make().action_from_arguments({"a": "2"}) == AddAction(a=2)
 
-    @pytest.mark.parametrize("given", [None, [], "x", 5, {"a": None}, {1: 2}])
-    def test_that_are_none_are_an_arguments_error(self, given):
+    @pytest.mark.parametrize("arguments", [None, [], "x", 5, {"a": None}, {1: 2}])
+    def test_that_are_none_are_an_arguments_error(self, arguments):
         """Whatever comes in place of arguments, the error is the same."""
         with pytest.raises(ArgumentsError):
-            make().action_from_arguments(given)
+            make().action_from_arguments(arguments)
 
     def test_problems_are_listed_without_raising(self):
         """A form asks what is wrong, and gets a list."""

@@ -118,7 +118,7 @@ class TestCaps:
 
 class TestSizes:
     @pytest.mark.parametrize(
-        ("count", "shown"),
+        ("count", "expected"),
         [
             (0, "0 bytes"),
             (999, "999 bytes"),
@@ -127,9 +127,9 @@ class TestSizes:
             (2 * 10**12, "2,000.0 GB"),
         ],
     )
-    def test_bytes_for_a_person(self, count, shown):
+    def test_bytes_for_a_person(self, count, expected):
         """Decimal units, one digit after the point."""
-        assert human_size(count) == shown
+        assert human_size(count) == expected
 
     @pytest.mark.parametrize(
         ("text", "tokens"),

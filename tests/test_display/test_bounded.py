@@ -126,8 +126,8 @@ class TestNothingIsLost:
         """The two ends and the count of the rest make up the text, however long it is."""
         for text in ("x" * 5_000_000, "ab\n" * 1_000_000):
             capped = cap(text, 1_000)
-            shown = len(capped.head) + len(capped.tail)
-            assert shown + capped.omitted == len(text)
+            length = len(capped.head) + len(capped.tail)
+            assert length + capped.omitted == len(text)
             assert text.startswith(capped.head)
             assert text.endswith(capped.tail)
 
@@ -137,8 +137,8 @@ class TestNothingIsLost:
         texts = ["abc", "de\nf", ""] * count
         whole = "\n".join(texts)
         capped = cap_joined(texts, 300)
-        shown = len(capped.head) + len(capped.tail)
-        assert shown + capped.omitted == len(whole)
+        length = len(capped.head) + len(capped.tail)
+        assert length + capped.omitted == len(whole)
         assert whole.startswith(capped.head)
         assert whole.endswith(capped.tail)
         assert len(str(capped)) <= 300

@@ -20,37 +20,37 @@ class TestCap:
 
     def test_a_long_text_shows_head_and_tail(self):
         """Half of the room for each end, and a line that says what is missing."""
-        shown = cap("x" * 10_000 + "y" * 10_000, 200)
-        assert (shown.head, shown.omitted, shown.tail) == ("x" * 68, 19_864, "y" * 68)
-        assert str(shown) == f"{'x' * 68}\n… 19,864 characters left out …\n{'y' * 68}"
+        cut = cap("x" * 10_000 + "y" * 10_000, 200)
+        assert (cut.head, cut.omitted, cut.tail) == ("x" * 68, 19_864, "y" * 68)
+        assert str(cut) == f"{'x' * 68}\n… 19,864 characters left out …\n{'y' * 68}"
 
     def test_cuts_fall_on_the_ends_of_lines(self):
         """Where a line ends near the cut, no line is torn."""
         lines = [f"line {number}\n" for number in range(1_000)]
-        shown = cap("".join(lines), 1_000)
-        assert shown.head.endswith("\n")
-        assert shown.tail.startswith("line ")
-        assert str(shown).splitlines()[0] == "line 0"
-        assert str(shown).splitlines()[-1] == "line 999"
-        assert "\n\n" not in str(shown)
+        cut = cap("".join(lines), 1_000)
+        assert cut.head.endswith("\n")
+        assert cut.tail.startswith("line ")
+        assert str(cut).splitlines()[0] == "line 0"
+        assert str(cut).splitlines()[-1] == "line 999"
+        assert "\n\n" not in str(cut)
 
     @given(text=_TEXT, limit=st.integers(0, 700))
     def test_the_parts_are_the_ends_of_the_text(self, text, limit):
         """Head, what is left out and tail make up the text; the whole keeps to the limit."""
-        shown = cap(text, limit)
-        middle = len(text) - len(shown.tail)
-        assert text.startswith(shown.head)
-        assert text.endswith(shown.tail)
-        assert len(shown.head) + shown.omitted == middle
-        assert len(str(shown)) <= max(limit, 64)
+        cut = cap(text, limit)
+        middle = len(text) - len(cut.tail)
+        assert text.startswith(cut.head)
+        assert text.endswith(cut.tail)
+        assert len(cut.head) + cut.omitted == middle
+        assert len(str(cut)) <= max(limit, 64)
 
     @given(text=_TEXT, limit=st.integers(64, 700))
     def test_nothing_is_torn(self, text, limit):
         """No cut inside a control sequence, a surrogate pair, or before an accent."""
-        shown = cap(text, limit)
-        if not shown.omitted or not shown.head or not shown.tail:
+        capped = cap(text, limit)
+        if not capped.omitted or not capped.head or not capped.tail:
             return
-        for cut in (len(shown.head), len(text) - len(shown.tail)):
+        for cut in (len(capped.head), len(text) - len(capped.tail)):
             inside = [m for m in SEQUENCE.finditer(text) if m.start() < cut < m.end()]
             assert inside == []
             assert not (
@@ -69,12 +69,10 @@ class TestCapText:
     def test_styles_stay_where_they_were(self):
         """Both ends keep their colours; the notice has its own."""
         text = Text("x" * 500, style="red") + Text("y" * 500, style="blue")
-        shown = cap_text(text, 200)
-        assert shown.plain == str(cap(text.plain, 200))
+        cut = cap_text(text, 200)
+        assert cut.plain == str(cap(text.plain, 200))
         styles = {
-            shown.plain[s.start]: str(s.style)
-            for s in shown.spans
-            if s.end - s.start > 40
+            cut.plain[s.start]: str(s.style) for s in cut.spans if s.end - s.start > 40
         }
         assert (styles["x"], styles["y"]) == ("red", "blue")
 
@@ -86,9 +84,9 @@ class TestCapText:
 
 class TestShorten:
     @pytest.mark.parametrize(
-        ("text", "shown"),
+        ("text", "expected"),
         [("name", "name"), ("a name", "a na…"), ("abce\u0301f", "abc…")],
     )
-    def test_a_name_is_cut_at_its_end(self, text, shown):
+    def test_a_name_is_cut_at_its_end(self, text, expected):
         """An ellipsis stands for the rest; accents go with their letter."""
-        assert shorten(text, 5) == shown
+        assert shorten(text, 5) == expected

@@ -10,7 +10,7 @@ from toolbench.display.escape import escape, link, safe_address, visible
 
 class TestVisible:
     @pytest.mark.parametrize(
-        ("text", "shown"),
+        ("text", "expected"),
         [
             ("plain\ttext\n", "plain\ttext\n"),
             ("\x1b[0m\x07\x00\x7f", "^[[0m^G^@^?"),
@@ -24,9 +24,9 @@ class TestVisible:
             ("❤️ 👩‍🚀 क्‍ष", "❤️ 👩‍🚀 क्‍ष"),
         ],
     )
-    def test_what_hides_is_spelled_out(self, text, shown):
+    def test_what_hides_is_spelled_out(self, text, expected):
         """Control, bidi, invisible and tag characters show; emoji and joiners stay whole."""
-        assert visible(text) == shown
+        assert visible(text) == expected
 
     @given(st.text())
     def test_once_is_enough(self, text):

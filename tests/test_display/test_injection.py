@@ -96,8 +96,10 @@ def _linked(target: str):
 class TestEveryFunction:
     def test_payloads_stay_text(self, show):
         """No payload yields an element, attribute or address outside the whitelist."""
-        found = {text: bad for text in PAYLOADS if (bad := problems(show(text)))}
-        assert found == {}
+        problems_found = {
+            text: bad for text in PAYLOADS if (bad := problems(show(text)))
+        }
+        assert problems_found == {}
 
     @given(
         text=st.text(max_size=200)
@@ -120,8 +122,8 @@ class TestNothingIsLost:
     @pytest.mark.parametrize("text", PAYLOADS)
     def test_a_verbatim_block_shows_all_of_the_text(self, text):
         """The view of what a model reads leaves nothing out."""
-        shown = text_of(blocks_html([text], verbatim=True))
-        assert visible(text).rstrip() in shown
+        page_text = text_of(blocks_html([text], verbatim=True))
+        assert visible(text).rstrip() in page_text
         assert "".join(visible(text).split()) in "".join(
             blocks_text([text], verbatim=True).split()
         )

@@ -122,10 +122,10 @@ class TestCaps:
     def test_head_and_tail(self):
         """A long description shows both ends."""
         html = markdown_html("first\n\n" + "x\n" * 50_000 + "\nlast")
-        shown = text_of(html)
-        assert "first" in shown
-        assert "last" in shown
-        assert "characters left out …" in shown
+        text = text_of(html)
+        assert "first" in text
+        assert "last" in text
+        assert "characters left out …" in text
 
     def test_few_characters_cannot_ask_for_millions(self):
         """A table of a thousand columns whose rows are empty is shown as text."""

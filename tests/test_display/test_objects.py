@@ -46,7 +46,7 @@ def test_a_tool_is_no_flood():
             f"p{n}": {"type": "string", "description": long[:3_000]} for n in range(999)
         },
     }
-    made = ToolDefinition(
+    definition = ToolDefinition(
         name="t",
         description=long,
         action_type=Action.from_mcp_schema(
@@ -54,10 +54,10 @@ def test_a_tool_is_no_flood():
         ),
         annotations=ToolAnnotations(title=long),
     )
-    shown = tool_bundle(made)
-    assert len(shown["text/html"]) < 500_000
-    assert "903 parameters left out" in shown["text/html"]
-    assert len(tool_html(made)) < 200_000
+    bundle = tool_bundle(definition)
+    assert len(bundle["text/html"]) < 500_000
+    assert "903 parameters left out" in bundle["text/html"]
+    assert len(tool_html(definition)) < 200_000
     assert len(call_html(long, {}, Observation.from_text("x"))) < 10_000
 
 

@@ -136,6 +136,6 @@ class TestAudience:
         """A model is never answered with nothing."""
         answer = {"content": [block("secret plan", ["user"])]}
         observation = tool_observation("t", answer)
-        [told] = observation.to_llm_content
-        assert "user" in told.text
-        assert "secret plan" not in told.text
+        [content] = observation.to_llm_content
+        assert "user" in content.text
+        assert "secret plan" not in content.text

@@ -47,12 +47,12 @@ class TestPieces:
 
     def test_tones_differ(self):
         """Five tones, five colours, one text."""
-        shown = {
+        pages = {
             badge("x", tone)
             for tone in ("neutral", "info", "success", "warning", "danger")
         }
-        assert len(shown) == 5
-        assert {text_of(html) for html in shown} == {"x"}
+        assert len(pages) == 5
+        assert {text_of(html) for html in pages} == {"x"}
 
     def test_no_arguments_are_an_empty_table(self):
         """A call without arguments is shown as well."""

@@ -127,8 +127,8 @@ class TestHtml:
     def test_broken_markup_never_hides_a_result(self, text):
         """In a body it is shown as typed; in a title, where Rich insists, it is explained."""
         assert text in text_of(to_html(Panel(text)))
-        shown = text_of(to_html(Panel("body", title=text)))
-        assert "body" in shown or "cannot be laid out" in shown
+        page_text = text_of(to_html(Panel("body", title=text)))
+        assert "body" in page_text or "cannot be laid out" in page_text
 
     def test_html_and_text_say_the_same(self):
         """Nothing is in one and not in the other."""
@@ -185,10 +185,10 @@ class TestCaps:
         text = "\x1b[31ma\x1b[32mb" * 100_000
         html = to_html(from_ansi(text, limit=100_000), limit=20_000)
         (notice,) = re.findall(r"… ([\d,]+) characters left out …", text_of(html))
-        shown = len(
+        length = len(
             text_of(html).replace(f"… {notice} characters left out …", "").strip()
         )
-        assert int(notice.replace(",", "")) + shown >= 200_000
+        assert int(notice.replace(",", "")) + length >= 200_000
 
     def test_a_very_long_text_is_cut_as_any_other(self):
         """What is left out before it is looked at is counted all the same."""
@@ -197,11 +197,11 @@ class TestCaps:
         assert to_text(text, limit=2_000) == looked_at.rstrip("\n")
         assert to_text(Text(text), limit=2_000) == looked_at.rstrip("\n")
         hidden = "a\n" * 1_000 + "\x00" * 1_000_000 + "b\n" * 1_000
-        shown = to_text(hidden, limit=1_000)
-        assert shown.startswith("a\na")
-        assert shown.endswith("b\nb")
-        assert len(shown) <= 1_000
-        assert "1,00" in shown  # of 1,004,000
+        capped = to_text(hidden, limit=1_000)
+        assert capped.startswith("a\na")
+        assert capped.endswith("b\nb")
+        assert len(capped) <= 1_000
+        assert "1,00" in capped  # of 1,004,000
 
     def test_a_big_table_is_capped_at_both_ends(self):
         """The first and the last rows are there."""
@@ -209,10 +209,10 @@ class TestCaps:
         for number in range(5_000):
             table.add_row(f"<row {number}>")
         both = bundle(table, limit=5_000)
-        for shown in (text_of(both["text/html"]), both["text/plain"]):
-            assert "<row 0>" in shown
-            assert "<row 4999>" in shown
-            assert "characters left out" in shown
+        for text in (text_of(both["text/html"]), both["text/plain"]):
+            assert "<row 0>" in text
+            assert "<row 4999>" in text
+            assert "characters left out" in text
         assert len(both["text/plain"]) <= 5_000
         assert len(both["text/html"]) <= 10_000
 

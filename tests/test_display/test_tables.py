@@ -66,8 +66,8 @@ class TestCaps:
         html = table_html(big)
         assert html.count("<tr>") == 51
         assert html.count("<td") == 1 + 50 * 20
-        for shown in (text_of(html), table_text(big)):
-            rows, _, columns = shown.rpartition("… 950 rows left out …")
+        for text in (text_of(html), table_text(big)):
+            rows, _, columns = text.rpartition("… 950 rows left out …")
             assert rows
             assert columns.strip() == "… 10 columns left out …"
 

@@ -1,1 +1,1 @@
-"""The tool model: what a tool is, before anything runs or shows it."""
+"""The model of a tool: its classes and schemas, without running or showing it."""

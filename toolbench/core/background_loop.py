@@ -1,7 +1,7 @@
 """One background event loop, started on first use, for everything that is `async`.
 
-Never the kernel's own loop: a cell, a button and a session each wait here without stopping the
-others. If a waiting caller is interrupted, its work is cancelled, and a server gets notice of it.
+It is never the kernel's own loop: a cell, a button and a session can all wait for it at the same
+time. If a waiting caller is interrupted, its work is cancelled, and a server is notified.
 """
 
 import atexit
@@ -14,6 +14,7 @@ from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolbench.errors import ToolbenchError
+from toolbench.threads import NO_THREADS, have_threads
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -63,7 +64,7 @@ class Portal:
         *args: Any,
         timeout: float | None = None,
     ) -> T:
-        """Run `function(*args)` in the background loop and wait for what it returns.
+        """Run `function(*args)` in the background loop, and return its result.
 
         Args:
             function: The coroutine function.
@@ -71,8 +72,8 @@ class Portal:
             timeout: Seconds to wait; None waits for ever.
 
         Raises:
-            TimeoutError: If it took longer. The task is then cancelled, and also when
-                the waiting thread is interrupted.
+            TimeoutError: If the call takes longer. The task is then cancelled, as after an
+                interrupt of the waiting thread.
             ToolbenchError: If called from the background loop itself.
         """
         future = self.start(function, *args)
@@ -88,7 +89,7 @@ class Portal:
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* four times a second while a `call` in the `with` block waits, in its thread."""
+        """Call *draw* four times a second during each `call` in the `with` block, in its thread."""
         token = _draw.set(draw)
         try:
             yield
@@ -96,7 +97,7 @@ class Portal:
             _draw.reset(token)
 
     def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
-        """Raise an error in the background loop's own thread, where a blocking call would never end.
+        """Raise an error if this is the background loop's thread, where a blocking call would never end.
 
         Args:
             instead: The call to await there instead.
@@ -116,15 +117,15 @@ class Portal:
         return self._opened()[0].wrap_async_context_manager(manager)
 
     def close_first(self, close: Close) -> None:
-        """Await `close()` in the background loop before it is stopped: for open connections."""
+        """Await `close()` in the background loop before the loop stops, to end open connections."""
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
-        """Do not await `close()` at the end: its connection is closed already."""
+        """Remove *close* from the functions of `close_first`: its connection is closed already."""
         self._to_close.discard(close)
 
     def close(self) -> None:
-        """Cancel what runs in the background loop and stop it; a later call starts another."""
+        """Cancel all tasks of the background loop and stop it; a later call starts a new loop."""
         with self._lock:
             to_close, self._to_close = self._to_close, set()
             if self._portal is not None:
@@ -135,7 +136,7 @@ class Portal:
             self._portal, self._loop, self._thread = None, None, 0
 
     def leave_behind(self) -> None:
-        """Forget the loop without stopping it: in a forked process its thread does not run."""
+        """Forget the loop without stopping it, as in a forked process its thread does not exist."""
         if self._portal is not None:
             with suppress(
                 StopIteration
@@ -149,6 +150,12 @@ class Portal:
         )
         from anyio.lowlevel import current_token  # noqa: PLC0415 - as above
 
+        if not have_threads():
+            msg = (
+                f"The call has to wait for async work, and cannot: {NO_THREADS}. Await it, as "
+                "in `await tool.acall(action)`, or press Run in the panel of the tool."
+            )
+            raise ToolbenchError(msg)
         with self._lock:
             if self._portal is None or self._loop is None:
                 manager = start_blocking_portal("asyncio", name="toolbench-loop")

@@ -21,7 +21,7 @@ class ConversationEvent(Protocol):
 
     @property
     def at(self) -> datetime:
-        """When it happened."""
+        """The time of the event."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -136,7 +136,7 @@ class ConversationLoop(Protocol):
 
     @property
     def money_left(self) -> float | None:
-        """The dollars that it may still cost; None if there is no limit."""
+        """The dollars that the conversation may still cost; None if there is no limit."""
 
     @property
     def usage(self) -> Any:
@@ -164,14 +164,14 @@ class ConversationLoop(Protocol):
         """Stop the request and the tools at once."""
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Ask the model; its calls then wait."""
+        """Ask the model, without running its calls."""
 
     @property
     def pending(self) -> PendingCalls:
         """The calls that wait."""
 
     def changing(self) -> AbstractContextManager[PendingCalls]:
-        """Let the `with` block change the calls that wait."""
+        """Let the `with` block change the waiting calls."""
 
     def run_pending(self, chosen: Any = None) -> Sequence[ConversationEvent]:
         """Run the calls that wait."""
@@ -194,7 +194,7 @@ class ConversationLoop(Protocol):
         """Summarise before the next request."""
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Take back the edits of the last step."""
+        """Undo the edits of the last step."""
 
     def to_html(self) -> str:
         """Return the transcript as a page."""
@@ -209,4 +209,4 @@ class ConversationLoop(Protocol):
         """Load the conversation saved at *path*."""
 
     def close(self) -> None:
-        """Close the tools that were made for it."""
+        """Close the tools that were made for the conversation."""

@@ -21,6 +21,7 @@ from warnings import warn
 
 from toolbench.core.background_loop import portal
 from toolbench.core.schema import Action, Observation
+from toolbench.threads import have_threads
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -56,7 +57,7 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
         """Do the work and return the observation."""
 
     def close(self) -> None:
-        """Release what the executor holds. A second call does no harm."""
+        """Release the resources of the executor. A second call does no harm."""
 
     def interrupt(self) -> None:
         """Stop the current work, from any thread; repeated calls do no harm."""
@@ -92,9 +93,9 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Let *init* mark the object as one to close, once *init* has ended.
+    """Return *init* in a version that afterwards marks the object as one that must be closed.
 
-    After the `__init__` of a base class the mark stays, even if that of the subclass fails.
+    If a subclass's `__init__` fails after that of its base class, the mark stays.
     """
 
     @wraps(init)
@@ -107,7 +108,7 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Let *close* note the call before it starts, so that nothing opens the executor again."""
+    """Return *close* in a version that first marks the executor as closed, so that it stays closed."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -149,7 +150,7 @@ def innermost(function: Callable[..., Any]) -> Any:
 
 
 def home_of(executor: Any) -> str:
-    """Return where the work of *executor* is defined: its module and qualified name."""
+    """Return the place where the function of *executor* is defined: its module and qualified name."""
     is_function = isinstance(executor, FunctionExecutor)
     does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
@@ -163,9 +164,9 @@ def _function_or_class(function: Any) -> Any:
 
 
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return a function of `(action, conversation)` that calls *function*, inspected only once.
+    """Return a function of `(action, conversation)` that calls *function*; the signature is read once.
 
-    The conversation goes to the parameter of that name, else to a second one without a
+    The conversation goes to the parameter `conversation`, else to a second parameter without a
     default, else to `*args` or `**kwargs`; a function with none of these gets only the action.
     """
     match _place_of_conversation(function):
@@ -245,6 +246,8 @@ async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
         return await executor.acall(action, conversation)
     call = with_conversation(executor)
     if is_async(executor):
+        return await _awaited(call(action, conversation))
+    if not have_threads():
         return await _awaited(call(action, conversation))
     from anyio.to_thread import (  # noqa: PLC0415 - asyncio, only for what is async
         run_sync,

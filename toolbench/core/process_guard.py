@@ -1,6 +1,6 @@
 """Start a program that always ends with this process, even if a signal kills the process.
 
-A program that ignores SIGTERM and the end of its stdin would otherwise stay for ever once the
+Without this, a program that ignores SIGTERM and the end of its stdin would run for ever after the
 Jupyter kernel is killed. On Linux the operating system ends it; elsewhere on POSIX a small parent
 process watches ours. Windows has job objects for this (the MCP SDK uses them).
 """
@@ -34,7 +34,8 @@ sys.exit(child.returncode if child.returncode >= 0 else 128 - child.returncode)
 def guarded(program: str, args: Sequence[str]) -> list[str]:
     """Return the command line that starts *program*, a path, under guard.
 
-    On Linux it ends with the *thread* that starts it. It starts through Python, which costs 20 ms.
+    On Linux the program ends with the *thread* that starts it. The guard is a Python script, which
+    costs 20 ms.
     """
     command = [program, program, *args]
     if sys.platform == "win32" or not sys.executable:
@@ -44,9 +45,9 @@ def guarded(program: str, args: Sequence[str]) -> list[str]:
 
 
 def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
-    """Return the same command line at a cost of 2 ms, if `setpriv` is installed; Linux only.
+    """Return a faster guarded command line (2 ms) if `setpriv` is installed; on Linux only.
 
-    If this process ends in the very moment in which the program starts, the program stays.
+    If this process ends at the same moment as the program starts, the program keeps running.
     """
     if not sys.platform.startswith("linux"):
         return [program, *args]
@@ -57,7 +58,8 @@ def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
 def death_signal(name: str) -> list[str]:
     """Return a command prefix that sends the command the signal *name* when this process ends.
 
-    Empty if the system cannot do so. On Linux the end of the starting *thread* counts.
+    The prefix is empty if the system cannot do this. On Linux the end of the starting *thread*
+    counts.
     """
     setpriv = shutil.which("setpriv") if sys.platform.startswith("linux") else None
     return [setpriv, "--pdeathsig", name, "--"] if setpriv else []
@@ -68,7 +70,7 @@ def default_hang_up() -> tuple[str, ...]:
     """Return a command prefix that lets a hang-up end the command, as it does in a terminal.
 
     A Jupyter that was started with `nohup` ignores hang-ups, and so does every process that it
-    starts. Empty if `env` cannot reset a signal, which is tried once.
+    starts. The prefix is empty if `env` cannot reset a signal; this is tested once.
     """
     env = shutil.which("env") if sys.platform.startswith("linux") else None
     if env is None:

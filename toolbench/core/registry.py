@@ -35,7 +35,7 @@ class ToolRegistry:
     """Recipes for tools, by name. Any thread may register and resolve.
 
     A recipe is a tool with an executor, a ToolDefinition subclass that defines `create`, or
-    a function called as `create` is.
+    a function with the parameters of `create`.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class ToolRegistry:
     def register(
         self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
     ) -> None:
-        """Register *recipe* as *name*; a recipe from another place is replaced, with a warning.
+        """Register *recipe* as *name*; if this replaces a recipe from another place, there is a warning.
 
         Args:
             name: The name to resolve and list it by.
@@ -79,7 +79,7 @@ class ToolRegistry:
             warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
 
     def unregister(self, name: str) -> None:
-        """Forget *name*; a name that is not there is fine."""
+        """Forget *name*, if it is registered."""
         with self._lock:
             self._recipes.pop(name, None)
             self._aliases = {a: n for a, n in self._aliases.items() if n != name}
@@ -164,10 +164,10 @@ class ToolRegistry:
         return f"ToolRegistry({', '.join(self)})"
 
     def recipe(self, name: str) -> Registered:
-        """Return what was registered under *name*.
+        """Return the recipe that is registered under *name*.
 
         Raises:
-            ToolNotFoundError: If nothing was.
+            ToolNotFoundError: If nothing is registered under *name*.
         """
         with self._lock:
             own_name = name if name in self._recipes else self._aliases.get(name, name)
@@ -259,10 +259,10 @@ lookup = Lookup()
 
 
 def find_tool(name: str) -> ToolDefinition[Any, Any]:
-    """Return the tool called *name*: what `%tool` finds, or else the one registered tool.
+    """Return the tool called *name*: the one that `%tool` finds, or else the only registered one.
 
     Raises:
-        ToolNotFoundError: If there is none.
+        ToolNotFoundError: If there is no such tool.
         ToolbenchError: If the name stands for several tools.
     """
     return resolve_one(name) if lookup.find is None else lookup.find(name)
@@ -273,7 +273,7 @@ def resolve_one(name: str) -> ToolDefinition[Any, Any]:
 
     Raises:
         ToolNotFoundError: If nothing is registered under that name.
-        ToolbenchError: If it stands for several tools.
+        ToolbenchError: If *name* stands for several tools.
     """
     tools = resolve_tool(name)
     if len(tools) != 1:

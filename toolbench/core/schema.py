@@ -69,9 +69,9 @@ class Schema(Displayed, BaseModel):
     def from_mcp_schema(cls, name: str, schema: Mapping[str, Any]) -> type[Self]:
         """Return a subclass called *name* that accepts exactly what *schema* accepts.
 
-        Values are not converted: `1` stays an integer where the schema has a number. A property
+        Values are not converted: `1` stays an integer if the schema says number. A property
         whose name cannot be an attribute gets an attribute that ends in an underscore; in JSON
-        it keeps its name. The class counts as defined in the module of the caller.
+        it keeps its name. The module of the class is the module of the caller.
 
         Raises:
             SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
@@ -103,7 +103,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object that `to_dict` wrote, of the class in its `kind`.
+        """Return the object that `to_dict` wrote as *data*; its class is the one in `kind`.
 
         Pydantic does the same for fields that are declared as Action or Observation.
 
@@ -164,12 +164,12 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def kind_of(cls) -> str:
-        """Return the kind of this class: its name, with the module where others share it."""
+        """Return the kind of this class: its name, or `module.name` if other classes share the name."""
         return _kinds.kind_of(cls)
 
     @classmethod
     def newest(cls) -> type["Schema"]:
-        """Return the newest class of this name and place; a cell that runs again makes a new one."""
+        """Return the newest definition of this class: a cell that runs again makes a new one."""
         return _kinds.newest(cls)
 
     @classmethod
@@ -248,7 +248,7 @@ class Observation(Schema):
         is_error: bool = False,  # noqa: FBT001, FBT002 - the signature of OpenHands
         **fields: Any,
     ) -> Self:
-        """Return an observation whose content is *text*; *fields* are the class's own."""
+        """Return an observation with *text* as its content; *fields* are other fields of the class."""
         return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
@@ -340,7 +340,7 @@ class Observation(Schema):
 
     @property
     def _asides(self) -> Sequence[str]:
-        """Remarks for a person beside the result; no model reads them."""
+        """Remarks beside the result, for a person only; no model gets them."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Conversations: their state, which tools may read, and with an agent the calls of a model."""
+"""Conversations: their state for tools and, with an agent, the dialogue with a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class ConversationState:
         """Describe a conversation.
 
         Args:
-            working_dir: Where tools work; the current directory if left out.
-            persistence_dir: Where tools may keep files between sessions, if anywhere.
+            working_dir: The working directory of tools; the current directory if left out.
+            persistence_dir: The directory in which tools may keep files between sessions, if any.
             secrets: Values that are masked in all results of tools.
             workspace: An OpenHands workspace, or a directory, instead of *working_dir*.
         """
@@ -89,8 +89,8 @@ class Conversation:
         """Begin a conversation.
 
         Args:
-            state: Where tools work, and the secrets; made from *workspace* and *secrets* if left
-                out.
+            state: The working directory and the secrets; made from *workspace* and *secrets* if
+                left out.
             agent: A model and its tools, as `toolbench.agent.Agent`; without one, the conversation
                 only holds the state for tools.
             workspace: A directory, or an OpenHands workspace.
@@ -167,10 +167,10 @@ class Conversation:
     # --- step by step ------------------------------------------------------------------
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Ask the model once; its calls wait until you run them.
+        """Ask the model once, without running its calls.
 
-        Then `edit_pending`, `answer_pending` or `reject_pending` one, run them with
-        `run_pending` or `step`, and `ask` again.
+        You can then change a call with `edit_pending`, answer it with `answer_pending` or
+        `reject_pending`, run the others with `run_pending` or `step`, and `ask` again.
         """
         return self.loop.ask()
 
@@ -180,7 +180,7 @@ class Conversation:
         return self.loop.pending.calls
 
     def run_pending(self, call: Any = None) -> Sequence[ConversationEvent]:
-        """Run the calls that wait; do not ask the model yet.
+        """Run the waiting calls, without asking the model.
 
         Args:
             call: The call to run: an event of `pending`, the id from the model, or the number of
@@ -189,10 +189,10 @@ class Conversation:
         return self.loop.run_pending(call)
 
     def edit_pending(self, call: Any, arguments: Mapping[str, Any]) -> None:
-        """Give a call that waits new *arguments*; its answer also informs the model of them.
+        """Give a waiting call new *arguments*; the model gets them with the call's answer.
 
         Args:
-            call: As in `run_pending`; None for the only one.
+            call: As in `run_pending`; None if only one call waits.
             arguments: All arguments.
 
         Raises:
@@ -202,10 +202,10 @@ class Conversation:
             pending.edit(call, arguments)
 
     def answer_pending(self, call: Any, result: Any) -> None:
-        """Answer a call that waits with *result* of your own; the tool does not run.
+        """Answer a waiting call with your own *result*; the tool does not run.
 
         Args:
-            call: As in `run_pending`; None for the only one.
+            call: As in `run_pending`; None if only one call waits.
             result: A text, contents, any JSON value, or an `Observation`.
         """
         with self.loop.changing() as pending:
@@ -214,7 +214,7 @@ class Conversation:
     def reject_pending(
         self, reason: str = "The person said no.", call: Any = None
     ) -> None:
-        """Answer the calls that wait with *reason*; none of them runs.
+        """Answer the waiting calls with *reason*, without running them.
 
         Args:
             reason: The answer that the model reads.
@@ -242,7 +242,7 @@ class Conversation:
         """Return the last observation of the tool *name*, or of any tool.
 
         Raises:
-            LookupError: If there is none.
+            LookupError: If there is no such observation.
         """
         return self.loop.result(name)
 
@@ -285,8 +285,9 @@ class Conversation:
 
         Args:
             path: The file.
-            agent: The agent that continues; its model may be another one.
-            state: Where tools work; if left out, the saved directory, without secrets.
+            agent: The agent that continues; it may have another model than the first agent.
+            state: The working directory and secrets; if left out, the saved directory without
+                secrets.
             **options: `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None:
@@ -320,7 +321,7 @@ class Conversation:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add the *usage* of a tool's own model to that of *conversation*, if it counts usage.
+    """Add the *usage* of a tool's own model to the usage of *conversation*, if it counts usage.
 
     Args:
         conversation: The conversation that the executor got, perhaps None.
@@ -340,7 +341,7 @@ def money_left(conversation: Any) -> float | None:
 def secrets_of(conversation: Any) -> Secrets | None:
     """Return the secrets of *conversation*, or of a state in its place; None if it has none.
 
-    It may be the conversation of another library: secrets that are not text are ignored.
+    The conversation may come from another library; secrets that are not text are ignored.
     """
     secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
     if isinstance(secrets, Secrets):

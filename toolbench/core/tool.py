@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
 from toolbench.core.coercion.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
+from toolbench.core.definition.copies import field_changes
 from toolbench.core.definition.declarations import (
     DeclaredResources,
     ToolAnnotations,
@@ -62,12 +63,12 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
     @classmethod
     def newest(cls) -> "type[ToolBase[Any, Any]]":
-        """Return the newest class of this name and place; a cell that runs again makes a new one."""
+        """Return the newest definition of this class: a cell that runs again makes a new one."""
         return _kinds.newest(cls)
 
     @classmethod
     def kind_of(cls) -> str:
-        """Return the kind of this class: its name, with the module where others share it."""
+        """Return the kind of this class: its name, or `module.name` if other classes share the name."""
         return _kinds.kind_of(cls)
 
     @classmethod
@@ -214,7 +215,7 @@ class ToolDefinition(
 
     @property
     def is_stale(self) -> bool:
-        """Whether a class of the tool was defined again since, as by a cell that ran again."""
+        """Whether a class of the tool was defined again later, for example by a cell that ran again."""
         observation_type = self.observation_type
         return (
             self.action_type.newest() is not self.action_type
@@ -228,7 +229,7 @@ class ToolDefinition(
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool with this name from the same place, or this one.
 
-        A tool whose executor was made inside a function is one of many, so it returns itself.
+        A tool whose executor was made inside a function returns itself, as it is one of many.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -253,8 +254,8 @@ class ToolDefinition(
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced."""
-        return replace(self, **(update or {}))
+        """Return a copy with the fields in *update* replaced; also its `title` and `schema`."""
+        return replace(self, **field_changes(self, update or {}))
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
@@ -300,7 +301,7 @@ class ToolDefinition(
     ) -> ObservationT:
         """Check the arguments, execute, and return the observation.
 
-        Give one form: an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
+        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
         argument that is itself called `conversation` goes in a dict. After
         `%load_ext toolbench` the run is recorded. Otherwise it is like `execute`.
         """
@@ -330,9 +331,9 @@ class ToolDefinition(
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments* even if they do not fit, where that is possible.
+        """Return the action for *arguments*; for a server's tool even if they do not fit.
 
-        A tool of this process needs arguments that fit; a server can check them itself.
+        A server checks the arguments itself; a tool of this process needs arguments that fit.
 
         Raises:
             ArgumentsError: If they do not fit and no server checks them later.

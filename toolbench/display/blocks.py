@@ -32,7 +32,7 @@ def blocks_html(
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
         verbatim: Show text as it is, without interpreting it.
-        limit: Characters shown of all blocks together, head and tail of each.
+        limit: The most characters of all blocks together; of each block the head and the tail.
     """
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return Html("".join(section(view.title, view.html()) for view in views))
@@ -48,7 +48,7 @@ def blocks_text(
 
 @dataclass(frozen=True)
 class BlockView:
-    """The view of one block: its kind and size as a title, and how to show it."""
+    """The view of one block: a title with its kind and size, and functions that draw it."""
 
     title: str
     html: Callable[[], Html]

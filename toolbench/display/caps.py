@@ -1,4 +1,4 @@
-"""Shorten a long text to its head and tail, with a notice of how much is left out."""
+"""Shorten a long text to its head and tail, with a notice that counts the missing characters."""
 
 import re
 import unicodedata
@@ -10,6 +10,7 @@ from rich.style import Style
 from rich.text import Text
 
 from toolbench.display.ansi.control_sequences import SEQUENCE
+from toolbench.display.escape import visible
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
@@ -17,6 +18,7 @@ _ROOM = 2  # times the limit: the part that is read at each end of a very long t
 _LONGEST_SEQUENCE = 2_000_000  # characters: shorter sequences are never cut
 _NEAR = 200  # characters that a cut may move to the end of a line
 _LONGEST_CLUSTER = 32
+_LONGEST_LINE = 500  # characters
 _OMITTED = "toolbench.omitted"
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
@@ -42,15 +44,15 @@ class Capped:
 
 
 def left_out(count: int, noun: str) -> str:
-    """Return the line in place of *count* things not shown: `… 1,234 rows left out …`."""
+    """Return the notice for *count* things that are not shown: `… 1,234 rows left out …`."""
     return f"… {counted(count, noun)} left out …"
 
 
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     """Keep about *limit* characters of `read(text)`, half from each end.
 
-    `str` of the result has at most *limit* characters (64 if *limit* is less: the notice needs
-    them). No cut falls inside a control sequence or a surrogate pair, or between a letter and
+    `str` of the result has at most *limit* characters, but never fewer than the 64 that the notice
+    needs. No cut falls inside a control sequence or a surrogate pair, or between a letter and
     its accents; a cut moves to the end of a line that is near. The middle of a very long text is
     removed before the rest is read: the work depends on the limit, not on the length of the
     text.
@@ -90,12 +92,18 @@ def cap_joined(texts: Sequence[str], limit: int) -> Capped:
 
 
 def _until(texts: Iterable[str], room: int) -> Iterator[str]:
-    """Yield *texts* until they have *room* characters together."""
+    """Yield *texts* until their characters together reach *room*."""
     for text in texts:
         if room <= 0:
             return
         room -= len(text) + 1
         yield text
+
+
+def text_line(text: str) -> str:
+    """Return *text* as one line without control characters, cut off if it is long."""
+    beginning = text[: _ROOM * _LONGEST_LINE]
+    return shorten(visible(" ".join(beginning.split())), _LONGEST_LINE)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -129,7 +137,7 @@ def joined(head: Text, omitted: int, tail: Text) -> Text:
 
 
 def characters(segment: Segment) -> int:
-    """Count the characters of *segment*; for a notice, those that it says are left out."""
+    """Count the characters of *segment*; for a notice, the characters it reports as left out."""
     meta = segment.style.meta if segment.style else {}
     return int(meta.get(_OMITTED, len(segment.text)))
 
@@ -162,7 +170,7 @@ def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
 
 
 def _sticks(text: str, place: int) -> bool:
-    """Tell whether the character at *place* belongs to the one before it."""
+    """Tell whether the character at *place* is part of the letter before it, as an accent is."""
     last, char = text[place - 1], text[place]
     return (
         char in _JOINERS

@@ -1,7 +1,7 @@
 """Cards: a title, a remark beside it, and content of a limited height.
 
-A card works without a script: higher content scrolls. If the page has our front-end module, that
-finds cards by their attributes and adds actions that need a script: copy, save, wrap, show all.
+A card works without a script: content that is too high scrolls. Our front-end module, if the page
+has it, finds cards by their attributes and adds actions: copy, save, wrap, show all.
 """
 
 from collections.abc import Iterable

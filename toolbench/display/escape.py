@@ -45,10 +45,10 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 
 
 def visible(text: str) -> str:
-    """Return *text* with every character spelled out that is invisible or reorders others.
+    """Return *text* with invisible and reordering characters spelled out.
 
     Control characters are written as `cat -v` does (`^[`), others by number (`⟨U+202E⟩`).
-    Characters that scripts and emoji need (joiners, two common variation selectors) stay.
+    Characters that languages and emoji need (joiners, two common variation selectors) stay.
     """
     if not _HIDDEN.search(text):
         return text
@@ -80,7 +80,7 @@ def escape(text: str) -> Html:
 
 
 def safe_address(url: str) -> str | None:
-    """Return *url* if a person may follow it, a clear http, https or mailto address; else None.
+    """Return *url* if it is a safe http, https or mailto address; else None.
 
     An address with blanks, quotes or hidden characters is refused, not repaired.
     """

@@ -26,8 +26,8 @@ _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:
 def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the object or list in the JSON *text*; None for anything else.
 
-    None also for an object with the same key twice, since a tree would hide one of them, and for
-    a text that would take too long to parse.
+    It returns None also for an object with the same key twice, since a tree would hide one value,
+    and for a text that would take too long to parse.
     """
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
@@ -41,7 +41,7 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def json_text(value: Any, *, limit: int = LIMIT) -> str:
-    """Return *value* as indented JSON; only head and tail if it has more than *limit* characters."""
+    """Return *value* as indented JSON; if it is longer than *limit* characters, only head and tail."""
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
@@ -56,7 +56,7 @@ def json_html(value: Any, *, limit: int = LIMIT) -> Html:
 
 
 class _Tree:
-    """A writer of nodes, which only counts them once its room is used up."""
+    """A writer of nodes; when its room is used up, it only counts further nodes."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -97,7 +97,7 @@ def _size(value: Any) -> int:
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values in *value* one by one: a tree may need only the first ones."""
+    """Yield the keys and values in *value* one by one, as a tree may need only the first ones."""
     if isinstance(value, Mapping):
         return ((key_text(key), item) for key, item in value.items())
     return ((str(index), item) for index, item in enumerate(value))

@@ -223,7 +223,7 @@ _BUNDLES: dict[type, Callable[[Any], dict[str, str]]] = {
 
 
 def bundle_of(thing: Any) -> dict[str, str] | None:
-    """Return a tool, a call or a result as text and HTML; None if it is none of them."""
+    """Return a tool, a call or a result as text and HTML; None for any other object."""
     fits = (show for kind, show in _BUNDLES.items() if isinstance(thing, kind))
     show = next(fits, None)
     return None if show is None else show(thing)

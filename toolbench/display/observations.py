@@ -1,4 +1,4 @@
-"""The view of an observation: a card for people and one for the model, or one for both."""
+"""The view of an observation: one card for people and one for the model, or a single card."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ _ASIDE = 1_000  # characters of remarks that a result may have beside its text
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return the own view of *thing*; if that fails, the reason."""
+    """Return the view that *thing* makes of itself; if that fails, the reason."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -59,13 +59,13 @@ def result_html(
     limit: int = LIMIT,
     later: int = 0,
 ) -> Html:
-    """Return a result as cards: for a person and for the model, or one for both.
+    """Return a result as two cards, for a person and for the model, or as a single card for both.
 
     Args:
         observation: The result.
         action: The call, shown above the result in the card for people.
         limit: The characters to show in each card; the rest is counted.
-        later: Rows of a table to add, for a page that draws rows when a person scrolls.
+        later: The number of further table rows, for a page that draws rows when a person scrolls.
     """
     blocks = read_by_model(observation)
     call = _call(action) if action is not None else ""
@@ -101,7 +101,7 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     """Tell whether *blocks*, which the model reads, equal what *observation* shows people.
 
-    It differs for a result with its own view, a table, a warning for the person, and text with
+    They differ for a result with its own view, a table, a warning for the person, and text with
     terminal colours, which a model reads as escape codes.
     """
     asides: Sequence[str] = getattr(observation, "_asides", ())
@@ -129,7 +129,7 @@ def _content(observation: Observation) -> Sequence[Content]:
 
 
 def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
-    """Return the view of a result; if it defines none, a table, a JSON tree or text."""
+    """Return the result's own view; if it has none, a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
         returned = returned_frame(observation)
         if returned is not None:
@@ -153,7 +153,7 @@ def _tree_of(observation: Observation) -> Any:
 
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
-    """Return the view of a result; of a long plain text, only its two ends."""
+    """Return the view of a result; if it is a long plain text, only its head and tail."""
     if _is_plain(observation) and _is_long(observation):
         text = str(cap_joined(_texts(observation), limit - _ASIDE))
         content = [TextContent(text=text)]
@@ -185,7 +185,7 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if it fails, the reason through *say*, or else *render*."""
+    """Return `render(renderable)`; if that fails, the reason, written by *say* or by *render*."""
     try:
         return render(renderable)
     except Exception as error:  # noqa: BLE001 - a tool's own object may do anything
@@ -197,7 +197,7 @@ def _failure(error: Exception) -> str:
 
 
 def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
-    """Return a result as text: for a person and for the model, or once for both."""
+    """Return a result as text: one for a person and one for the model, or a single text for both."""
     blocks = read_by_model(observation)
     person_text = safely(partial(to_text, limit=limit), _visualized(observation, limit))
     if _reads_the_same(observation, blocks) and not _images(observation):

@@ -64,7 +64,7 @@ def key_values(
 ) -> Html:
     """Return the arguments of a call as a table: names, and their values as JSON trees.
 
-    The names in *defaults* were not sent; the tool uses their defaults, which are shown.
+    The names in *defaults* were not sent, so the table shows the defaults that the tool uses.
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
@@ -104,7 +104,7 @@ def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> s
     Args:
         title: The title, escaped.
         body: The HTML of the page.
-        width: The greatest width of the page, in CSS.
+        width: The maximum width of the page, in CSS.
         images: The sources that images may have, as in a content security policy.
     """
     return _WHOLE_PAGE.format(title=title, body=body, width=width, images=images)

@@ -33,7 +33,7 @@ def bundle(
     Args:
         renderable: Anything Rich can print.
         width: Characters per line, in the text and in HTML tables and panels.
-        limit: Show the head and the tail of a text with more characters than this.
+        limit: The most characters to show; the middle of a longer text is left out.
     """
     return {
         "text/plain": to_text(renderable, width=width, limit=limit),
@@ -100,7 +100,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Lay *renderable* out; wrong markup is shown as text, if Rich can do that."""
+    """Compute the layout of *renderable*; wrong markup is shown as text, if Rich can do that."""
     problem = ""
     for markup in (True, False):
         try:
@@ -115,7 +115,7 @@ def _stripped(text: str) -> str:
 
 
 def _wrapped(text: Text, width: int) -> Iterator[str]:
-    """Lay a text out; ten times faster than Rich if most lines are short."""
+    """Compute the layout of a text; ten times faster than Rich if most lines are short."""
     console = _console(width)
     for line in text.plain.split("\n"):
         if cell_len(line) <= width and "\t" not in line:

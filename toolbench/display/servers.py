@@ -22,7 +22,7 @@ _INSTRUCTIONS = 2_000  # characters
 
 
 class Server(Protocol):
-    """The part of a session that is shown; none of it waits for the server."""
+    """The part of a session for views; reading it never waits for the server."""
 
     name: str
     tools: Any
@@ -33,7 +33,7 @@ class Server(Protocol):
 
     @property
     def error(self) -> str | None:
-        """Why the server could not be reached."""
+        """The reason why the server could not be reached."""
 
     @property
     def protocol_version(self) -> str | None:
@@ -41,7 +41,7 @@ class Server(Protocol):
 
     @property
     def instructions(self) -> str:
-        """The instructions of the server for its use."""
+        """The server's own instructions for its use."""
 
 
 def server_bundle(server: Server, **options: Any) -> dict[str, str]:

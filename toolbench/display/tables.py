@@ -46,7 +46,7 @@ class Frame(Protocol):
 
 
 def as_frame(value: Any) -> Frame | None:
-    """Return *value* if it is a table; careful, since some objects have any attribute, or raise."""
+    """Return *value* if it is a table, also for objects that have every attribute or raise errors."""
     try:
         is_frame = isinstance(value, Frame) and _is_shape(value.shape)
     except Exception:  # noqa: BLE001 - it may be any object
@@ -76,7 +76,7 @@ def returned_frame(observation: Any) -> Frame | None:
 
 @dataclass(frozen=True)
 class TableHead:
-    """The first rows of a table, to show when the table itself is gone.
+    """The first rows of a table, to show them when the table itself is deleted.
 
     Attributes:
         columns: The names of the columns.
@@ -175,7 +175,7 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
 
 
 def _names(frame: Frame) -> list[str]:
-    """Return the heads of the columns shown; empty for the column of the rows' labels."""
+    """Return the heads of the shown columns; the head of the column with row labels is empty."""
     return ["", *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
 
 
@@ -185,7 +185,7 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 
 
 def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
-    """Return where each column's text stands: numbers right, as its first value is one."""
+    """Return the side of each column's text: right if its first value is a number, else left."""
     columns = zip(*body, strict=True) if body else ([name] for name in names)
     sides: list[_Side] = [
         "right" if isinstance(_first(column), int | float) else "left"
@@ -195,12 +195,12 @@ def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
 
 
 def _first(column: Iterable[Any]) -> Any:
-    """Return the first value of *column* that is there."""
+    """Return the first value of *column* that is not missing."""
     return next((value for value in column if value is not None), None)
 
 
 def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
-    """Return the type of each column, from the first row; empty for the rows' labels."""
+    """Return the type of each column, from the first row; empty for the column with row labels."""
     first = body[0] if body else ()
     kinds = [type(value).__name__ for value in first[1:]]
     return ["", *kinds] if kinds else [""] * columns

@@ -35,7 +35,7 @@ class KnownSecrets:
 
     @property
     def redactor(self) -> Redactor:
-        """The redactor of all secrets known so far, for everything that is shown and kept of the run.
+        """The redactor of all secrets known so far, for all views and records of the run.
 
         It includes earlier runs, since a tool or a server may repeat a secret that it got from them.
         """
@@ -75,7 +75,7 @@ class KnownSecrets:
                 begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
-        """Call *begin* when there is the first secret; at once if there is one already."""
+        """Call *begin* when the first secret is added, or at once if there is a secret already."""
         if self.redactor:
             begin()
         else:

@@ -1,4 +1,4 @@
-"""Hide secrets in what is logged: by a tool, or by a library that talks to a server."""
+"""Hide secrets in log records of a tool, or of a library that talks to a server."""
 
 import logging
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from toolbench.redaction.remembered import remembered
 
 
 def hide_in_record(record: logging.LogRecord) -> None:
-    """Hide what is remembered in the message of *record*, and in the traceback that goes with it."""
+    """Hide the remembered secrets in the message and the traceback of *record*."""
     redactor = remembered.redactor
     if not redactor:
         return

@@ -9,7 +9,7 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark of the secret *number* of a file; it shows nothing else about the secret."""
+    """Return the mark of the secret *number* of a file; the number is all that the mark shows."""
     return f"<secret-hidden:{number}>"
 
 

@@ -46,11 +46,11 @@ class Redactor:
         return _redactor, (self.secrets, self._short)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
-        """Return a redactor that also hides *secrets*; this one if it already has them all."""
+        """Return a redactor that also hides *secrets*, or this redactor if it already has them all."""
         return self.joined(Redactor(secrets))
 
     def joined(self, other: "Redactor") -> "Redactor":
-        """Return a redactor of the secrets of both; one of the two if it already has them all."""
+        """Return a redactor of the secrets of both, or one of the two if it already has them all."""
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
                 return one
@@ -101,7 +101,7 @@ class Redactor:
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return the spans of secrets in *data*, and of their beginnings and ends beside *cuts*."""
+        """Return the spans of secrets in *data*, also of secrets that one of *cuts* breaks."""
         if self._search is None:
             return []
         spans = self._search.spans(data)
@@ -122,7 +122,7 @@ class Redactor:
 
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
-        """The pattern of the short secrets in quotes, which are not searched otherwise."""
+        """The pattern of short secrets, which are replaced only in quotes."""
         short = sorted(map(re.escape, self._short))
         either = "|".join(f"\"{text}\"|'{text}'" for text in short)
         return re.compile(either or r"(?!)")  # which matches nowhere
@@ -157,10 +157,10 @@ class Redactor:
         }
 
     def error(self, error: _Error) -> _Error | Exception:
-        """Return *error*, its message and causes changed in place, or another with the same message.
+        """Return *error* with its message and causes changed in place, or a `RuntimeError` instead.
 
-        The other one replaces an exception whose message cannot be changed; such a cause is
-        left out. Secrets whose middle a library has cut out are hidden too.
+        The `RuntimeError` replaces an error whose message cannot be changed; such a cause is left
+        out. Secrets whose middle a library has cut out are hidden too.
         """
         return error if self._search is None else masked_error(CutSecrets(self), error)
 
@@ -168,9 +168,9 @@ class Redactor:
 class Stream:
     """A stream that replaces secrets in a text that comes in pieces.
 
-    Its joined pieces equal the result of the redactor for the whole text. It holds back only an
-    end that may be the beginning of a secret. At most three first letters of a secret in base64
-    or hex at the end of a line are shown and remembered.
+    Its pieces together equal the result of the redactor for the whole text. It holds back only an
+    end that may be the beginning of a secret. Up to three letters of base64 or hex at the end of a
+    line are not held back, but remembered.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -187,7 +187,7 @@ class Stream:
         return len(self._end) - self._done
 
     def feed(self, text: str) -> str:
-        """Return the text that can be shown now, of *text* and of text held back before."""
+        """Add *text*; return all text that can be shown now, including text held back before."""
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
 
     def flush(self) -> str:

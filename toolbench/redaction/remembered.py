@@ -11,7 +11,7 @@ ROOM = 500_000  # characters
 
 
 class RememberedSecrets:
-    """The secrets of all runs and servers, but only the newest of very many; for any thread.
+    """The newest secrets of all runs and servers; any thread may use this list.
 
     Very short secrets are left out: they are in too many other texts.
     """

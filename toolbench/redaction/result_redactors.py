@@ -1,4 +1,4 @@
-"""The redactors for views of results: the caller has the real result, its views hide secrets."""
+"""The redactors for views of results: a caller gets the real result, but its views hide secrets."""
 
 from collections.abc import Callable
 from typing import Any

@@ -20,7 +20,7 @@ KIND_OF_REPR = {
 
 
 def hiding_repr(kind: str | None, show: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *show*, one of these methods, so that it hides the secrets of the object.
+    """Return the method *show* in a version that hides the secrets of the object.
 
     Args:
         kind: The mime type it returns; None for a mime bundle.

@@ -9,7 +9,7 @@ from toolbench.redaction.redactor import Stream
 
 
 class OutputFilter:
-    """A filter of secrets in streams of text, each on its own, and in mime bundles."""
+    """A filter that hides secrets in streams of text, each by itself, and in mime bundles."""
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
         """Hide *secrets*, also those that are added later.

@@ -31,9 +31,10 @@ class Secrets(Mapping[str, SecretStr]):
         """The redactor of the values."""
 
     def also_hide(self, others: Any) -> None:
-        """Hide the values of *others* too, a model's secrets or None; no tool can read them here.
+        """Hide the values of *others* (the secrets of a model, or None) too; tools cannot read them.
 
-        Very short ones are left out: as the key of a server that needs none, people write a word.
+        Very short values are left out: for a server that needs no key, people often use a plain
+        word.
         """
         if isinstance(others, Secrets):
             values = (value.get_secret_value() for value in others.values())

@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return *text*, the present form of that text, with the piece hidden."""
+        """Return *text*, the piece's text as it is now, with the piece hidden."""
         if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)
@@ -35,7 +35,7 @@ class Succession:
         self._ends: deque[bytes] = deque()
 
     def add(self, redactor: Redactor, text: str) -> list[Piece]:
-        """Add the next *text*; return the pieces of a secret that began before it and ends in it."""
+        """Add the next *text*; return the pieces of each secret that began before it and ends in it."""
         if not redactor:
             self._ends.clear()
             return []
@@ -52,7 +52,7 @@ class Succession:
     def begun(self, redactor: Redactor) -> list[Piece]:
         """Return the pieces of a secret that may have begun at the end of the last text.
 
-        A few bytes, which are in many words, do not count.
+        Very short beginnings do not count, as many words have them.
         """
         texts = list(self._ends)
         whole = b"".join(texts)

@@ -12,8 +12,8 @@ _COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
 def hidden_in_traceback(redactor: Redactor, text: str) -> str:
     """Return *text*, a part of a traceback, with every secret replaced; colours stay.
 
-    A secret is found even if colours change inside it, and so is its beginning or end beside an
-    ellipsis.
+    A secret is found even if colours change inside it. A beginning or end of a secret next to an
+    ellipsis is found too.
     """
     pieces = _COLOUR.split(text.encode(errors="surrogatepass"))
     spans = redactor.spans(b"".join(pieces[::2]), cuts=CUTS)

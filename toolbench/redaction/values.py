@@ -1,4 +1,4 @@
-"""Remove secrets from a value that a tool returned, by a copy, and from an error it raised."""
+"""Make a copy of a tool's value without secrets, and remove secrets from its errors."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def masked_value(redactor: _Redactor, value: Any) -> Any:
 
 
 def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
-    """Return *error*, or another with the same message, without secrets; see `Redactor.error`."""
+    """Return *error* without secrets, or a `RuntimeError` in its place; see `Redactor.error`."""
     try:
         return _masked_error(redactor, error)
     except Exception:  # noqa: BLE001 - what it holds, or holds it, may be of anybody's making
@@ -76,7 +76,7 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
     """Tell whether *value* has a secret, or a part that cannot be searched.
 
     Raises:
-        RecursionError: If *value* is deeper than any value that can be written.
+        RecursionError: If *value* is nested too deeply to be written.
     """
     levels, visited = [iter([value])], {id(value): value}
     while levels:
@@ -103,7 +103,7 @@ _AGAIN = 200  # characters: a text that is shorter is read again rather than rem
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Note *part*, and tell whether to read it: the first time, or if it is a short text."""
+    """Note *part*; tell whether to read it, as it is new or a short text."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -213,7 +213,7 @@ _FIELDS = ("__pydantic_extra__", "__pydantic_private__")
 
 
 def _built_in(value: Any) -> frozenset[str]:
-    """Return the attributes that name the kind of a model: never secret, though equal to one."""
+    """Return the attributes with the kind of a model, which are kept even if they equal a secret."""
     if not isinstance(value, BaseModel):
         return frozenset()
     fields = type(value).model_fields.items()
@@ -231,7 +231,7 @@ def _shows_its_fields(value: Any) -> bool:
 
 
 def _alike(value: Any, masked: Any) -> Any:
-    """Return *masked* with the class of *value*, if that class accepts it."""
+    """Return *masked* as an object of the class of *value*, if the class accepts it."""
     kind = type(value)
     try:
         return kind(*masked) if hasattr(value, "_fields") else kind(masked)

@@ -1,1 +1,1 @@
-"""The classes of actions and observations: made from a JSON Schema, written as one, found by kind."""
+"""The classes of actions and observations: made from a JSON Schema, exported as one, found by kind."""

@@ -1,7 +1,7 @@
 """Find a class by its kind: the bare class name, which saved objects contain.
 
-A class defined again (a notebook cell run twice) takes the place of the old one. Two classes
-of one name from different modules are both kept; only asking for the bare name is an error.
+A class defined again (a notebook cell run twice) takes the place of the old one. If two
+modules each define a class of the same name, both are kept; only the bare name alone is an error.
 A class made inside a function replaces no other class: each call makes a new one.
 """
 
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=type)
 
 
 def is_local(place: str) -> bool:
-    """Tell whether *place* is inside a function, which may define many objects of that name."""
+    """Tell whether *place* is inside a function, which may define an object of that name many times."""
     return "<locals>" in place
 
 
@@ -89,7 +89,7 @@ class Kinds(Generic[T]):
 
 
 def place_of(cls: Any) -> str:
-    """Return where *cls*, or a function, was defined: its module and qualified name."""
+    """Return the place where *cls*, or a function, was defined: its module and qualified name."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 

@@ -1,7 +1,7 @@
 """Make an Action or Observation class from a foreign JSON Schema.
 
-The schema itself decides what is accepted (jsonschema-rs, nothing translated, nothing lost);
-the typed fields only make it readable. A name from the schema becomes an attribute only if
+The original schema validates the values, with jsonschema-rs; no rule is translated or lost. The
+typed fields are only for people. A name from the schema becomes an attribute only if
 that is safe.
 """
 
@@ -36,7 +36,7 @@ _HINTS: Mapping[type, Any] = {list: list[Any], dict: dict[str, Any]}
 
 
 class Open(BaseModel):
-    """A mixin for classes that accept arguments beside their fields."""
+    """A mixin for classes that also accept arguments without a field."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -139,7 +139,7 @@ def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
 
 
 class _AsItCame:
-    """The mark of a field whose value pydantic leaves as it is: the JSON Schema has checked it."""
+    """The mark of a field that pydantic does not check or change: the JSON Schema has checked it."""
 
     @classmethod
     def __get_pydantic_core_schema__(

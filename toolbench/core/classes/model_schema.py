@@ -22,7 +22,7 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class _Untitled(GenerateJsonSchema):
-    """pydantic's generator, without the titles it invents and values that JSON cannot express."""
+    """pydantic's schema generator, without invented titles and values that JSON cannot express."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Give no warning: values that JSON cannot express are left out."""

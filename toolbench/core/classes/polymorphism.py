@@ -24,7 +24,7 @@ def untagged(cls: type[Any], value: Any) -> Any:
 
 
 def takes_kind(cls: type[Any]) -> bool:
-    """Whether objects of *cls* have a `kind` of their own."""
+    """Whether objects of *cls* are saved with their `kind`."""
     names = {f.validation_alias or name for name, f in cls.model_fields.items()}
     return bool(names & {"kind"}) or cls.model_config.get("extra") == "allow"
 

@@ -21,7 +21,7 @@ from toolbench.redaction.result_redactors import results
 
 
 class ResultObservation(Observation):
-    """The value that a plain function returned, and its content for a model."""
+    """The return value of a plain function, and its content for a model."""
 
     result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
     """The Python object itself; it stays in this process."""
@@ -49,7 +49,7 @@ class ResultObservation(Observation):
 
         Raises:
             MissingExtraError: If pandas is not installed.
-            TypeError: If it is something else.
+            TypeError: If the result is something else.
         """
         return frame_of(self.result)
 
@@ -57,15 +57,15 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result* as an observation, of *observation_type* if one is given.
+    """Return *result* as an observation, of the class *observation_type* unless it is None.
 
-    A dict, model or dataclass gives the fields of the type; without a type, a dict with the keys
-    of an observation becomes one. A dict that `to_dict` wrote becomes an object of the class in
-    its `kind`. All other values become content: a str is text, an image (bytes, PIL, matplotlib)
-    is an image, a list of content stays one, anything else is JSON.
+    The fields come from a dict, a model or a dataclass. Without a class, a dict with the keys of an
+    observation becomes an observation; a dict from `to_dict` becomes an object of the class in its
+    `kind`. All other values become content: a str becomes text, an image (bytes, PIL, matplotlib)
+    an image block, any other value JSON; a list of content blocks is kept.
 
     Raises:
-        TypeError: If *result* does not make an observation of that type.
+        TypeError: If *result* cannot become an observation of that class.
     """
     if isinstance(result, Observation):  # also a plain one, for an error
         return result
@@ -94,7 +94,7 @@ def observation_of(
 def _class_by_kind(
     result: Any, expected: type[Observation] | None
 ) -> type[Observation] | None:
-    """Return the class that *result* names in `kind`, unless *expected* has such a field."""
+    """Return the class that *result* names in `kind`, unless `kind` is a field of *expected*."""
     kind = None
     with suppress(Exception):  # a foreign mapping may raise
         kind = result.get("kind") if isinstance(result, Mapping) else None

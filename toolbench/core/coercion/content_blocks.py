@@ -15,7 +15,7 @@ from toolbench.plain import text_of, without_long_fractions
 def contents_of(value: Any) -> list[Content]:
     """Return *value* as content for a model.
 
-    A list that holds content or images gives the content of each item; any other list is data.
+    A list with content or images becomes the content of its items; any other list is data.
     """
     if type(value) in _DATA:  # as most results are
         return [TextContent(text=_json(value))]
@@ -55,7 +55,7 @@ _MAGIC = (
 
 
 def _image_kind(data: Any) -> str | None:
-    """Which kind of image *data* is, if it is one."""
+    """Return the kind of image that *data* is; None if it is no image."""
     if not _is_binary(data):
         return None
     return next((kind for magic, kind in _MAGIC if magic.match(data)), None)
@@ -107,7 +107,7 @@ def _from_table(table: Any) -> list[Content]:
 
 
 def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
-    """A predicate for a class of a library that need not be installed."""
+    """Return a predicate for objects of a library's class, without an import of the library."""
     return lambda value: any(
         c.__name__ == name and c.__module__.partition(".")[0] == module
         for c in type(value).__mro__

@@ -2,14 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from toolbench.errors import MissingExtraError
 from toolbench.plain import clip
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _EXTRA = "pandas"
+
+
+def data_frame_class() -> "type[pd.DataFrame]":
+    """Return the class `pandas.DataFrame`; this imports pandas, which is slow.
+
+    Raises:
+        MissingExtraError: If pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional, and slow to load
+    except ImportError as error:
+        raise MissingExtraError(_EXTRA) from error
+    return pd.DataFrame
 
 
 def frame_of(data: Any) -> Any:
@@ -21,17 +37,14 @@ def frame_of(data: Any) -> Any:
         MissingExtraError: If pandas is not installed.
         TypeError: If *data* is something else.
     """
-    try:
-        from pandas import DataFrame  # noqa: PLC0415 - optional, and slow to load
-    except ImportError as error:
-        raise MissingExtraError(_EXTRA) from error
-    if isinstance(data, DataFrame):
+    frame = data_frame_class()
+    if isinstance(data, frame):
         return data
     rows = _rows(data)
     if rows is None:
         msg = f"The result isn't a list of objects (got {clip(data)}): use .data."
         raise TypeError(msg)
-    return DataFrame(rows)
+    return frame(rows)
 
 
 def _rows(data: Any) -> list[Mapping[str, Any]] | None:

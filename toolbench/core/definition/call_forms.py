@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
+from inspect import signature as signature_of
 from typing import Any
 from warnings import warn
 
@@ -14,7 +15,7 @@ NOTHING: Any = ...
 
 
 def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the input of a call of the tool *name*: *action*, or else *arguments*.
+    """Return *action* if it is given, else *arguments*, as the input for the tool *name*.
 
     Raises:
         TypeError: If both are given.
@@ -33,7 +34,7 @@ def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 class CallForms:
-    """The two functions of a tool: the one it was made from, and one that calls the tool."""
+    """The two functions of a tool: the user's own function, and a function that calls the tool."""
 
     name: str
     description: str
@@ -63,13 +64,21 @@ class CallForms:
     def to_callable(self) -> Callable[..., Any]:
         """Return the tool as a plain function, for libraries that take functions as tools.
 
-        It has the name, the description and the typed parameters of the tool, takes its
-        arguments by keyword, and returns the observation. Each call of it is a call of the
-        tool, which is checked, and recorded if runs are recorded.
+        The function has the name, the description and the typed parameters of the tool, and
+        returns the observation. It takes arguments by keyword, or by position in the order of the
+        schema. By keyword only are those that are so in the function of the tool, and all after
+        the first argument without a default that follows one with a default. Each call is checked
+        like any call of the tool, and recorded if runs are recorded.
         """
 
-        def call(**arguments: Any) -> Any:
-            return self(arguments)
+        def call(*positional: Any, **arguments: Any) -> Any:
+            ordered = (
+                signature.bind_partial(*positional).arguments if positional else {}
+            )
+            if twice := ordered.keys() & arguments.keys():
+                msg = f"{self.name}() got multiple values for argument {min(twice)!r}"
+                raise TypeError(msg)
+            return self({**ordered, **arguments})
 
         parameters = list(self._signature_parameters())
         result = self.observation_type or Observation
@@ -84,9 +93,10 @@ class CallForms:
         return call
 
     def _signature_parameters(self) -> list[Parameter]:
-        """Return the arguments as parameters; names that Python does not allow go in `**`."""
-        kind = Parameter.KEYWORD_ONLY
-        parameters, others = [], False
+        """Return the arguments as parameters; `**` takes those with a name that Python does not allow."""
+        kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+        by_name = self._names_by_keyword()
+        parameters, others = list[Parameter](), False
         for attribute, field in self.action_type.model_fields.items():
             name = field.alias or attribute
             if not name.isidentifier():
@@ -94,14 +104,28 @@ class CallForms:
                 continue
             default = Parameter.empty if field.is_required() else field.get_default()
             annotation = field.annotation
+            follows = parameters and parameters[-1].default is not Parameter.empty
+            if name in by_name or (follows and field.is_required()):
+                kind = Parameter.KEYWORD_ONLY
             parameters.append(
                 Parameter(name, kind, default=default, annotation=annotation)
             )
         if others or self.action_type.model_config.get("extra") == "allow":
-            parameters.append(
-                Parameter("arguments", Parameter.VAR_KEYWORD, annotation=Any)
-            )
+            rest = "arguments"
+            while any(parameter.name == rest for parameter in parameters):
+                rest += "_"
+            parameters.append(Parameter(rest, Parameter.VAR_KEYWORD, annotation=Any))
         return parameters
+
+    def _names_by_keyword(self) -> frozenset[str]:
+        """Return the parameters that the function of the tool takes by keyword only."""
+        function = getattr(self.executor, "function", None)
+        try:
+            parameters = signature_of(function).parameters if function else {}
+        except (TypeError, ValueError):  # of a function that shows none
+            return frozenset()
+        kind = Parameter.KEYWORD_ONLY
+        return frozenset(n for n, p in parameters.items() if p.kind is kind)
 
 
 def renamed_action(arguments: Mapping[str, Any], action_type: type[Action]) -> bool:

@@ -1,4 +1,4 @@
-"""MCP's hints about what a tool does to the world, with MCP's defaults."""
+"""MCP's hints about the effects of a tool, with MCP's defaults."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -54,9 +54,9 @@ class Unusable:
 class DeclaredResources:
     """The resources of one call, by name: `file:/etc/hosts`, `terminal:session`.
 
-    Calls that name the same resource run one after another; see `run_tools`. No keys, but
-    declared, means that the call shares nothing; not declared means that the author has not thought
-    about it. Source: OpenHands SDK, `DeclaredResources`.
+    Calls that name the same resource run one after another; see `run_tools`. Declared without keys,
+    the call shares nothing with others. Not declared, it is unknown what the call shares. Source:
+    OpenHands SDK, `DeclaredResources`.
     """
 
     keys: tuple[str, ...] = ()

@@ -10,13 +10,22 @@ from pydantic_core import from_json, to_json
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.definition.parameters import Ready, parameters_of
 from toolbench.core.schema import Action, Observation, Schema
+from toolbench.errors import ToolbenchError
+from toolbench.jsonschema.types import with_properties
+from toolbench.plain import sendable
+
+_EVERYBODY = frozenset({"model", "app"})
 
 
 def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return *meta* as JSON: bytes in base64, other objects as their text."""
-    text = to_json(
-        dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
-    )
+    try:
+        text = to_json(
+            dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
+        )
+    except ValueError:  # half of a character: UTF-8 cannot hold it
+        known: dict[str, Any] = sendable(dict(meta))
+        return known
     plain: dict[str, Any] = from_json(text)
     return plain
 
@@ -41,16 +50,46 @@ class Exports:
         """The version label in `meta`; empty if there is none."""
         return str((self.meta or {}).get("version", ""))
 
+    @property
+    def callers(self) -> frozenset[str]:
+        """Who may call it beside a person: `model`, `app`, or both, which is the default.
+
+        Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
+        """
+        ui = (self.meta or {}).get("ui")
+        names = ui.get("visibility") if isinstance(ui, Mapping) else None
+        if not isinstance(names, list | tuple):
+            return _EVERYBODY
+        return _EVERYBODY.intersection(n for n in names if isinstance(n, str))
+
+    @property
+    def is_for_models(self) -> bool:
+        """Whether it may be offered to models: a server can keep a tool for its app."""
+        return "model" in self.callers
+
+    def check_for_models(self) -> None:
+        """Check that it may be offered to models.
+
+        Raises:
+            ToolbenchError: If its server keeps it for its app.
+        """
+        if not self.is_for_models:
+            msg = (
+                f"{self.name} is not offered to models: its server keeps it for its app. Leave "
+                "it out, as in [tool for tool in tools if tool.is_for_models]."
+            )
+            raise ToolbenchError(msg)
+
     def parameters(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
         """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Ask the model to rate each call; only for tools that are not
-                read-only, and never in place of an argument of that name. It is the first
-                property: a call that is cut off keeps its rating.
-            summary: Ask the model for one line on the purpose of the call; the second property.
+            security_risk: Add a first property in which the model rates each call, so that a call
+                that is cut off still has its rating. It is left out for read-only tools, and
+                if the tool has an argument of that name.
+            summary: Add a second property, for one line on the purpose of the call.
         """
         return parameters_of(self.action_type).get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -64,8 +103,8 @@ class Exports:
         """Return the tool as MCP's `tools/list` describes it, JSON-ready.
 
         Args:
-            input_schema: Takes the place of the schema of the arguments.
-            output_schema: Takes the place of the schema of the observation.
+            input_schema: A schema to use instead of the one of the arguments.
+            output_schema: A schema to use instead of the one of the observation.
         """
         if input_schema is None and output_schema is None:
             exported = self._as_mcp.copy()
@@ -113,12 +152,17 @@ class Exports:
         *,
         add_summary: bool = False,
     ) -> dict[str, Any]:
-        """Return the tool for OpenAI's chat completions, JSON-ready.
+        """Return the tool for OpenAI's chat completions, JSON-ready, with its schema unchanged.
+
+        OpenAI refuses some schemas and names: `toolbench.llm.to_openai` rewrites those parts.
 
         Args:
             add_security_risk_prediction: Ask the model to rate each call; see `parameters`.
-            action_type: Takes the place of the tool's own action type.
+            action_type: An action type to use instead of the tool's own.
             add_summary: Ask the model for one line on the purpose of the call.
+
+        Raises:
+            ToolbenchError: If it is not for models; see `is_for_models`.
         """
         return {
             "type": "function",
@@ -145,6 +189,7 @@ class Exports:
     def _function(
         self, action_type: type[Schema] | None, *, security_risk: bool, summary: bool
     ) -> dict[str, Any]:
+        self.check_for_models()
         if action_type is None:
             schema = self.parameters(security_risk=security_risk, summary=summary)
         else:
@@ -153,5 +198,5 @@ class Exports:
         return {
             "name": self.name,
             "description": self.description,
-            "parameters": schema,
+            "parameters": with_properties(schema),
         }

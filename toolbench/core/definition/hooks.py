@@ -1,11 +1,11 @@
-"""Hooks for outer layers: how objects are displayed, how calls run, who hears of new tools."""
+"""Hooks for outer layers: to display objects, to run calls, to notice new tools."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 
 class Displays:
-    """The functions that show objects; the display layer sets them."""
+    """The functions that make the views of objects; the display layer sets them."""
 
     bundle_of: Callable[[Any], Mapping[str, str] | None] | None = None
     """Returns the mime bundle of an object, or None to show its repr."""
@@ -28,7 +28,7 @@ class Displayed:
 
 
 class Documented(Displayed):
-    """An object that documents itself: `?` and Shift+Tab show its own text, not its class's."""
+    """An object with its own help text: `?` and Shift+Tab show it instead of the class's docstring."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Documented(Displayed):
 
 
 class Calls:
-    """Functions of `(tool, action, conversation)` that make the calls of tools, if set."""
+    """Functions of `(tool, action, conversation)` that replace the plain call of a tool, if set."""
 
     around: Callable[[Any, Any, Any], Any] | None = None
     """Makes a plain call and returns its observation."""

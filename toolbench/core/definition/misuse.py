@@ -1,4 +1,4 @@
-"""The errors of a call whose argument does not fit the tool."""
+"""The errors for calls with an argument that does not fit the tool."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,5 @@
 """A cache of the JSON Schemas of tools' arguments, since tools are exported often."""
 
-import json
 import marshal
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from toolbench.core.classes.model_schema import full_schema
 from toolbench.core.schema import Schema
 from toolbench.core.security import SecurityRisk
 from toolbench.jsonschema.view import read
-from toolbench.plain import encodable, plain
+from toolbench.plain import sendable
 from toolbench.redaction.detection.secret_samples import without_secret_samples
 
 _SECURITY_RISK = {
@@ -33,7 +32,7 @@ class Ready:
     """A cached JSON object: each caller gets a copy."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        """Keep *value* as it is now."""
+        """Keep the present form of *value*."""
         # marshal is faster than any JSON parser; it only reads data written here
         self._data = marshal.dumps(_as_json(value))
 
@@ -47,14 +46,14 @@ def _as_json(value: dict[str, Any]) -> Any:
     try:
         return from_json(to_json(value))
     except ValueError:  # half a surrogate pair in a default: UTF-8 cannot hold it
-        return from_json(encodable(json.dumps(plain(value), ensure_ascii=False)))
+        return sendable(value)
 
 
 class Parameters:
     """The schemas of one set of arguments; each caller gets a copy."""
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Keep the schema of *accepted* values and of the *parameters* a caller should send."""
+        """Keep two schemas: of the *accepted* values, and of the *parameters* for callers."""
         self._takes = accepted
         self._parameters = parameters
         self._ready: dict[tuple[bool, bool], Ready] = {}
@@ -73,8 +72,8 @@ class Parameters:
     ) -> dict[str, Any]:
         """Return the schema for a caller; the flags add questions about the call itself.
 
-        Defaults and examples that hold a secret are left out: the model that sends the call and
-        its provider need not know them.
+        Defaults and examples that hold a secret are left out, so that the model and its provider do
+        not get them.
         """
         key = security_risk, summary
         ready = self._ready.get(key)

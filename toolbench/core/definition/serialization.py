@@ -76,7 +76,7 @@ class Serializable:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Let a pydantic model declare a tool: dumped by `to_dict`, loaded by `from_dict`."""
+        """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
         return cls._core_schema()
 
     @classmethod

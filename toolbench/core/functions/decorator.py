@@ -47,8 +47,8 @@ def tool(
     Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google,
     NumPy or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further
     argument, `**kwargs: Unpack[SomeTypedDict]` its keys. A parameter called `conversation` is
-    not the model's: it receives the conversation. A function annotated to return an
-    Observation class returns that.
+    not an argument for the model: it receives the conversation. If the function is annotated to
+    return an Observation class, the tool returns objects of that class.
 
     Args:
         function: The function, plain or `async`.
@@ -57,10 +57,10 @@ def tool(
         description: The description for the model; the docstring if left out.
         read_only: The tool changes nothing. Like every hint, it is not declared if left out.
         destructive: It may delete or overwrite: runs from a button or magic ask first.
-        idempotent: Calling it again with the same arguments changes nothing more.
+        idempotent: A second call with the same arguments has no further effect.
         open_world: It reaches things outside a closed domain.
-        meta: What else is to be known of it, as MCP's `_meta`; `{"backup": "other_tool"}` names the
-            tool that an agent with `degrade=True` calls in its place when it fails.
+        meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
+            agent with `degrade=True` calls if this one fails.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without

@@ -21,7 +21,7 @@ CONVERSATION = "conversation"
 
 @dataclass(frozen=True)
 class Shape:
-    """The parameters and the return type of a function, as a tool needs them."""
+    """The parameters and the return type of a function, in the form that a tool needs."""
 
     action_type: type[Action]
     names: Mapping[str, str]
@@ -49,7 +49,7 @@ class FunctionCall(FunctionExecutor):
         return self.function(*args, **kwargs)
 
     def misnamed(self) -> list[str]:
-        """List names that the docstring describes as parameters, but that are none."""
+        """List the names that the docstring describes, but the function does not have as parameters."""
         if issubclass(self._shape.action_type, Open):  # any name is a parameter
             return []
         inner = innermost(
@@ -89,10 +89,10 @@ def shape_of(
     Args:
         function: Anything callable that has a signature.
         name: The name of the tool; the action class is named after it.
-        about: The text for each parameter in the docstring.
+        about: The docstring's text for each parameter.
 
     Raises:
-        RegistrationError: If its arguments cannot be described to a model.
+        RegistrationError: If a model cannot get a description of its arguments.
     """
     hints = _hints(innermost(function), name)
     parameters = _parameters(function, name)
@@ -148,7 +148,7 @@ _QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly
 
 
 def _unpacked(hint: Any) -> Any:
-    """Return the TypedDict if *hint* is the one of `**kwargs: Unpack[TypedDict]`."""
+    """Return the TypedDict in *hint*, if *hint* is `Unpack[TypedDict]`; else None."""
     if not _UNPACK.fullmatch(str(get_origin(hint))):
         return None
     [table] = get_args(hint)

@@ -1,4 +1,4 @@
-"""Turn untrusted terminal output of a program into Rich text."""
+"""Turn terminal output, which is not trusted, into Rich text."""
 
 import re
 
@@ -22,7 +22,7 @@ def from_ansi(text: str, *, limit: int | None = None) -> Text:
 
     Args:
         text: The output of the program.
-        limit: Show the head and the tail of a text with more characters than this.
+        limit: The most characters to show; the middle of a longer text is left out.
     """
     if limit is None:
         return _decode(_clean(text))

@@ -1,8 +1,8 @@
-"""Turn any colour into one that is readable on a light page, a dark page and a background.
+"""Turn any colour into a readable one: on light pages, on dark pages, on a background colour.
 
-No fixed colour has a contrast of 4.5 on both #fff and #111. So the colour of text on the page is
-mixed with `currentColor`, which is dark on a light page and light on a dark one; on its own
-background the colour of text is changed until the contrast is enough.
+No fixed colour has a contrast of 4.5 on both #fff and #111. So text without a
+background gets a mixture with `currentColor`, which is dark on light pages and light on dark pages.
+Text with its own background gets the nearest colour that has enough contrast.
 """
 
 from bisect import bisect_left
@@ -71,7 +71,7 @@ def on_page(color: Rgb) -> str:
 
 
 def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that is readable on both, after the mixture."""
+    """Return the colour nearest to *color* that is readable on light and dark pages, when mixed."""
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
     return _nearest(color, goal, lambda c: not _faint_on(c, papers))
@@ -88,7 +88,7 @@ def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:
 def on_color(color: Rgb | None, background: Rgb) -> Rgb:
     """Return the colour nearest to *color* that is readable on *background*.
 
-    Without a colour, it is black or white, the one with more contrast.
+    Without *color*, return black or white, whichever has more contrast.
     """
     goal = max(_BLACK, _WHITE, key=lambda end: contrast(end, background))
     return _nearest(color or goal, goal, lambda c: contrast(c, background) >= CONTRAST)

@@ -1,8 +1,8 @@
 """Regular expressions that find terminal control sequences, so that they can be skipped.
 
 Every expression is linear: no two neighbouring parts can match the same character. The
-one-character introducers (U+0080 to U+009F) are ignored: most text with one of them is only badly
-decoded, and to skip the text after it would hide that text.
+one-character introducers (U+0080 to U+009F) are not treated as such: mostly they come from a wrong
+decoding, and to skip the text after them would hide it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Show an image that a tool returned: inline if its data is here, as a link if it is on the web."""
+"""Show an image from a tool: its data inline, or a link if it is on the web."""
 
 import re
 from base64 import b64decode, b64encode
@@ -23,7 +23,7 @@ _DATA = re.compile(
 
 @dataclass(frozen=True)
 class Image:
-    """A parsed `data:` or `https:` URL of an image: its `data`, or a `problem` that says why not."""
+    """A parsed `data:` or `https:` URL of an image: its `data`, or a `problem` with the reason."""
 
     url: str
     kind: str = "image"
@@ -44,9 +44,9 @@ class Image:
 
     @property
     def html(self) -> Html:
-        """The image itself, or its label. Nothing is ever fetched.
+        """The image itself, or its label; images on the web are never loaded.
 
-        An SVG is shown with `<img>`, in which it cannot run a script or load anything.
+        An SVG is shown with `<img>`: there it cannot run a script or load anything.
         """
         if self.problem:
             remark = link(self.url, escape(self.text))
@@ -59,7 +59,7 @@ class Image:
 
 
 def read_image(url: str) -> Image:
-    """Parse *url*; if it is not an image, the `problem` of the result says why."""
+    """Parse *url*; if it is not an image, the result has the reason in `problem`."""
     if len(url) > _LONGEST:
         return Image("", problem=f"more than {human_size(LARGEST)}, not shown")
     match = _DATA.fullmatch(url)

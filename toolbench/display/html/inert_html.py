@@ -1,6 +1,6 @@
 """Keep only the formatting of HTML, and drop the rest: scripts, styles, addresses.
 
-No markup of the input is copied. The output is written anew: known tags without attributes,
+No markup of the input is copied. The output is written from scratch: known tags without attributes,
 properly nested and closed, with escaped text between them. So a mistake in reading changes the
 look, but is never dangerous; the tests check the output with a browser's parser (html5ever).
 

@@ -41,15 +41,15 @@ _STYLES = {
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
-    """Return Markdown as one `<div>`, without its own HTML, without maths; nothing is loaded.
+    """Return Markdown as one `<div>`; raw HTML and maths in it stay text, and nothing is loaded.
 
     Links to http, https or mailto are kept. An image becomes a link with its
-    description. Headings are bold paragraphs, so that a notebook's table of contents stays
-    the reader's own.
+    description. Headings become bold paragraphs, so that they are not in the table of
+    contents of the notebook.
 
     Args:
         text: CommonMark with tables and ~~strikethrough~~.
-        limit: Show the head and the tail of a text with more characters than this.
+        limit: The most characters to show; the middle of a longer text is left out.
     """
     capped = cap(text, limit)
     body = "".join(_render(part) for part in (capped.head, capped.notice, capped.tail))

@@ -20,7 +20,7 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def bundle_html(data: Mapping[str, Any]) -> Html:
-    """Return the richest part of *data* that is safe to show; empty if that is plain text."""
+    """Return the richest part of *data* that is safe to show; empty if there is only plain text."""
     for kind, show in _RENDERERS.items():
         if kind in data and (html := show(data[kind])):
             return html

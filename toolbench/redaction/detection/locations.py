@@ -39,7 +39,7 @@ def is_secret(name: str, schema: Any) -> bool:
     """Tell whether the property *name* with *schema* holds a secret, by its name or schema.
 
     `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken`
-    mean one if the value is text that is not chosen from a list.
+    mean a secret if the value is any text, not a choice from a list.
     """
     if _says_so(schema) or (_may_be_text(schema) and is_secret_argument(name)):
         return True
@@ -142,7 +142,7 @@ class Location:
 
     @cached_property
     def content(self) -> "Location | None":
-        """The location of the JSON that a text here holds; None if no schema describes it."""
+        """The location of the JSON inside a text at this place; None if no schema describes it."""
         contents = [s["contentSchema"] for s in self._schemas if "contentSchema" in s]
         return self._locations.of(contents) if contents else None
 
@@ -168,7 +168,7 @@ class Location:
         return (s["default"] for s in self._schemas if "default" in s)
 
     def harmless_names(self) -> Iterator[str]:
-        """Yield the declared names whose text, number or bool is never a secret."""
+        """Yield the declared names whose value is never a secret if it is text, a number or a bool."""
         if self._says_so or "object" not in self.types:
             return
         for name in self._declared:
@@ -261,7 +261,7 @@ def _of_any_item(schema: Schema) -> Iterator[Any]:
 
 
 def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
-    """Yield the schemas for the item at *index*; beyond the list, those of all first items."""
+    """Yield the schemas for the item at *index*; if it has no own schema, those of all first items."""
     for schema in schemas:
         first = _first_items(schema)
         rest = [schema[key] for key in ("items", *_REST) if key in schema]

@@ -11,7 +11,7 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """How surely a word in a name means that the value is a secret."""
+    """The certainty that a value is a secret if its name has this word."""
 
     SETTING = 1
     """Only in the settings of a server: its environment, headers, command-line options."""
@@ -86,7 +86,7 @@ def is_secret_argument(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_secret_number(name: str) -> bool:
-    """Tell whether a number called *name* is a secret, as a `passcode`; `tokens` are just a count."""
+    """Tell whether a number called *name* is a secret, as `passcode` is; `tokens` is only a count."""
     return bool(_NUMBERS.search(_snake(name)))
 
 
@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* is that of a secret's place or kind, as `token_url`, not of the secret."""
+    """Tell whether *name* means the place or kind of a secret, such as `token_url`, not a secret."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is a misspelt name of *secrets*, or a common one, as `passwrod`."""
+    """Tell whether *name* misspells one of *secrets* or a common secret's name, such as `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(

@@ -36,9 +36,9 @@ class Secrecy:
 
     References, alternatives, items and the values of maps are followed, so that
     `SecretStr | None` is as secret as `SecretStr`. A value with the name of a secret is secret
-    too, and every `SecretStr`. If the schema has a secret inside but does not describe the
-    value (an object sent as text), it is unknown which part of the value is the secret: all
-    of it is hidden.
+    too, and so is every `SecretStr`. If the schema has a secret inside but does not describe the
+    value (for example an object sent as text), the whole value is hidden, as the secret may be
+    any part of it.
     """
 
     def __init__(self, schema: Any, root: Any = None) -> None:
@@ -56,7 +56,7 @@ class Secrecy:
     def defaults(self) -> list[str]:
         """The secrets in the defaults of the schema, which a server may put there.
 
-        Plain words, as `none` or `changeme`, are left out: they are in too many other texts.
+        Plain words such as `none` or `changeme` are left out: they are in too many other texts.
         """
         known = list[str]()
         for name, location in self._location.every_part():
@@ -68,10 +68,10 @@ class Secrecy:
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
-        """Tell quickly whether *arguments* surely have no secret; if false, `hide` has to check.
+        """Tell quickly whether *arguments* certainly have no secret; if not, `hide` has to check.
 
-        It is true if all are simple values whose names the schema declares, and none is the name
-        of a secret, as in most calls of most tools.
+        It is true if all values are simple and the schema declares their names, and no name means
+        a secret. Most calls of most tools are like this.
         """
         values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
         if not isinstance(values, dict):
@@ -86,10 +86,9 @@ class Secrecy:
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
         """Return a copy of *arguments* that is safe to show, and the texts of its hidden secrets.
 
-        These are the secrets of `mask`, and those inside texts: JSON, an address, or a setting
-        as `NAME=value`.
-        Names always show. Nothing else is shown of arguments that are too deep, contain
-        themselves, or are no object in the schema.
+        The secrets are those of `mask`, and those inside texts: in JSON, in an address, or in a
+        setting such as `NAME=value`. Names are always shown. The values of arguments that are
+        too deep, contain themselves, or are no object in the schema are all hidden.
         """
         value = dict(arguments) if isinstance(arguments, Mapping) else arguments
         if self.is_harmless(value):
@@ -108,8 +107,8 @@ class Secrecy:
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
         """Return a copy of *value*, called *name*, with its secrets hidden, and the secrets.
 
-        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched: one with a
-        secret becomes the dict or list that JSON would make of it.
+        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched; those with
+        a secret become a dict or list, as in JSON.
 
         Raises:
             RecursionError: If *value* is too deep, or contains itself.
@@ -244,7 +243,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def opened(value: Any) -> Any:
-    """Return *value* as the dict or list that JSON would make of it, or else unchanged."""
+    """Return *value* as a dict or list, as JSON would have it; other values unchanged."""
     if isinstance(value, dict | list | str | int | float | bytes):
         return value
     match value:

@@ -16,7 +16,7 @@ _SIGNS = frozenset(":={[")  # of an address, a setting, JSON: what a secret may 
 def without_secret_samples(schema: Json) -> Json:
     """Return *schema* without the defaults and examples that hold a secret.
 
-    So a model and its provider do not get them. A call without such an argument still uses the
+    A model and its provider then do not get them. A call without such an argument still uses the
     default: the tool or its server adds it.
     """
     if not any(_secret_samples(part, schema) for _, part in every(schema)):

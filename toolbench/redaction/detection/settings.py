@@ -22,9 +22,9 @@ _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
     """Yield the secrets in *value*, JSON-like data that is called *name*.
 
-    A text with the name of a secret is one, and of `Bearer x` also the `x`. In any text, these
-    are secrets: the password or token of a URL, and a value beside such a name: `name=value`,
-    `Name: value`, a parameter of a URL, a member of a JSON object.
+    A text with the name of a secret is a secret; in `Bearer x`, the `x` alone is a secret too. In
+    any text, these are secrets: the password or token of a URL, and a value after the name of a
+    secret: in `name=value`, `Name: value`, a parameter of a URL, a member of a JSON object.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -56,8 +56,8 @@ def secrets_in_argument(text: str) -> Iterator[str]:
     """Yield the secrets in *text*, an argument that does not have the name of a secret.
 
     They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
-    that is the whole text and the name is a secret's. Sentences and program code have such names
-    too, so this is less strict than `secrets_in`.
+    this is the whole text and the name means a secret. Sentences and program code also have such
+    names, so `secrets_in`, which searches inside of texts, would find too many.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)

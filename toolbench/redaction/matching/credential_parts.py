@@ -1,4 +1,4 @@
-"""The parts of a secret that programs use alone: a token without `Bearer`, a password of `Basic`."""
+"""The parts of a secret that programs use alone, such as the token after `Bearer`."""
 
 import re
 from base64 import b64decode
@@ -19,10 +19,10 @@ _SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is no secret
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, called *name*, and the parts of it that are also secrets alone.
+    """Yield *secret*, called *name*, and each of its parts that is a secret by itself.
 
-    The parts are the token after `Bearer`, the password in `Basic`, the values of a cookie, and
-    each without the blanks around it.
+    The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie,
+    all without blanks around them.
     """
     yield secret
     if secret != secret.strip():

@@ -1,4 +1,4 @@
-"""Find secrets in dumps of bytes: hex in lines with an offset before it, and perhaps text behind."""
+"""Find secrets in dumps of bytes: lines with an offset, hexadecimal digits, and perhaps text."""
 
 import re
 from bisect import bisect_right
@@ -21,7 +21,7 @@ _MORE = 1_000  # bytes: some lines
 
 
 class _Group(NamedTuple):
-    """Some digits of a dump, and where they stand."""
+    """A group of digits in a dump, and its position."""
 
     digits: bytes
     start: int
@@ -30,20 +30,20 @@ class _Group(NamedTuple):
 
 
 class DumpMatcher:
-    """Finds digits in dumps, also where the two bytes of a word are swapped (`od -x`)."""
+    """A search for digits in dumps, also if the two bytes of each word are swapped (`od -x`)."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
-        """Look for *patterns*, digits; there must be one."""
+        """Search for *patterns* of digits; there must be at least one."""
         self._matcher = Matcher(pattern.lower() for pattern in patterns)
         self.longest = 16 * self._matcher.longest + _MORE
         """Bytes in which a pattern is found whose text comes in pieces."""
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether a pattern stands in a dump in *data*."""
+        """Tell whether a dump in *data* has a pattern."""
         return bool(self.spans(data))
 
     def spans(self, data: bytes) -> list[Span]:
-        """Return where patterns stand in dumps in *data*, with the text beside them."""
+        """Return the spans of patterns in the dumps in *data*, with the text beside them."""
         groups = list(_groups(data))
         if not groups:
             return []
@@ -63,7 +63,7 @@ class DumpMatcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern in a dump.
 
-        A line that is not over yet may be one of a dump.
+        An incomplete line at the end may be a line of a dump.
         """
         end = data[-self.longest :]
         at = end.rfind(b"\n") + 1
@@ -84,7 +84,7 @@ class DumpMatcher:
 
 
 def _groups(data: bytes) -> Iterator[_Group]:
-    """Yield the groups of digits of the lines of dumps in *data*."""
+    """Yield the groups of digits in the dumps in *data*."""
     if b"\n0" not in data and not data.startswith(b"0"):
         return
     for line in _LINE.finditer(b"\n" + data):
@@ -100,5 +100,5 @@ def _as_it_is(digits: bytes) -> bytes:
 
 
 def _swapped(digits: bytes) -> bytes:
-    """Return the *digits* of a word with its bytes the other way round."""
+    """Return the *digits* of a word with its two bytes swapped."""
     return b"".join(digits[i : i + 2] for i in range(len(digits) - 2, -1, -2))

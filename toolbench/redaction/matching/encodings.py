@@ -27,12 +27,12 @@ _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 
 
 def encodings(secret: str) -> Iterator[str]:
-    """Yield the encodings of *secret* and of each line of it, except base64, base32 and hex.
+    """Yield the encodings of *secret* and of each of its lines, except base64, base32 and hex.
 
-    They are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr and
-    quotes of a shell; also two of them, one inside another, for lines of at most `IN_EACH_OTHER`
-    characters. Many are equal for a secret of letters and digits. For a secret longer than
-    `LONGEST` it yields only the secret and its lines.
+    The encodings are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr
+    and quotes of a shell. For lines of at most `IN_EACH_OTHER` characters there are also two of
+    them, one inside the other. A secret of letters and digits is the same in many encodings. For a
+    secret longer than `LONGEST` only the secret and its lines are yielded.
     """
     for text in _texts(secret):
         yield text
@@ -51,11 +51,11 @@ def encodings(secret: str) -> Iterator[str]:
 
 
 def in_letters(secret: str) -> Iterator[str]:
-    """Yield *secret* and each line of it in base64 and base32.
+    """Yield *secret* and each of its lines in base64 and base32.
 
-    In both alphabets of base64, also of UTF-16, and at any offset in the encoded data; for lines
-    of at most `IN_EACH_OTHER` characters also after JSON, URL, HTML, repr or base64. A long token
-    and the joined lines of a key are letters already.
+    This covers both alphabets of base64, UTF-16 text, and any offset in the encoded data; for lines
+    of at most `IN_EACH_OTHER` characters also text that is first encoded as JSON, URL, HTML, repr
+    or base64. A long token and the joined lines of a key are yielded unchanged: they are letters.
     """
     if len(secret) > LONGEST:
         return
@@ -78,7 +78,7 @@ def in_letters(secret: str) -> Iterator[str]:
 
 
 def in_digits(secret: str) -> Iterator[str]:
-    """Yield *secret* and each line of it in hexadecimal, in lower and upper case."""
+    """Yield *secret* and each of its lines in hexadecimal, in lower and upper case."""
     if len(secret) > LONGEST:
         return
     lines = list(_lines(secret))
@@ -91,7 +91,7 @@ def in_digits(secret: str) -> Iterator[str]:
 def in_spaced_digits(secret: str) -> Iterator[str]:
     """Yield the *secret* in hexadecimal, with the usual separators.
 
-    For a secret so short that its digits may be in a table of numbers by chance.
+    This is for a short secret, whose digits may be in a table of numbers by chance.
     """
     data = as_bytes(secret)
     words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
@@ -103,10 +103,10 @@ def in_spaced_digits(secret: str) -> Iterator[str]:
 
 
 def line_forms(secret: str) -> Iterator[str]:
-    """Yield *secret* with the other line ends that files and programs use.
+    """Yield *secret* with each other kind of line end that files and programs use.
 
-    In a `.env` file or a service account's JSON a key is one line, with a backslash and an n
-    between its parts.
+    In a `.env` file or a service account's JSON a key is a single line: there each line end is a
+    backslash and an n.
     """
     in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n")
     if "\n" in in_lines.strip():
@@ -114,7 +114,7 @@ def line_forms(secret: str) -> Iterator[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8; surrogates that stand for other bytes become those bytes."""
+    """Return *text* as UTF-8 bytes; surrogates that replace invalid bytes become those bytes again."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # half of a pair is text too
@@ -122,7 +122,7 @@ def as_bytes(text: str) -> bytes:
 
 
 def _covers(lines: list[str], secret: str) -> bool:
-    """Tell whether *lines* cover the whole *secret*, so that it need not be searched as a whole."""
+    """Tell whether a search for *lines* finds all of *secret*, without a search for the whole."""
     rest = (line.strip() for line in secret.splitlines() if line.strip() not in lines)
     return bool(lines) and not any(line for line in rest if not _is_frame(line))
 
@@ -146,7 +146,7 @@ def _texts(secret: str) -> Iterator[str]:
 
 
 def _texts_for_two(secret: str) -> Iterator[str]:
-    """Yield the texts among *secret* and its lines to search in one encoding inside another."""
+    """Yield those of *secret* and its lines that are searched in two encodings, one inside the other."""
     if len(secret) <= _KEY:
         yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
@@ -194,7 +194,7 @@ def _in_url(text: str) -> Iterator[str]:
 
 
 def _small(encoded: str) -> str:
-    """Return *encoded* with lower case in its escapes: `%2f`."""
+    """Return *encoded* with its escapes in lower case, such as `%2f`."""
     first, *rest = encoded.split("%")
     return "%".join([first, *(part[:2].lower() + part[2:] for part in rest)])
 

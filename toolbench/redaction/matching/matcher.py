@@ -1,4 +1,4 @@
-"""Find many texts in one pass, also if they overlap or only their beginning is there."""
+"""Find many texts in one pass, also texts that overlap, and beginnings of texts at the end."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -10,10 +10,10 @@ Span = tuple[int, int]
 
 
 class Matcher:
-    """A search for patterns in bytes, whose time hardly depends on the number of patterns."""
+    """A search for patterns in bytes; its time hardly depends on the number of patterns."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
-        """Search for *patterns*: at least one, and none may be empty."""
+        """Search for *patterns*; there must be at least one, and no pattern may be empty."""
         self._patterns = sorted(set(patterns))
         self.longest = max(map(len, self._patterns))
         """The bytes of the longest pattern."""
@@ -36,7 +36,7 @@ class Matcher:
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans in *data* of beginnings of patterns before *cut*, and of ends after it."""
+        """Return the spans of patterns that *cut* breaks: beginnings before it, ends after it."""
         spans = list[Span]()
         at = data.find(cut)
         while at >= 0:
@@ -90,10 +90,33 @@ _BEGINNING = (
 
 
 def _automaton(patterns: Iterable[bytes]) -> Any:
-    from ahocorasick_rs import (  # noqa: PLC0415 - only where there is a secret
-        BytesAhoCorasick,
-        Implementation,
-    )
-
+    try:
+        from ahocorasick_rs import (  # noqa: PLC0415 - only where there is a secret
+            BytesAhoCorasick,
+            Implementation,
+        )
+    except ImportError:  # Pyodide
+        return _OneByOne(patterns)
     # the default, a DFA, takes 5 s to build for 5,000 times the same letter
     return BytesAhoCorasick(patterns, implementation=Implementation.ContiguousNFA)
+
+
+class _OneByOne:
+    """What is used here of ahocorasick-rs, in Python alone, a search for each pattern."""
+
+    def __init__(self, patterns: Iterable[bytes]) -> None:
+        self._patterns = list(patterns)
+
+    def find_matches_as_indexes(
+        self, data: bytes, *, overlapping: bool = False
+    ) -> list[tuple[int, int, int]]:
+        """Return the number of a pattern, start and end for each match; one unless *overlapping*."""
+        matches = []
+        for number, pattern in enumerate(self._patterns):
+            at = data.find(pattern)
+            while at >= 0:
+                matches.append((number, at, at + len(pattern)))
+                if not overlapping:
+                    return matches
+                at = data.find(pattern, at + 1)
+        return matches

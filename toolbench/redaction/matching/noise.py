@@ -46,13 +46,13 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
             break
         at, offset = at + len(piece), at
         if spans[first][0] < at:
-            safe += _shown(piece, offset, islice(spans, first, None))
+            safe += _safe_parts(piece, offset, islice(spans, first, None))
         else:
             safe.append(piece)
     return b"".join(safe)
 
 
-def _shown(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
+def _safe_parts(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
     """Yield the safe parts of *text*, which begins at *offset* in the text of *spans*."""
     at, last = offset, offset + len(text)
     for start, end in spans:
@@ -82,7 +82,7 @@ class _Redactor(Protocol):
 
 
 class NoisyStream:
-    """A stream that replaces secrets in bytes that come in pieces, also across noise, which stays.
+    """A stream that replaces secrets in bytes that come in pieces, also secrets with noise inside.
 
     It holds back an end that may be the beginning of a secret, or of noise.
     """
@@ -96,7 +96,7 @@ class NoisyStream:
         self._hidden = 0  # bytes of text in it that a mark stands for already
 
     def feed_data(self, data: bytes) -> bytes:
-        """Return the bytes that can be shown now, of *data* and of bytes held back before."""
+        """Add *data*; return all bytes that can be shown now, including bytes held back before."""
         if not self._redactor:
             return data
         data = self._rest + data

@@ -64,7 +64,7 @@ class SecretSearch:
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans in *data* of beginnings of secrets before *cut*, and of ends after it."""
+        """Return the spans of secrets that *cut* breaks: beginnings before it, ends after it."""
         spans = self._plain.spans_beside(cut, data)
         for one in self._spaced:
             spans += one.spans_beside(cut, data)
@@ -79,7 +79,7 @@ class SecretSearch:
         return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
 
     def barely_begun(self, data: bytes) -> int:
-        """Like `begun`, and count beginnings too short to hold back but worth remembering."""
+        """Do the same as `begun`, but also count beginnings that are too short to hold back."""
         sizes = [one.begun(data, fewest=1) for one in self._spaced]
         return max(self._plain.begun(data), *sizes, self._begun_in_dump(data))
 

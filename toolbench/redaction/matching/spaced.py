@@ -53,7 +53,7 @@ class SpacedMatcher:
     """A search for patterns of letters in bytes, also across separators."""
 
     def __init__(self, patterns: Iterable[bytes], spacing: Spacing) -> None:
-        """Search for *patterns*: at least one, and none has separators of *spacing*."""
+        """Search for *patterns*: at least one, without separators of *spacing* in them."""
         self._matcher = Matcher(patterns)
         self._spacing = spacing
         self.longest = _ROOM * self._matcher.longest + _MORE
@@ -69,7 +69,7 @@ class SpacedMatcher:
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans in *data* of beginnings of patterns before *cut*, and of ends after it."""
+        """Return the spans of patterns that *cut* breaks: beginnings before it, ends after it."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]
@@ -84,7 +84,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return `begun` of *data*, after which *behind* bytes follow that may begin a separator."""
+        """Return `begun` of *data*, if after it *behind* bytes follow that may begin a separator."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)
@@ -111,7 +111,7 @@ class Letters:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The number of the first letter of each block."""
+        """The index of the first letter of each block."""
         return [0, *accumulate(self._sizes[:-1])]
 
     def place(self, start: int, end: int) -> Span:
@@ -119,14 +119,14 @@ class Letters:
         return self.position(start), self.position(end - 1) + 1
 
     def position(self, index: int) -> int:
-        """Return the position in the data of the letter number *index*."""
+        """Return the position in the data of the letter with this *index*."""
         block = bisect_right(self._starts, index) - 1
         if block not in self._places:
             self._places[block] = self.places_in(block)
         return self._places[block][index - self._starts[block]]
 
     def places_in(self, block: int) -> list[int]:
-        """Return where in the data the letters of *block* are."""
+        """Return the positions in the data of the letters of *block*."""
         start = block * _BLOCK
         part = enumerate(self._data[start : start + _BLOCK], start)
         return [place for place, byte in part if byte not in self._blanks]

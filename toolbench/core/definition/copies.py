@@ -1,0 +1,77 @@
+"""A copy of a tool with another title or schema, as for a comparison of the two."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from toolbench.core.executor import ToolExecutor
+from toolbench.core.schema import Action, Observation
+from toolbench.errors import RegistrationError, did_you_mean
+from toolbench.plain import clip
+
+if TYPE_CHECKING:
+    from toolbench.core.tool import ToolDefinition
+
+_PARTS = ("title", "schema")
+
+
+def field_changes(
+    tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return *update* as fields of *tool*: `title` and `schema` are parts of others.
+
+    Raises:
+        RegistrationError: If the tool has no such field, or a value cannot be used.
+    """
+    known = [each.name for each in fields(tool) if each.init]
+    changes = dict(update)
+    for name in changes:
+        if name not in known and name not in _PARTS:
+            msg = (
+                f"{tool.name} has no field {name!r} to replace: it has "
+                f"{', '.join([*known, *(m for m in _PARTS if m not in known)])}."
+                f"{did_you_mean(name, [*known, *_PARTS])}"
+            )
+            raise RegistrationError(msg)
+    if "title" in changes and "title" not in known:
+        title = changes.pop("title")
+        if not isinstance(title, str) or not title.strip():
+            msg = f"{tool.name}: the title is a text, not {clip(title)}."
+            raise RegistrationError(msg)
+        hints = changes.get("annotations") or tool.hints
+        changes["annotations"] = hints.model_copy(update={"title": title})
+    if "schema" in changes and "schema" not in known:
+        changes |= _with_schema(tool, changes.pop("schema"), changes.get("executor"))
+    return changes
+
+
+def _with_schema(
+    tool: "ToolDefinition[Any, Any]", schema: Any, executor: Any
+) -> dict[str, Any]:
+    if not isinstance(schema, Mapping):
+        msg = (
+            f"{tool.name}: the schema is a JSON Schema, an object, not {clip(schema)}."
+        )
+        raise RegistrationError(msg)
+    changes: dict[str, Any] = {
+        "action_type": Action.from_mcp_schema(tool.action_type.__name__, schema)
+    }
+    if executor is None and tool.executor is not None:
+        changes["executor"] = TranslatingExecutor(tool)
+    return changes
+
+
+class TranslatingExecutor(ToolExecutor[Action, Observation]):
+    """The executor of a tool with another schema: it gives the first tool, which it does not close, the arguments."""
+
+    def __init__(self, tool: "ToolDefinition[Any, Any]") -> None:
+        """Call *tool*, whose executor it shares."""
+        self.tool = tool
+
+    def __call__(self, action: Action, conversation: Any = None) -> Any:
+        """Call the tool with the arguments; those it does not take are an error of the call."""
+        return self.tool.execute(action.to_arguments(), conversation)
+
+    def interrupt(self) -> None:
+        """Interrupt the tool's executor."""
+        getattr(self.tool.executor, "interrupt", lambda: None)()

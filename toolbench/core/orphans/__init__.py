@@ -1,0 +1,1 @@
+"""What becomes of programs that this process started, once it is gone."""

@@ -1,0 +1,87 @@
+"""End programs once this process is gone, even by SIGKILL, with all that they have started.
+
+A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough that the
+launcher ends. One small process for all programs waits for the end of this one.
+"""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+import psutil
+
+from toolbench.core.orphans import orphan_watch
+
+
+class OrphanGuard:
+    """The programs to end with this process; any thread may call its methods."""
+
+    def __init__(self) -> None:
+        """Start without programs, and so without a watching process."""
+        self._lock = Lock()
+        self._leaders: set[int] = set()
+        self._watch: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
+
+    def add(self, leader: int) -> None:
+        """Let the session of the process *leader* end with this process."""
+        with self._lock:
+            if self._owner != os.getpid():  # after a fork: the watch is our parent's
+                self._leaders, self._watch, self._owner = set(), None, os.getpid()
+            self._leaders.add(leader)
+            if self._watch is None or not self._tell(f"+{leader}"):
+                with suppress(OSError):  # no process more: the program works without
+                    self._start()
+
+    def discard(self, leader: int) -> None:
+        """Forget the process *leader*, which has ended. Without any left, the watch ends too."""
+        with self._lock:
+            if leader not in self._leaders or self._owner != os.getpid():
+                return
+            self._leaders.discard(leader)
+            self._tell(f"-{leader}")
+            if not self._leaders:
+                self._end()
+
+    def _start(self) -> None:
+        """Start the watch, and tell it all programs."""
+        self._end()  # one that somebody killed
+        if not sys.executable:  # Python inside of another program
+            return
+        psutils_place = str(Path(psutil.__file__).parents[1])
+        script = [orphan_watch.__file__, str(os.getpid()), psutils_place]
+        self._watch = subprocess.Popen(  # noqa: S603 - Python with a file of ours
+            [sys.executable, "-I", "-S", *script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+            cwd="/",
+        )
+        for leader in self._leaders:
+            self._tell(f"+{leader}")
+
+    def _tell(self, line: str) -> bool:
+        """Send *line* to the watch; return False if it is gone."""
+        if self._watch is None or self._watch.stdin is None:
+            return False
+        try:
+            self._watch.stdin.write(f"{line}\n".encode())
+        except OSError:
+            return False
+        return True
+
+    def _end(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch is not None and watch.stdin is not None:
+            watch.kill()  # it has nothing left to end
+            watch.stdin.close()
+            watch.wait()
+
+
+orphan_guard = OrphanGuard()
+"""The guard of this process."""

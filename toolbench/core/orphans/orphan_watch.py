@@ -1,0 +1,91 @@
+"""Wait for the end of another process, then end the programs that it had started.
+
+This file is run as a script: `orphan_watch.py PARENT FOLDER`, with the process id of the other
+process and the folder that has `psutil`. It reads lines from its stdin: `+PID` adds a program,
+`-PID` takes it away. It acts when stdin ends, or when its parent is another process: stdin may be
+held open by a fork of the parent.
+"""
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psutil import Process
+
+_LOOK = 1.0  # seconds between two looks at the parent
+_PATIENCE = 1.0  # seconds after the end of stdin, and again after SIGTERM
+
+
+def main(parent: int) -> None:
+    """Read programs until *parent* is gone; then end them."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # this process always ends by itself
+    leaders: dict[int, Process] = {}
+    rest = b""
+    while True:
+        is_alone = os.getppid() != parent  # it may have written before it ended
+        if select.select([0], [], [], 0 if is_alone else _LOOK)[0]:
+            chunk = os.read(0, 65536)
+            if not chunk:
+                break
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                _take(line.decode(), leaders)
+        elif is_alone:
+            break
+    _end(leaders.values())
+
+
+def _take(line: str, leaders: "dict[int, Process]") -> None:
+    from psutil import NoSuchProcess, Process  # noqa: PLC0415 - see below
+
+    pid = int(line[1:])
+    if line[0] == "-":
+        leaders.pop(pid, None)
+        return
+    with suppress(NoSuchProcess):  # it has ended already
+        leaders[pid] = Process(pid)
+
+
+def _end(leaders: "Iterable[Process]") -> None:
+    """End the sessions of *leaders*: their stdin is closed, then they are asked, then killed."""
+    from psutil import NoSuchProcess, wait_procs  # noqa: PLC0415 - see below
+
+    victims = {process for leader in leaders for process in _members(leader)}
+    _, alive = wait_procs(victims, timeout=_PATIENCE)
+    for process in alive:
+        with suppress(NoSuchProcess):
+            process.terminate()
+    wait_procs(alive, timeout=_PATIENCE if alive else 0)
+    late = {process for leader in leaders for process in _members(leader)}
+    for process in victims | late:
+        with suppress(NoSuchProcess):
+            process.kill()  # psutil checks that it is no other process of the same number
+
+
+def _members(leader: "Process") -> "set[Process]":
+    """Return the processes in the session of *leader*, and all that they have started."""
+    from psutil import NoSuchProcess, Process, pid_exists, pids  # noqa: PLC0415 - below
+
+    members = {leader} if leader.is_running() else set()
+    if members or not pid_exists(leader.pid):  # else another process has its number
+        for pid in pids():
+            with suppress(OSError, NoSuchProcess):
+                if os.getsid(pid) == leader.pid:
+                    members.add(Process(pid))
+    for process in list(members):
+        with suppress(NoSuchProcess):
+            members.update(process.children(recursive=True))
+    return members
+
+
+if __name__ == "__main__":
+    sys.path.append(
+        sys.argv[2]
+    )  # psutil is there: this script starts without site-packages
+    main(int(sys.argv[1]))
